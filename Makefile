@@ -1,0 +1,39 @@
+# Everything a developer does here; `make help` lists it.
+VENV := .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+PORT ?= 8000
+HOST ?= 127.0.0.1
+WORKERS ?= auto
+
+.PHONY: help setup run test check format bench lock
+
+help:  ## List what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.ready  ## Make .venv with every pinned dependency
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+run: setup  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
+	@$(BIN)/duograph demo --host $(HOST) --port $(PORT)
+
+test: setup  ## Run every test, on SQLite and on a real PostgreSQL
+	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+
+check: setup  ## Lint, type-check and compare generated files
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup  ## Format the code
+	@$(BIN)/ruff check --fix --quiet . || true
+	@$(BIN)/ruff format --quiet .
+
+lock: setup  ## Renew requirements.lock with the newest versions
+	@$(BIN)/pip install --quiet uv && $(BIN)/uv pip compile --quiet --all-extras --no-annotate --no-header --no-emit-index-url --python-version 3.11 pyproject.toml -o requirements.lock --upgrade
