@@ -1,0 +1,79 @@
+"""Whom a request without a credential is charged to: the client's address, through trusted proxies only."""
+
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TypeAlias
+
+Address: TypeAlias = IPv4Address | IPv6Address
+Network: TypeAlias = IPv4Network | IPv6Network
+
+UNKNOWN_ADDRESS = "address:unknown"
+CLIENT_PREFIX_LENGTH = 64
+MAPPED_PREFIX_LENGTH = 96
+
+
+def client_subject(peer: str | None, forwarded_for: list[str], trusted: tuple[Network, ...]) -> str:
+    """The rate limit's subject: `address:203.0.113.7` or, for IPv6, its network `address:2001:db8:1:2::/64`.
+
+    `forwarded_for` are the values of the `X-Forwarded-For` headers in the order received. They are walked
+    from the right while the address at hand is a trusted proxy's, so what a client writes further left is
+    never read; an entry that is no address ends the walk. A peer that has no address (a Unix socket) is
+    `address:unknown`. Never raises.
+    """
+    address = _parse_address(peer or "")
+    if address is None:
+        return UNKNOWN_ADDRESS
+    entries = [entry for entry in ",".join(forwarded_for).split(",") if entry.strip()]
+    while entries and _is_trusted(address, trusted):
+        forwarded = _parse_address(entries.pop())
+        if forwarded is None:
+            break
+        address = forwarded
+    if isinstance(address, IPv6Address):
+        return f"address:{IPv6Network((int(address), CLIENT_PREFIX_LENGTH), strict=False)}"
+    return f"address:{address}"
+
+
+def parse_trusted(text: str) -> tuple[Network, ...]:
+    """The networks of `DUOGRAPH_TRUSTED_PROXIES`, separated by commas; an address is a network of one.
+
+    ValueError, in a sentence for the operator, for anything else.
+    """
+    return tuple(_parse_network(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _parse_network(text: str) -> Network:
+    try:
+        network = ip_network(text)
+    except ValueError as error:
+        raise ValueError(
+            f"DUOGRAPH_TRUSTED_PROXIES: {text!r} is not a network. Give addresses, or networks without host "
+            "bits, separated by commas, such as 10.0.0.0/8, 2001:db8::/32."
+        ) from error
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    if mapped is not None and network.prefixlen >= MAPPED_PREFIX_LENGTH:
+        return IPv4Network((mapped, network.prefixlen - MAPPED_PREFIX_LENGTH))
+    return network
+
+
+def _is_trusted(address: Address, trusted: tuple[Network, ...]) -> bool:
+    return any(address in network for network in trusted)
+
+
+def _parse_address(entry: str) -> Address | None:
+    """The address in `1.2.3.4`, `1.2.3.4:5678`, `::1`, `[::1]` or `[::1]:80`, quoted or not; else None."""
+    text = entry.strip().strip('"')
+    host, separator, port = text, "", ""
+    if text.startswith("["):
+        host, bracket, rest = text[1:].partition("]")
+        if not bracket or not (rest == "" or rest.startswith(":")):
+            return None
+        separator, port = rest[:1], rest[1:]
+    elif text.count(":") == 1:
+        host, separator, port = text.partition(":")
+    if separator and not (port.isascii() and port.isdigit()):
+        return None
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return None
+    return (address.ipv4_mapped if isinstance(address, IPv6Address) else None) or address

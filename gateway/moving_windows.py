@@ -1,0 +1,139 @@
+"""Where the charges of the last window are kept: in this process, or on a Redis server that processes share.
+
+Both are storages of the `limits` library, for its moving window strategy, which cannot say when a cost above
+1 fits again: `fits_at(key, limit, expiry, cost)` is the moment after which it does if nobody else charges.
+Moments are seconds on the clock of the storage, which `now()` reads.
+"""
+
+import time
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import cast
+
+from limits.aio.storage import MemoryStorage, RedisStorage
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+REDIS_TIMEOUT_SECONDS = 1.0
+REDIS_CONNECTIONS = 32
+# Longer than the server's, so that a burst of requests in a healthy process is not taken for an outage.
+CONNECTION_WAIT_SECONDS = 2.0
+KEY_PREFIX = "duograph:limits"
+
+
+@dataclass(slots=True)
+class Window:
+    """The charges of one subject, oldest first, as (moment, cost)."""
+
+    charges: list[tuple[float, int]] = field(default_factory=list)
+    used: int = 0
+
+
+class MemoryWindows(MemoryStorage):
+    """The library's memory storage with its moving window replaced.
+
+    After every charge the library walks over all keys in a background task, through a thread for each key:
+    with 1,000 subjects that kept one core busy. Here a charge is one entry whatever it costs, and subjects
+    are ordered by their newest charge, so that each charge first drops those that have left the window and
+    visits nothing else. The methods never wait, so they need no lock. Only the subjects of the last window
+    are kept.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.windows: OrderedDict[str, Window] = OrderedDict()
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        now = self.now()
+        self._drop_idle_subjects(now - expiry)
+        window = self._trimmed(key, now - expiry)
+        if window.used + amount > limit:
+            return False
+        self.windows[key] = window
+        self.windows.move_to_end(key)
+        window.charges.append((now, amount))
+        window.used += amount
+        return True
+
+    async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+        """(moment of the oldest charge, or now; what the charges in the window cost together)."""
+        now = self.now()
+        window = self._trimmed(key, now - expiry)
+        return (window.charges[0][0] if window.charges else now), window.used
+
+    async def fits_at(self, key: str, limit: int, expiry: int, cost: int) -> float:
+        now = self.now()
+        window = self._trimmed(key, now - expiry)
+        used = window.used
+        if used + cost <= limit:
+            return now
+        for moment, charged in window.charges:
+            used -= charged
+            if used + cost <= limit:
+                return moment + expiry
+        return now + expiry
+
+    async def close(self) -> None:
+        self.windows.clear()
+
+    def _trimmed(self, key: str, cutoff: float) -> Window:
+        window = self.windows.get(key) or Window()
+        past = bisect_left(window.charges, (cutoff, 0))
+        window.used -= sum(cost for _, cost in window.charges[:past])
+        del window.charges[:past]
+        return window
+
+    def _drop_idle_subjects(self, cutoff: float) -> None:
+        while self.windows:
+            key = next(iter(self.windows))
+            charges = self.windows[key].charges
+            if charges and charges[-1][0] >= cutoff:
+                return
+            del self.windows[key]
+
+
+class RedisWindows(RedisStorage):
+    """The library's Redis storage: an expiring list per subject, a moment per unit of cost, newest first.
+
+    The moments are the charging host's wall clock: hosts that share a Redis keep their clocks in step (NTP).
+    `url` is `redis://`, `rediss://` or `unix://`, as redis-py reads it; ValueError for another. A connection
+    that broke while idle is replaced once, at once; any other failure is raised, after a second when the
+    server hangs: `redis.exceptions.RedisError` or OSError.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.pool = BlockingConnectionPool.from_url(
+            url.removeprefix("async+"),
+            max_connections=REDIS_CONNECTIONS,
+            timeout=CONNECTION_WAIT_SECONDS,
+            socket_timeout=REDIS_TIMEOUT_SECONDS,
+            socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
+            retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
+        )
+        self.client = Redis(connection_pool=self.pool)
+        super().__init__(
+            "async+redis://",
+            implementation="redispy",
+            key_prefix=KEY_PREFIX,
+            connection_pool=self.pool,  # type: ignore[arg-type]  # documented, missing in its annotation
+        )
+
+    def now(self) -> float:
+        return time.time()
+
+    async def fits_at(self, key: str, limit: int, expiry: int, cost: int) -> float:
+        # The very entry the library's script compares: `cost` fits once it has left the window.
+        place = self.client.lindex(self.bridge.prefixed_key(key), limit - cost)
+        moment = await cast("Awaitable[bytes | None]", place)
+        return float(moment) + expiry if moment else self.now()
+
+    async def close(self) -> None:
+        await self.client.aclose()
+        await self.pool.aclose()
