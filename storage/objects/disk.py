@@ -1,0 +1,74 @@
+"""Disk work for the local store: off the event loop, durable, and safe from paths that climb."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, ParamSpec, TypeVar
+
+from storage.objects.interface import PathRefused, StoreUnavailable
+
+LONGEST_SEGMENT_BYTES = 255
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+async def on_disk(
+    work: Callable[Arguments, Result], /, *arguments: Arguments.args, **named: Arguments.kwargs
+) -> Result:
+    """Run `work` in a thread; an OSError becomes `StoreUnavailable`, without the server's own paths."""
+    try:
+        return await asyncio.to_thread(work, *arguments, **named)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the object store failed: {error.strerror or 'input or output error'}"
+        ) from error
+
+
+def resolve_below(directory: Path, path: str) -> Path:
+    """The file for an object's path, always below `directory`. Raises `PathRefused`."""
+    segments = path.split("/")
+    if not all(_keepable(segment) for segment in segments):
+        raise PathRefused
+    return directory.joinpath(*segments)
+
+
+def _keepable(segment: str) -> bool:
+    try:
+        length = len(segment.encode())
+    except UnicodeEncodeError:
+        return False
+    named = 0 < length <= LONGEST_SEGMENT_BYTES and segment not in {".", ".."}
+    return named and not any(character in segment for character in "\0\\")
+
+
+def make_directories(directory: Path) -> None:
+    """Create the directory and its parents so that they survive a power cut."""
+    missing = [parent for parent in (directory, *directory.parents) if not parent.exists()]
+    directory.mkdir(parents=True, exist_ok=True)
+    for created in missing:
+        sync_directory(created.parent)
+
+
+def move_into_place(source: Path, target: Path) -> None:
+    """Rename a file that is already synced, and keep the rename through a power cut."""
+    source.replace(target)
+    sync_directory(target.parent)
+
+
+def write_all(file: BinaryIO, content: bytes | bytearray) -> None:
+    """Write everything to an unbuffered file, which may take less at a time."""
+    with memoryview(content) as view:
+        written = 0
+        while written < len(view):
+            written += file.write(view[written:])
+
+
+def sync_directory(directory: Path) -> None:
+    """Write the directory's entries to the disk."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,69 @@
+"""How files are named: safe names, paths in the object store, readable sizes and Content-Disposition."""
+
+import re
+import unicodedata
+from urllib.parse import quote
+from uuid import UUID
+
+LONGEST_NAME_BYTES = 255
+LONGEST_SUFFIX_BYTES = 32
+NAMELESS = "file"
+
+# Marks that reorder what is displayed, so that "gpj.exe" reads as "exe.jpg".
+REORDERING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+
+
+def safe_name(name: str) -> str:
+    """The name without path separators, `..`, control characters, lone surrogates and reordering marks.
+
+    At most 255 bytes of UTF-8, and so at most 255 characters; the extension outlives the cut. Never empty,
+    never only dots. A safe name is its own safe name.
+    """
+    printable = "".join(
+        character
+        for character in name
+        if character not in REORDERING and unicodedata.category(character) not in UNPRINTABLE
+    )
+    segments = (segment for segment in re.split(r"[/\\]", printable) if segment != "..")
+    joined = re.sub(r"\.{2,}", ".", "".join(segments)).strip()
+    shortened = _shorten(joined)
+    return shortened if shortened.strip(". ") else NAMELESS
+
+
+def _shorten(name: str) -> str:
+    if len(name.encode()) <= LONGEST_NAME_BYTES:
+        return name
+    stem, dot, suffix = name.rpartition(".")
+    ending = dot + suffix
+    if not stem or len(ending.encode()) > LONGEST_SUFFIX_BYTES:
+        stem, ending = name, ""
+    room = LONGEST_NAME_BYTES - len(ending.encode())
+    cut = stem.encode()[:room].decode(errors="ignore")
+    # A stem that now ends in a dot would make ".." with the extension.
+    return cut.rstrip(". ").rstrip() + ending
+
+
+def object_path(service: str, workspace_id: UUID, file_id: UUID, name: str) -> str:
+    """`{service}/{workspace_id}/{file_id}/{safe name}`."""
+    return f"{service}/{workspace_id}/{file_id}/{safe_name(name)}"
+
+
+def readable_size(size: int) -> str:
+    """Bytes in steps of 1,024: `0 B`, `512 B`, `1.0 KB`, `4.2 MB`; GB is the largest unit."""
+    if size < 1024:
+        return f"{size} B"
+    amount = size / 1024
+    for unit in ("KB", "MB"):
+        if round(amount, 1) < 1024:
+            return f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:.1f} GB"
+
+
+def content_disposition(file_name: str, *, attachment: bool) -> str:
+    """The header of RFC 6266: an ASCII name for old clients, and the whole name as RFC 8187 encodes it."""
+    kind = "attachment" if attachment else "inline"
+    plain = re.sub(r'[^ -~]|["\\%]', "_", file_name)
+    whole = quote(file_name, safe="", errors="replace")
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{whole}"
