@@ -1,0 +1,121 @@
+"""Signed URLs of parts and downloads: good for what was signed, and for nothing else."""
+
+import os
+from datetime import UTC, datetime, timedelta
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from storage.objects.downloads import answer_download
+from storage.objects.interface import PartReference, UrlRefused
+from storage.objects.signing import SignedUrls
+from tests.storage.uploads import HOUR, PATH, begin, checksum, parameters, signed_part
+
+
+async def test_a_signed_part_says_when_it_expires_and_which_headers_to_send(store):
+    declared = checksum(b"content")
+    request = await signed_part(store, "id", 1, 7, declared)
+    assert request.url.startswith("http://gateway/api/contents?")
+    assert request.headers == {"x-amz-checksum-sha256": declared}
+    assert abs(request.expires_at - (datetime.now(UTC) + HOUR)) < timedelta(seconds=5)
+    assert (await signed_part(store, "id", 1, 7)).headers == {}
+
+
+async def test_an_expired_url_is_told_from_an_altered_one(store):
+    request = await signed_part(store, "id", 1, 7, expires_in=timedelta(0))
+    with pytest.raises(UrlRefused) as expired:
+        store.urls.verify_part(parameters(request), {})
+    assert expired.value.expired
+    with pytest.raises(UrlRefused) as altered:
+        store.urls.verify_part({**parameters(request), "expires_at": "99999999999"}, {})
+    assert not altered.value.expired
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"path": "downloadable/other"},
+        {"upload_id": "other"},
+        {"part_number": "2"},
+        {"size": "8"},
+        {"checksum_sha256": checksum(b"other")},
+        {"expires_at": "99999999999"},
+        {"signature": "é\ud800"},
+        {"signature": ""},
+        {"unsigned": "1"},
+        {"path": "\ud800"},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+async def test_an_altered_url_is_refused(store, change):
+    request = await signed_part(store, "id", 1, 7, checksum(b"content"))
+    altered = {**parameters(request), **change}
+    headers = {"x-amz-checksum-sha256": altered["checksum_sha256"]}
+    with pytest.raises(UrlRefused) as refused:
+        store.urls.verify_part(altered, headers)
+    assert not refused.value.expired
+
+
+@pytest.mark.parametrize("name", ["path", "upload_id", "size", "checksum_sha256", "expires_at", "signature"])
+async def test_a_url_that_lost_a_parameter_is_refused(store, name):
+    request = await signed_part(store, "id", 1, 7, checksum(b"content"))
+    remaining = {key: value for key, value in parameters(request).items() if key != name}
+    with pytest.raises(UrlRefused):
+        store.urls.verify_part(remaining, request.headers)
+
+
+async def test_a_url_is_good_only_for_its_method_and_its_secret(store):
+    put_request = await signed_part(store, "id", 1, 7)
+    get_request = await store.sign_download(PATH, "a.zip", "application/zip", HOUR, attachment=True)
+    with pytest.raises(UrlRefused):
+        store.urls.verify_download(parameters(put_request))
+    with pytest.raises(UrlRefused):
+        store.urls.verify_part(parameters(get_request), {})
+    with pytest.raises(UrlRefused):
+        SignedUrls("http://gateway/api/contents", b"other").verify_download(parameters(get_request))
+
+
+@pytest.mark.parametrize("headers", [{}, {"x-amz-checksum-sha256": checksum(b"other")}])
+async def test_a_declared_checksum_must_be_sent_as_a_header(store, headers):
+    request = await signed_part(store, "id", 1, 7, checksum(b"content"))
+    with pytest.raises(UrlRefused, match="x-amz-checksum-sha256"):
+        store.urls.verify_part(parameters(request), headers)
+
+
+async def test_an_upload_and_a_download_pass_through_http(store):
+    async def take_part(request):
+        claims = store.urls.verify_part(request.query_params, request.headers)
+        part = await store.receive_part(claims, request.stream())
+        return Response(headers={"etag": part.etag})
+
+    async def give_object(request):
+        claims = store.urls.verify_download(request.query_params)
+        answer = answer_download(await store.open_object(claims.path), claims, request.headers)
+        return StreamingResponse(answer.chunks, answer.status, answer.headers)
+
+    routes = [Route("/api/contents", take_part, methods=["PUT"]), Route("/api/contents", give_object)]
+    content = os.urandom(300_000)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(Starlette(routes=routes))) as client:
+        upload_id = await begin(store)
+        sent = await signed_part(store, upload_id, 1, len(content), checksum(content))
+        put_answer = await client.put(sent.url, headers=sent.headers, content=content)
+        part = PartReference(1, len(content), put_answer.headers["etag"])
+        await store.complete(upload_id, PATH, [part])
+        name = "a&b=c #1 100%+ü.zip"
+        signed = await store.sign_download(PATH, name, "application/zip", HOUR, attachment=True)
+        whole = await client.get(signed.url, headers=signed.headers)
+        end = await client.get(signed.url, headers={"Range": "bytes=-1000"})
+    assert whole.content == content
+    assert (end.status_code, end.content) == (206, content[-1000:])
+
+
+async def test_a_name_passes_through_the_url_unchanged(store):
+    name = "a&b=c #1 100%+ü\u200d😀.zip"
+    request = await store.sign_download(PATH, name, "application/zip", HOUR, attachment=False)
+    assert parse_qs(urlsplit(request.url).query)["file_name"] == [name]
+    claims = store.urls.verify_download(parameters(request))
+    assert (claims.path, claims.file_name, claims.attachment) == (PATH, name, False)
