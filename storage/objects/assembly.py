@@ -35,8 +35,10 @@ def assemble(upload: Path, references: Sequence[PartReference], target: Path) ->
         else:
             move_into_place(_join(upload, chosen), target)
     except FileNotFoundError:
-        # Another completion of this upload, or its abort, took the parts away.
-        raise UploadUnknown from None
+        # Since the look-up a newer part replaced one, or another completion or an abort took them all.
+        left = [part_file.part for part_file in part_files(upload).values()]
+        problems = part_problems(references, left)
+        raise (PartsRefused(problems) if problems else UploadUnknown()) from None
     return _stored_object([part_file.part for part_file in chosen])
 
 

@@ -75,11 +75,12 @@ async def test_an_upload_goes_on_with_a_new_store_on_the_same_directory(store, t
     assert await content_of(restarted) == b"before the restart, after it"
 
 
-async def test_a_part_that_is_put_again_replaces_the_earlier_one(store):
+async def test_a_part_that_is_put_again_replaces_the_earlier_one(store, tmp_path):
     upload_id = await begin(store)
     earlier = await put(store, upload_id, 1, b"earlier")
     later = await put(store, upload_id, 1, b"later")
     assert await store.list_parts(upload_id, PATH) == [later]
+    assert len(files_below(tmp_path)) == 1
     with pytest.raises(PartsRefused):
         await store.complete(upload_id, PATH, [reference(earlier)])
     await store.complete(upload_id, PATH, [reference(later)])
@@ -163,6 +164,14 @@ async def test_an_etag_is_the_same_with_and_without_quotes_and_a_checksum_may_be
     part = await put(store, upload_id, 1, b"content")
     bare = reference(part, etag=part.etag.strip('"'), checksum_sha256_base64=None)
     assert (await store.complete(upload_id, PATH, [bare])).size == 7
+
+
+async def test_a_completion_repeated_with_fewer_parts_is_not_the_same(store):
+    upload_id = await begin(store)
+    parts = [await put(store, upload_id, number, b"content") for number in (1, 2)]
+    await store.complete(upload_id, PATH, [reference(part) for part in parts])
+    with pytest.raises(UploadUnknown):
+        await store.complete(upload_id, PATH, [reference(parts[0])])
 
 
 @pytest.mark.parametrize("contents", [[b"only"], [b"first", b"second"]], ids=["one part", "two parts"])
