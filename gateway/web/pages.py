@@ -1,0 +1,75 @@
+"""The pages a developer opens first: home, the GraphQL explorer and the REST reference."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import BaseRoute, Route
+
+from gateway.web.assets import static_route
+from gateway.web.html import content_security_policy, html_page
+
+EXAMPLE_FOLDER = Path(__file__).parent / "examples"
+EXAMPLE_NAMES = ("shares", "create_share", "viewer")
+HEALTH_PATH = "/health"
+OPENAPI_PATH = "/api/openapi.json"
+
+# GraphiQL's dialogs and CodeMirror add <style> elements while they run, and its fonts are in its style sheet.
+EXPLORER_POLICY = content_security_policy(style_src="'self' 'unsafe-inline'", font_src="data:")
+
+# RapiDoc writes its theme as a <style> element and style attributes into its shadow tree.
+REFERENCE_POLICY = content_security_policy(style_src="'self' 'unsafe-inline'")
+
+
+@dataclass(frozen=True)
+class Example:
+    """An operation that the explorer opens in a tab; `variables` is JSON text or empty."""
+
+    query: str
+    variables: str
+
+
+@cache
+def explorer_examples() -> tuple[Example, ...]:
+    """The example operations in the order of their tabs."""
+    return tuple(_read_example(name) for name in EXAMPLE_NAMES)
+
+
+def _read_example(name: str) -> Example:
+    variables = EXAMPLE_FOLDER / f"{name}.json"
+    return Example(
+        query=(EXAMPLE_FOLDER / f"{name}.graphql").read_text("utf-8"),
+        variables=variables.read_text("utf-8") if variables.exists() else "",
+    )
+
+
+def explorer_response() -> HTMLResponse:
+    """The GraphQL explorer, which posts to the path it is served at."""
+    examples = json.dumps([asdict(example) for example in explorer_examples()])
+    return html_page("explorer.html", policy=EXPLORER_POLICY, examples=examples)
+
+
+def page_routes(base_url: str, auth_url: str) -> list[BaseRoute]:
+    """Home, the REST reference and the static files; `base_url` is REST's address, `auth_url` the pages'."""
+
+    async def home(request: Request) -> HTMLResponse:
+        return html_page(
+            "home.html",
+            base_url=base_url.rstrip("/"),
+            graphql_url=auth_url.rstrip("/") + "/graphql",
+            health_path=HEALTH_PATH,
+        )
+
+    async def reference(request: Request) -> HTMLResponse:
+        return html_page("reference.html", policy=REFERENCE_POLICY, openapi_path=OPENAPI_PATH)
+
+    return [
+        Route("/", home, name="home"),
+        Route("/docs", reference, name="reference"),
+        static_route(),
+    ]

@@ -1,0 +1,25 @@
+// Copy buttons: shown only where the browser gives this page a clipboard.
+"use strict";
+
+if (navigator.clipboard) {
+  const status = document.getElementById("copied");
+  for (const button of document.querySelectorAll("button[data-copy]")) {
+    const source = document.getElementById(button.dataset.copy);
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(source.textContent);
+        button.textContent = "Copied";
+        status.textContent = "The command is in the clipboard.";
+      } catch {
+        // Without permission the command is selected instead, so that the keyboard can copy it.
+        getSelection().selectAllChildren(source);
+        status.textContent = "The command is selected.";
+      }
+      setTimeout(() => {
+        button.textContent = "Copy";
+        status.textContent = "";
+      }, 2000);
+    });
+  }
+}
