@@ -20,7 +20,7 @@ HEALTH_PATH = "/health"
 OPENAPI_PATH = "/api/openapi.json"
 
 # GraphiQL's dialogs and CodeMirror add <style> elements while they run, and its fonts are in its style sheet.
-EXPLORER_POLICY = content_security_policy(style_src="'self' 'unsafe-inline'", font_src="data:")
+EXPLORER_POLICY = content_security_policy(font_src="data:")
 
 # RapiDoc writes its theme as a <style> element and style attributes into its shadow tree.
 REFERENCE_POLICY = content_security_policy(style_src="'self' 'unsafe-inline'")

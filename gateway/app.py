@@ -1,0 +1,89 @@
+"""Put the parts together."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.requests import Request
+
+from gateway.budget import RequestBudget
+from gateway.graphql import GraphQLEndpoint
+from gateway.limits import RateLimiter
+from gateway.logs import configure_logs
+from gateway.middleware import CallerMiddleware
+from gateway.settings import Settings
+from gateway.web.pages import explorer_response, page_routes
+from resolvers.context import Context, Services
+from resolvers.root import make_schema
+from rest_compat.api import PREFIX, include_api
+from storage.database import Database
+from storage.enums import FileService
+from storage.objects.local import LocalObjectStore
+
+OBJECTS_PATH = "/objects"
+
+
+def make_services(settings: Settings, reserved_slugs: frozenset[str] = frozenset()) -> Services:
+    """What resolvers are offered; close its database when done."""
+    secret = settings.secret()
+    return Services(
+        database=Database(settings.database_url, settings.database_read_url, settings.database_pool_size),
+        objects=LocalObjectStore(Path(settings.object_store), settings.sign_in_url + OBJECTS_PATH, secret),
+        base_url=settings.base_url.removesuffix("/"),
+        auth_url=settings.sign_in_url,
+        secret_key=secret,
+        reserved_slugs=reserved_slugs,
+        size_limits={
+            FileService.DOWNLOADABLE: settings.max_size_downloadable,
+            FileService.PRODUCT_MEDIA: settings.max_size_product_media,
+            FileService.WORKSPACE_AVATAR: settings.max_size_workspace_avatar,
+        },
+    )
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The whole gateway as one ASGI application."""
+    configure_logs(settings.log_format)
+    limiter = RateLimiter(settings.redis_url)
+
+    def make_budget(response_headers: dict[str, str]) -> RequestBudget:
+        return RequestBudget(limiter, settings.rate_limit, settings.rate_limit_restricted, response_headers)
+
+    def make_context(request: Request) -> Context:
+        return Context(services=app.state.services, caller=request.state.caller)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await app.state.services.database.close()
+        await limiter.close()
+
+    app = FastAPI(
+        title="Duograph",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.state.context = make_context
+    include_api(app)
+    app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
+    app.state.schema = make_schema()
+    endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
+    app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)
+    services = app.state.services = make_services(settings, _first_segments(app))
+    app.add_middleware(
+        CallerMiddleware,
+        database=services.database,
+        make_budget=make_budget,
+        trusted_proxies=settings.trusted_proxies,
+    )
+    return app
+
+
+def _first_segments(app: FastAPI) -> frozenset[str]:
+    """The first segment of every route: slugs that no workspace may have."""
+    paths = [str(getattr(route, "path", "")) for route in app.routes] + [PREFIX, OBJECTS_PATH]
+    return frozenset(path.split("/")[1] for path in paths if path.count("/")) - {""}

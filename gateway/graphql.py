@@ -1,0 +1,115 @@
+"""`/graphql`: GraphQL over HTTP, and the explorer for those who come with a browser."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import strawberry
+import structlog
+from graphql import GraphQLError
+from starlette.requests import Request
+from starlette.responses import Response
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.types.graphql import OperationType
+
+from resolvers.context import Context
+from resolvers.loaders import make_load
+from rest_compat.reading import parse_json, read_body
+from schema.errors import Failure, Internal, Invalid, RateLimited, Unauthorized, problem
+
+log = structlog.get_logger()
+
+_QUERIES = {OperationType.QUERY}
+_ALL = {OperationType.QUERY, OperationType.MUTATION}
+# A failure of the whole document that HTTP has a status for; every other answer is 200.
+_HTTP_FAILURES = (Unauthorized, RateLimited)
+
+
+class GraphQLEndpoint:
+    """Answers POST with a JSON body and GET with query parameters; GET only reads."""
+
+    def __init__(
+        self,
+        schema: strawberry.Schema,
+        make_context: Callable[[Request], Context],
+        explorer: Callable[[], Response],
+    ) -> None:
+        self._schema = schema
+        self._make_context = make_context
+        self._explorer = explorer
+
+    async def answer(self, request: Request) -> Response:
+        if request.method == "GET" and "query" not in request.query_params:
+            return self._explorer()
+        ctx = self._make_context(request)
+        try:
+            asked = await _read(request)
+            result = await self._schema.execute(
+                asked["query"],
+                variable_values=asked.get("variables"),
+                operation_name=asked.get("operationName"),
+                context_value={"ctx": ctx, "outcome": ctx.outcome, "load": make_load(ctx)},
+                allowed_operation_types=_QUERIES if request.method == "GET" else _ALL,
+            )
+            data, errors = result.data, result.errors or []
+        except (CannotGetOperationTypeError, InvalidOperationTypeError) as error:
+            message = str(error) or "GET takes queries only: send a mutation by POST"
+            data, errors = None, [_as_error(Invalid([problem(("query",), message, "graphql")]))]
+        except Failure as failure:
+            data, errors = None, [_as_error(failure)]
+        return _respond(ctx, data, errors)
+
+
+def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Response:
+    body: dict[str, Any] = {"data": data}
+    status, headers = 200, {}
+    if errors:
+        body["errors"] = [_formatted(ctx, error) for error in errors]
+        first = errors[0].original_error
+        if data is None and isinstance(first, _HTTP_FAILURES):
+            status, headers = int(first.status), first.headers
+    if ctx.outcome.replayed:
+        headers = {**headers, "Idempotency-Replayed": "true"}
+    return Response(orjson.dumps(body), status, headers, media_type="application/json")
+
+
+def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
+    """The error as callers get it; what nobody foresaw is logged and says only the request id."""
+    cause = error.original_error
+    while isinstance(cause, GraphQLError) and cause.original_error is not None:
+        cause = cause.original_error
+    failure = cause if isinstance(cause, Failure) else None
+    if failure is None and (cause is None or isinstance(cause, GraphQLError)):
+        failure = Invalid([problem((), error.message, "graphql")])
+    if failure is None:
+        log.error("unforeseen", exc_info=cause, path=error.path)
+        failure = Internal(ctx.caller.request_id)
+    formatted: dict[str, Any] = {"message": str(failure), "extensions": failure.extensions}
+    if error.locations:
+        formatted["locations"] = [place.formatted for place in error.locations]
+    if error.path:
+        formatted["path"] = error.path
+    return formatted
+
+
+def _as_error(failure: Failure) -> GraphQLError:
+    return GraphQLError(str(failure), original_error=failure)
+
+
+async def _read(request: Request) -> dict[str, Any]:
+    """`query`, `variables` and `operationName`. Raises `Invalid`."""
+    if request.method == "GET":
+        asked: Any = dict(request.query_params)
+        if "variables" in asked:
+            asked["variables"] = parse_json(asked["variables"].encode())
+    else:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
+        asked = parse_json(await read_body(request))
+    if not isinstance(asked, dict) or not isinstance(asked.get("query"), str):
+        raise Invalid([problem(("query",), "The body should be an object with the text `query`", "missing")])
+    for name, kind in (("variables", dict), ("operationName", str)):
+        if not isinstance(asked.get(name), kind | None):
+            raise Invalid([problem((name,), f"`{name}` should be {kind.__name__} or null", "type")])
+    return asked

@@ -1,0 +1,128 @@
+"""What surrounds every request: its id, its credential, and what happens when something breaks."""
+
+import re
+from collections.abc import Callable
+from uuid import uuid4
+
+import orjson
+import structlog
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway.addresses import client_subject
+from gateway.budget import RequestBudget
+from oauth.authentication import authenticate
+from resolvers.context import Caller
+from schema.errors import Failure, Internal, Invalid, InvalidToken, problem
+from storage.database import Database
+
+log = structlog.get_logger()
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_AUTHENTICATED = ("/api", "/graphql")
+_OWN_AUTHENTICATION = "/api/oauth2/"
+
+
+class CallerMiddleware:
+    """Gives each HTTP request a `caller` in its state, and answers for what nobody foresaw.
+
+    `make_budget` makes the request's budget around the headers of its response.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        database: Database,
+        make_budget: Callable[[dict[str, str]], RequestBudget],
+        trusted_proxies: tuple[object, ...],
+    ) -> None:
+        self._app = app
+        self._database = database
+        self._make_budget = make_budget
+        self._trusted = trusted_proxies
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        sent_id = headers.get("x-request-id", "")
+        request_id = sent_id if _REQUEST_ID.fullmatch(sent_id) else uuid4().hex
+        response_headers: dict[str, str] = {"X-Request-ID": request_id}
+        started = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                mutable = MutableHeaders(scope=message)
+                for name, value in response_headers.items():
+                    mutable[name] = value
+            await send(message)
+
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            try:
+                caller = await self._make_caller(scope, headers, request_id, response_headers)
+                scope.setdefault("state", {})["caller"] = caller
+                await self._app(scope, receive, send_with_headers)
+            except Failure as failure:
+                await _render(scope, failure)(scope, receive, send_with_headers)
+            except Exception:
+                log.exception("unforeseen", path=scope["path"], method=scope["method"])
+                if started:
+                    raise
+                await _render(scope, Internal(request_id))(scope, receive, send_with_headers)
+
+    async def _make_caller(
+        self, scope: Scope, headers: Headers, request_id: str, response_headers: dict[str, str]
+    ) -> Caller:
+        peer = HTTPConnection(scope).client
+        address = client_subject(
+            peer.host if peer else None,
+            headers.getlist("x-forwarded-for"),
+            self._trusted,  # type: ignore[arg-type]
+        )
+        budget = self._make_budget(response_headers)
+        credential = bearer(headers) if _takes_bearer(scope["path"]) else None
+        principal = await authenticate(self._database, credential) if credential is not None else None
+        if credential is not None and principal is None:
+            await budget.charge(address, 1, None, restricted=False)
+            raise InvalidToken
+        return Caller(
+            principal=principal,
+            budget=budget,
+            address=address,
+            request_id=request_id,
+            idempotency_key=_idempotency_key(scope, headers),
+            credential=credential,
+        )
+
+
+def bearer(headers: Headers) -> str | None:
+    """The credential of the Authorization header; None where there is none of the scheme Bearer."""
+    scheme, _, credential = headers.get("authorization", "").partition(" ")
+    return credential.strip() if scheme.lower() == "bearer" else None
+
+
+def _takes_bearer(path: str) -> bool:
+    return path.startswith(_AUTHENTICATED) and not path.startswith(_OWN_AUTHENTICATION)
+
+
+def _idempotency_key(scope: Scope, headers: Headers) -> str | None:
+    key = headers.get("idempotency-key")
+    if key is None or scope["method"] not in ("POST", "PATCH"):
+        return None
+    if not _IDEMPOTENCY_KEY.fullmatch(key):
+        message = "An Idempotency-Key is 1 to 255 visible ASCII characters"
+        raise Invalid([problem(("header", "Idempotency-Key"), message, "idempotency_key")])
+    return key
+
+
+def _render(scope: Scope, failure: Failure) -> Response:
+    body = failure.body
+    if scope["path"].startswith("/graphql"):
+        body = {"data": None, "errors": [{"message": str(failure), "extensions": failure.extensions}]}
+    return Response(orjson.dumps(body), int(failure.status), failure.headers, media_type="application/json")

@@ -1,0 +1,82 @@
+"""From the text of a credential to the principal it proves."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, RowMapping, bindparam, or_, select
+
+from oauth.credentials import digest, kind_of
+from oauth.principals import Principal, PrincipalKind
+from oauth.scopes import Scope
+from storage.clock import now
+from storage.database import Database
+from storage.enums import CredentialKind
+from storage.rows import table_of, update_rows
+from storage.tables.credentials import CredentialRow
+from storage.tables.workspaces import WorkspaceRow
+
+BEARER_KINDS = {
+    CredentialKind.WORKSPACE_TOKEN: PrincipalKind.WORKSPACE_TOKEN,
+    CredentialKind.PERSONAL_TOKEN: PrincipalKind.PERSONAL_TOKEN,
+    CredentialKind.ACCESS_TOKEN: PrincipalKind.OAUTH_TOKEN,
+    CredentialKind.CUSTOMER_SESSION: PrincipalKind.CUSTOMER_SESSION,
+}
+USE_IS_NOTED_EVERY = timedelta(minutes=1)
+
+_credentials, _workspaces = table_of(CredentialRow), table_of(WorkspaceRow)
+_LOOK_UP = (
+    select(_credentials, _workspaces.c.requests_per_minute)
+    .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
+    .where(_credentials.c.hash == bindparam("hash"))
+)
+
+
+def is_live(at: datetime) -> ColumnElement[bool]:
+    """Credentials that count at that moment."""
+    unended = or_(_credentials.c.expires_at.is_(None), _credentials.c.expires_at > at)
+    return _credentials.c.revoked_at.is_(None) & unended
+
+
+async def authenticate(database: Database, text: str) -> Principal | None:
+    """The principal of a bearer credential; None if it is malformed, unknown, expired or revoked.
+
+    One statement on the primary, so a revocation counts for the next request in every process.
+    """
+    if kind_of(text) not in BEARER_KINDS:
+        return None
+    async with database.read() as connection:
+        row = (await connection.execute(_LOOK_UP, {"hash": digest(text)})).mappings().first()
+    moment = now()
+    if row is None or row["revoked_at"] or (row["expires_at"] and row["expires_at"] <= moment):
+        return None
+    if row["last_used_at"] is None or moment - row["last_used_at"] >= USE_IS_NOTED_EVERY:
+        await _note_use(database, row, moment)
+    return _principal_of(row)
+
+
+async def _note_use(database: Database, row: RowMapping, moment: datetime) -> None:
+    async with database.write() as connection:
+        stale = _credentials.c.last_used_at.is_not_distinct_from(row["last_used_at"])
+        await update_rows(
+            connection,
+            CredentialRow,
+            (_credentials.c.hash == row["hash"]) & stale,
+            last_used_at=moment,
+            modified_at=row["modified_at"],
+        )
+
+
+def _principal_of(row: RowMapping) -> Principal:
+    expires_at: Any = row["expires_at"]
+    return Principal(
+        kind=BEARER_KINDS[CredentialKind(row["kind"])],
+        credential_id=row["id"],
+        scopes=frozenset(map(Scope, row["scopes"])),
+        workspace_id=row["workspace_id"],
+        user_id=row["user_id"],
+        maker_user_id=row["maker_user_id"],
+        customer_id=row["customer_id"],
+        member_id=row["member_id"],
+        expires_at_stamp=expires_at.timestamp() if expires_at else None,
+        requests_per_minute=row["requests_per_minute"],
+    )

@@ -1,0 +1,50 @@
+"""The text of a credential: made, checked and hashed; never stored or logged."""
+
+import re
+import secrets
+import string
+from dataclasses import dataclass
+from hashlib import sha256
+from zlib import crc32
+
+from storage.enums import CredentialKind
+
+_BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_RANDOM, _CHECK = 30, 6
+PATTERN = re.compile(rf"dg_({'|'.join(CredentialKind)})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})")
+
+
+@dataclass(frozen=True)
+class Credential:
+    """A new credential: `text` is shown to its owner once, `hash` is what we keep."""
+
+    text: str
+    hash: str
+
+
+def mint(kind: CredentialKind) -> Credential:
+    """`dg_<kind>_`, 30 random base62 characters and their CRC-32 in 6 base62 digits."""
+    random = "".join(secrets.choice(_BASE62) for _ in range(_RANDOM))
+    text = f"dg_{kind}_{random}{_checksum(random)}"
+    return Credential(text, digest(text))
+
+
+def kind_of(text: str) -> CredentialKind | None:
+    """The kind of a well-formed credential; None for anything else, without asking the database."""
+    match = PATTERN.fullmatch(text)
+    if match is None or not secrets.compare_digest(_checksum(match[2]), match[3]):
+        return None
+    return CredentialKind(match[1])
+
+
+def digest(text: str) -> str:
+    """SHA-256 in hex. No salt: a credential has 178 random bits, nothing to look up in a table."""
+    return sha256(text.encode()).hexdigest()
+
+
+def _checksum(random: str) -> str:
+    value, digits = crc32(random.encode()), ""
+    for _ in range(_CHECK):
+        value, digit = divmod(value, 62)
+        digits = _BASE62[digit] + digits
+    return digits

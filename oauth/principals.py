@@ -1,0 +1,51 @@
+"""Who is asking."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from uuid import UUID
+
+from oauth.scopes import Scope
+
+
+class PrincipalKind(StrEnum):
+    """What sort of credential proved the caller."""
+
+    WORKSPACE_TOKEN = "workspace_token"  # noqa: S105
+    PERSONAL_TOKEN = "personal_token"  # noqa: S105
+    OAUTH_TOKEN = "oauth_token"  # noqa: S105
+    BROWSER_SESSION = "browser_session"
+    CUSTOMER_SESSION = "customer_session"
+
+
+CORE_KINDS = frozenset(PrincipalKind) - {PrincipalKind.CUSTOMER_SESSION}
+
+
+@dataclass(frozen=True)
+class Principal:
+    """A caller, as the credential says.
+
+    `workspace_id` is set where the credential reaches just that workspace; otherwise `user_id` is, and
+    the reach is every workspace that user is a member of. `maker_user_id` is the user behind a
+    workspace's credential. `expires_at_stamp` is the credential's end in seconds since 1970, or None.
+    `requests_per_minute` is the workspace's own limit, where an operator set one.
+    """
+
+    kind: PrincipalKind
+    credential_id: UUID
+    scopes: frozenset[Scope]
+    workspace_id: UUID | None = None
+    user_id: UUID | None = None
+    maker_user_id: UUID | None = None
+    customer_id: UUID | None = None
+    member_id: UUID | None = None
+    client_id: str | None = None
+    expires_at_stamp: float | None = None
+    requests_per_minute: int | None = None
+
+    @property
+    def subject(self) -> str:
+        """Whose budget and idempotency keys these are; minting tokens makes no new subject."""
+        if self.customer_id is not None:
+            return f"customer:{self.customer_id}"
+        owner = f"workspace:{self.workspace_id}" if self.workspace_id else f"user:{self.user_id}"
+        return f"client:{self.client_id}:{owner}" if self.client_id else owner

@@ -1,0 +1,59 @@
+"""What a credential may be allowed to do."""
+
+from enum import StrEnum
+
+
+class Scope(StrEnum):
+    """`resource:action`; a `:write` scope also reads."""
+
+    OPENID = "openid"
+    PROFILE = "profile"
+    EMAIL = "email"
+    USER_READ = "user:read"
+    WORKSPACES_READ = "workspaces:read"
+    WORKSPACES_WRITE = "workspaces:write"
+    SHARES_READ = "shares:read"
+    SHARES_WRITE = "shares:write"
+    CUSTOM_FIELDS_READ = "custom_fields:read"
+    CUSTOM_FIELDS_WRITE = "custom_fields:write"
+    CUSTOMERS_READ = "customers:read"
+    CUSTOMERS_WRITE = "customers:write"
+    MEMBERS_READ = "members:read"
+    MEMBERS_WRITE = "members:write"
+    FILES_READ = "files:read"
+    FILES_WRITE = "files:write"
+    EVENTS_READ = "events:read"
+    EVENTS_WRITE = "events:write"
+    FILE_SHARE_SESSIONS_READ = "file_share_sessions:read"
+    FILE_SHARE_SESSIONS_WRITE = "file_share_sessions:write"
+    METRICS_READ = "metrics:read"
+    CUSTOMER_SESSIONS_WRITE = "customer_sessions:write"
+    ACCESS_TOKENS_READ = "access_tokens:read"
+    ACCESS_TOKENS_WRITE = "access_tokens:write"
+    OAUTH_CLIENTS_READ = "oauth_clients:read"
+    OAUTH_CLIENTS_WRITE = "oauth_clients:write"
+    CUSTOMER_PORTAL_READ = "customer_portal:read"
+    CUSTOMER_PORTAL_WRITE = "customer_portal:write"
+
+    @property
+    def writes(self) -> bool:
+        return self.value.endswith(":write")
+
+
+CUSTOMER_SCOPES = frozenset({Scope.CUSTOMER_PORTAL_READ, Scope.CUSTOMER_PORTAL_WRITE})
+OPENID_SCOPES = frozenset({Scope.OPENID, Scope.PROFILE, Scope.EMAIL})
+WORKSPACE_SCOPES = frozenset(Scope) - CUSTOMER_SCOPES - OPENID_SCOPES - {Scope.USER_READ}
+USER_SCOPES = frozenset(Scope) - CUSTOMER_SCOPES
+
+
+def that_would_do(scope: Scope) -> tuple[Scope, ...]:
+    """The scopes of which one is enough where `scope` is needed, the narrowest first."""
+    if scope.value.endswith(":read"):
+        wider = scope.value.removesuffix(":read") + ":write"
+        if wider in Scope._value2member_map_:
+            return scope, Scope(wider)
+    return (scope,)
+
+
+def covers(granted: frozenset[Scope], scope: Scope) -> bool:
+    return any(candidate in granted for candidate in that_would_do(scope))

@@ -1,0 +1,99 @@
+"""Which rows a caller can see, and in which workspace they can make one: written here and nowhere else."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Select, and_, select, true
+from sqlmodel import SQLModel
+
+from oauth.principals import Principal
+from resolvers.context import Context
+from schema.errors import Invalid, NotFound, problem
+from storage.rows import table_of
+from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+
+Row = Mapping[str, Any]
+
+_members = table_of(WorkspaceMemberRow)
+
+
+def reachable(principal: Principal) -> Select[tuple[UUID]]:
+    """The workspaces that the principal reaches, as a subquery of ids."""
+    if principal.workspace_id is not None:
+        workspaces = table_of(WorkspaceRow)
+        return select(workspaces.c.id).where(workspaces.c.id == principal.workspace_id)
+    return select(_members.c.workspace_id).where(_members.c.user_id == principal.user_id)
+
+
+def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
+    """The condition on `model`'s rows that the principal may know of; deleted rows are nobody's."""
+    table = table_of(model)
+    owner = table.c.id if model is WorkspaceRow else table.c.workspace_id
+    if principal.workspace_id is not None:
+        condition: ColumnElement[bool] = owner == principal.workspace_id
+    else:
+        condition = owner.in_(reachable(principal))
+    return and_(condition, table.c.deleted_at.is_(None) if "deleted_at" in table.columns else true())
+
+
+async def get_visible(ctx: Context, model: type[SQLModel], **values: Any) -> Row:
+    """The visible row whose columns have these values. Raises `NotFound`."""
+    async with ctx.read() as connection:
+        found = await connection.execute(_select(ctx, model, values))
+    return _the_one(found.mappings().first(), model)
+
+
+async def get_for_update(ctx: Context, model: type[SQLModel], **values: Any) -> Row:
+    """The same inside a change, locked until its end; compares `If-Match` once the lock is held.
+
+    Raises `NotFound` and `PreconditionFailed`.
+    """
+    found = await ctx.unit.execute(_select(ctx, model, values).with_for_update())
+    row = _the_one(found.mappings().first(), model)
+    if ctx.precondition is not None:
+        await ctx.precondition()
+    return row
+
+
+async def workspace_for(ctx: Context, workspace_id: UUID | None) -> UUID:
+    """The workspace in which the caller makes something.
+
+    It may be left out where the credential reaches just one. Raises `NotFound` for one that is not
+    visible, `Invalid` where it has to be named.
+    """
+    if workspace_id is not None:
+        return UUID(str((await get_visible(ctx, WorkspaceRow, id=workspace_id))["id"]))
+    if ctx.principal.workspace_id is not None:
+        return ctx.principal.workspace_id
+    async with ctx.read() as connection:
+        reached = list((await connection.execute(reachable(ctx.principal).limit(2))).scalars())
+    if len(reached) == 1:
+        return reached[0]
+    message = "Name the workspace: this credential reaches more than one, or none"
+    raise Invalid([problem(("data", "workspace_id"), message, "missing")])
+
+
+async def check_workspaces(ctx: Context, ids: list[UUID] | None) -> None:
+    """Raises `NotFound` if a workspace that a list is filtered by is not visible."""
+    if not ids:
+        return
+    table = table_of(WorkspaceRow)
+    condition = and_(visible(WorkspaceRow, ctx.principal), table.c.id.in_(ids))
+    async with ctx.read() as connection:
+        found = set((await connection.execute(select(table.c.id).where(condition))).scalars())
+    if set(ids) - found:
+        raise NotFound("There is no such workspace.")
+
+
+def _select(ctx: Context, model: type[SQLModel], values: Mapping[str, Any]) -> Select[Any]:
+    table = table_of(model)
+    wanted = [table.c[name] == value for name, value in values.items()]
+    return select(table).where(visible(model, ctx.principal), *wanted)
+
+
+def _the_one(row: Any, model: type[SQLModel]) -> Row:
+    if row is None:
+        noun = table_of(model).name.removesuffix("s").replace("_", " ")
+        raise NotFound(f"There is no such {noun}.")
+    return dict(row)

@@ -1,0 +1,87 @@
+"""What an operator does from the command line: users, workspaces and tokens, with nobody's permission asked."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.credentials import Credential, mint
+from oauth.passwords import hash_password
+from oauth.scopes import Scope
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import Values, insert_row, table_of, update_rows
+from storage.tables.credentials import CredentialRow
+from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+
+_members = table_of(WorkspaceMemberRow)
+
+
+async def create_user(connection: AsyncConnection, email: str, password: str, name: str | None) -> Values:
+    """A new user, who joins every workspace that invited the address. Raises `Duplicate`."""
+    user = await insert_row(
+        connection, UserRow, email=email, name=name, password_hash=hash_password(password)
+    )
+    invited = and_(_members.c.email_folded == user["email_folded"], _members.c.user_id.is_(None))
+    await update_rows(connection, WorkspaceMemberRow, invited, user_id=user["id"])
+    return user
+
+
+async def find_user(connection: AsyncConnection, email: str) -> Values | None:
+    """The user with this address, in any case."""
+    users = table_of(UserRow)
+    found = await connection.execute(select(users).where(users.c.email_folded == email.casefold()))
+    row = found.mappings().first()
+    return dict(row) if row else None
+
+
+async def found_workspace(connection: AsyncConnection, owner: Values, **values: Any) -> Values:
+    """A new workspace with `owner` as its first member. Raises `Duplicate`."""
+    workspace = await insert_row(connection, WorkspaceRow, **values)
+    await insert_row(
+        connection,
+        WorkspaceMemberRow,
+        workspace_id=workspace["id"],
+        user_id=owner["id"],
+        email=owner["email"],
+    )
+    return workspace
+
+
+async def find_workspace(connection: AsyncConnection, slug: str) -> Values | None:
+    workspaces = table_of(WorkspaceRow)
+    found = await connection.execute(select(workspaces).where(workspaces.c.slug == slug))
+    row = found.mappings().first()
+    return dict(row) if row else None
+
+
+async def issue_token(
+    connection: AsyncConnection,
+    kind: CredentialKind,
+    scopes: Iterable[Scope],
+    *,
+    workspace_id: UUID | None = None,
+    user_id: UUID | None = None,
+    maker_user_id: UUID | None = None,
+    comment: str = "",
+    expires_in: timedelta | None = None,
+) -> tuple[Credential, Values]:
+    """A new token: its text, shown once, and its row."""
+    credential = mint(kind)
+    row = await insert_row(
+        connection,
+        CredentialRow,
+        hash=credential.hash,
+        kind=kind.value,
+        scopes=sorted(scope.value for scope in scopes),
+        workspace_id=workspace_id,
+        user_id=user_id,
+        maker_user_id=maker_user_id,
+        comment=comment,
+        expires_at=now() + expires_in if expires_in else None,
+    )
+    return credential, row

@@ -1,0 +1,71 @@
+"""What happens around a GraphQL document: admission before it is validated, and one form for all refusals."""
+
+from collections.abc import AsyncIterator, Sequence
+
+from graphql import GraphQLError, OperationDefinitionNode, get_operation_ast
+from strawberry.extensions import SchemaExtension
+
+from resolvers.admission import admit
+from resolvers.context import Context
+from resolvers.document import Survey, survey
+from resolvers.raw import problems_of_field, with_defaults
+from schema.errors import Failure, Invalid, problem
+
+
+class Gatekeeper(SchemaExtension):
+    """Admits a document, and words what graphql-core refuses as REST words it."""
+
+    surveyed: Survey | None = None
+
+    async def on_validate(self) -> AsyncIterator[None]:
+        definition = self._definition()
+        if definition is not None:
+            self.surveyed = await self._admit(definition)
+        yield
+        if self.execution_context.pre_execution_errors:
+            self.execution_context.pre_execution_errors = [
+                self._refusal(self.execution_context.pre_execution_errors)
+            ]
+
+    async def on_execute(self) -> AsyncIterator[None]:
+        yield
+        result = self.execution_context.result
+        errors = getattr(result, "errors", None)
+        # Before a field has run, an error has no path: graphql-core refused the variables.
+        if errors and all(error.path is None and not _is_ours(error) for error in errors):
+            result.errors = [self._refusal(errors)]
+
+    async def _admit(self, definition: OperationDefinitionNode) -> Survey:
+        context = self.execution_context
+        ctx: Context = context.context["ctx"]
+        variables = with_defaults(definition, context.variables or {})
+        assert context.graphql_document is not None
+        found = survey(context.schema._schema, context.graphql_document, definition, variables)
+        restricted = any(operation.restricted for operation, _ in found.roots)
+        await admit(ctx.caller, found.demands, max(found.cost, 1), restricted=restricted)
+        mutations = sum(operation.changes for operation, _ in found.roots)
+        if ctx.caller.idempotency_key is not None and mutations > 1:
+            message = f"An Idempotency-Key goes with one mutation field; this document has {mutations}"
+            raise Invalid([problem(("header", "Idempotency-Key"), message)])
+        return found
+
+    def _refusal(self, errors: Sequence[GraphQLError]) -> GraphQLError:
+        problems = []
+        definition = self._definition()
+        if definition is not None and self.surveyed is not None:
+            variables = with_defaults(definition, self.execution_context.variables or {})
+            for operation, node in self.surveyed.roots:
+                problems += problems_of_field(operation, node, variables)
+        if not problems:
+            problems = [problem((), error.message, "graphql") for error in errors]
+        return GraphQLError("The input is not valid.", errors[0].nodes, original_error=Invalid(problems))
+
+    def _definition(self) -> OperationDefinitionNode | None:
+        document = self.execution_context.graphql_document
+        if document is None:
+            return None
+        return get_operation_ast(document, self.execution_context.operation_name)
+
+
+def _is_ours(error: GraphQLError) -> bool:
+    return isinstance(error.original_error, Failure)

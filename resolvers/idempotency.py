@@ -1,0 +1,119 @@
+"""Idempotency-Key: a retry of a change does nothing and is told what the first one was told."""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any
+from uuid import UUID
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from pydantic import BaseModel
+from sqlalchemy import delete, func, select
+
+from resolvers.context import Context
+from resolvers.operations import Operation
+from schema.errors import IdempotencyConflict
+from storage.clock import now
+from storage.rows import insert_row, key_of, table_of
+from storage.tables.idempotency_keys import IdempotencyKeyRow
+
+KEPT_FOR = timedelta(hours=24)
+_keys = table_of(IdempotencyKeyRow)
+_NONCE = bytes(12)  # One message for each derived key, so the nonce need not vary.
+
+
+async def find(unit: Context, operation: Operation, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What is kept under the caller's key, or None if the key is free.
+
+    Raises `IdempotencyConflict` if the first request is still running or had other parameters.
+    """
+    identity = _identity(unit, operation)
+    if unit.unit.dialect.name == "postgresql":
+        lock = int.from_bytes(sha256(json.dumps(identity).encode()).digest()[:8], signed=True)
+        if not (await unit.unit.execute(select(func.pg_try_advisory_xact_lock(lock)))).scalar_one():
+            raise IdempotencyConflict("The first request with this Idempotency-Key is still running.")
+    found = await unit.unit.execute(select(_keys).where(key_of(IdempotencyKeyRow, identity)))
+    kept = found.mappings().first()
+    if kept is None:
+        return None
+    if kept["created_at"] < now() - KEPT_FOR:
+        await unit.unit.execute(delete(_keys).where(key_of(IdempotencyKeyRow, identity)))
+        return None
+    if kept["digest"] != _digest(arguments):
+        raise IdempotencyConflict("This Idempotency-Key was used with other parameters.")
+    return dict(kept)
+
+
+async def keep(unit: Context, operation: Operation, arguments: Mapping[str, Any], result: Any) -> None:
+    """Write down, in the operation's own transaction, what a retry will be told."""
+    told: dict[str, Any] = {}
+    if operation.seals:
+        told["sealed"] = _seal(unit, result)
+    elif isinstance(result, UUID):
+        told["resource_id"] = result
+    elif operation.gives is not None:
+        told["resource_id"] = result.id
+    else:
+        told["answer"] = result.model_dump(mode="json")
+    await insert_row(
+        unit.unit,
+        IdempotencyKeyRow,
+        **_identity(unit, operation),
+        digest=_digest(arguments),
+        status=unit.outcome.status,
+        **told,
+    )
+
+
+async def replay(unit: Context, operation: Operation, kept: Mapping[str, Any]) -> Any:
+    """The first answer's resource as it is now, its counts, or its sealed secret.
+
+    Raises `NotFound` if the resource is gone, `IdempotencyConflict` if another credential sealed it.
+    """
+    unit.outcome.replayed = True
+    unit.outcome.status = kept["status"]
+    if kept["sealed"] is not None:
+        return operation.answer.model_validate_json(_unseal(unit, kept["sealed"]))
+    if kept["answer"] is not None:
+        return operation.answer.model_validate(kept["answer"])
+    if operation.gives is None:
+        return kept["resource_id"]
+    return await operation.gives.resolver(unit, id=kept["resource_id"])
+
+
+def _identity(unit: Context, operation: Operation) -> dict[str, str]:
+    key = unit.caller.idempotency_key or ""
+    return {"subject": unit.principal.subject, "operation": operation.name, "key": key}
+
+
+def _digest(arguments: Mapping[str, Any]) -> str:
+    plain = {
+        name: value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+        for name, value in arguments.items()
+    }
+    return sha256(json.dumps(plain, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _cipher(unit: Context) -> AESGCM:
+    material = f"{unit.caller.credential}\n{unit.caller.idempotency_key}".encode()
+    derived = HKDF(SHA256(), length=32, salt=None, info=b"duograph idempotency").derive(material)
+    return AESGCM(derived)
+
+
+def _seal(unit: Context, result: BaseModel) -> str:
+    sealed = _cipher(unit).encrypt(_NONCE, result.model_dump_json().encode(), None)
+    return b64encode(sealed).decode()
+
+
+def _unseal(unit: Context, sealed: str) -> bytes:
+    try:
+        return _cipher(unit).decrypt(_NONCE, b64decode(sealed), None)
+    except InvalidTag:
+        raise IdempotencyConflict(
+            "This Idempotency-Key was used with another credential; its secret is not shown again."
+        ) from None

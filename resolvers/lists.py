@@ -1,0 +1,142 @@
+"""Lists: filtered, totally ordered, read by page or by cursor, counted only where the count is seen."""
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from hmac import compare_digest
+from hmac import digest as hmac_digest
+from typing import Any, TypeVar
+
+from sqlalchemy import Column, ColumnElement, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlmodel import SQLModel
+
+from resolvers.access import Row, visible
+from resolvers.context import Context
+from schema.errors import Invalid, problem
+from schema.metadata import MetadataFilter
+from schema.pages import ListQuery, Page, PageMeta, Pagination
+from storage.functions import MetadataText
+from storage.ordering import SortKey, after, from_json, to_json, total_order
+from storage.rows import table_of
+
+Item = TypeVar("Item")
+Assemble = Callable[[AsyncConnection, Sequence[Row]], Awaitable[list[Item]]]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How one resource is listed: its table, the columns behind its sort keys, and its default order.
+
+    A column in `inverted` runs the other way than its key: `days_in_status` grows as its moment gets earlier.
+    """
+
+    model: type[SQLModel]
+    keys: Mapping[str, Column[Any]]
+    default: tuple[str, ...]
+    inverted: frozenset[str] = frozenset()
+
+    def order(self, chosen: Sequence[str]) -> list[SortKey]:
+        keys = []
+        for key in chosen or self.default:
+            name = key.removeprefix("-")
+            keys.append(SortKey(self.keys[name], key.startswith("-") != (name in self.inverted)))
+        return total_order(keys, table_of(self.model).c.id)
+
+
+async def list_page(
+    ctx: Context,
+    listing: Listing,
+    query: ListQuery,
+    conditions: Sequence[ColumnElement[bool]],
+    assemble: Assemble[Item],
+) -> Page[Item]:
+    """One page of the rows that the caller can see and that meet `conditions`.
+
+    Raises `Invalid` for a cursor that is altered, of another list, or together with `page`.
+    """
+    table = table_of(listing.model)
+    order = listing.order(query.sort_keys())
+    matching = [visible(listing.model, ctx.principal), *conditions]
+    rows_wanted = (
+        select(table).where(*matching).order_by(*(key.order for key in order)).limit(query.limit + 1)
+    )
+    page = query.page or 1
+    if query.after is None:
+        rows_wanted = rows_wanted.offset((page - 1) * query.limit)
+    else:
+        rows_wanted = rows_wanted.where(after(order, _open_cursor(ctx, listing, query, order)))
+    counts = query.after is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination")))
+    async with ctx.snapshot() as connection:
+        rows = [dict(row) for row in (await connection.execute(rows_wanted)).mappings()]
+        counted = select(func.count()).select_from(table).where(*matching)
+        total = (await connection.execute(counted)).scalar_one() if counts else None
+        items = await assemble(connection, rows[: query.limit])
+    more = len(rows) > query.limit
+    cursor = _make_cursor(ctx, listing, query, order, rows[query.limit - 1]) if more else None
+    return _page(query, items, total, cursor)
+
+
+def _page(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
+    pages = None if total is None else -(-total // query.limit)
+    return Page(
+        data=items,
+        meta=PageMeta(
+            total=total,
+            page=None if query.after else query.page or 1,
+            per_page=query.limit,
+            pages=pages,
+            next_cursor=cursor,
+        ),
+        pagination=None if total is None else Pagination(total_count=total, max_page=pages),
+    )
+
+
+def metadata_conditions(
+    column: Column[Any], filters: Sequence[MetadataFilter] | None
+) -> list[ColumnElement[bool]]:
+    """Rows whose metadata holds every pair."""
+    return [MetadataText(column, pair.key) == pair.value for pair in filters or ()]
+
+
+def any_of(column: Column[Any], values: Sequence[Any] | None) -> list[ColumnElement[bool]]:
+    """A repeatable filter: one of the values, or no condition where it was left out."""
+    return [] if values is None else [column.in_([getattr(value, "value", value) for value in values])]
+
+
+def contains(column: Column[Any], part: str | None) -> list[ColumnElement[bool]]:
+    """A part of a folded text."""
+    return [] if part is None else [column.contains(part.casefold(), autoescape=True)]
+
+
+def _make_cursor(
+    ctx: Context, listing: Listing, query: ListQuery, order: Sequence[SortKey], row: Mapping[str, Any]
+) -> str:
+    values = json.dumps([to_json(row[key.column.name]) for key in order]).encode()
+    return urlsafe_b64encode(_seal(ctx, listing, query, values) + values).decode()
+
+
+def _open_cursor(ctx: Context, listing: Listing, query: ListQuery, order: Sequence[SortKey]) -> list[Any]:
+    if query.page is not None:
+        raise Invalid(
+            [problem(("filters", "after"), "Read by `page` or by `after`, not by both", "conflict")]
+        )
+    try:
+        opened = urlsafe_b64decode((query.after or "").encode())
+        seal, values = opened[:16], opened[16:]
+        if compare_digest(seal, _seal(ctx, listing, query, values)):
+            kept = json.loads(values)
+            return [from_json(key.column, value) for key, value in zip(order, kept, strict=True)]
+    except ValueError:
+        pass
+    message = "This is no cursor of this list with this sorting and these filters"
+    raise Invalid([problem(("filters", "after"), message, "cursor", input=query.after)])
+
+
+def _seal(ctx: Context, listing: Listing, query: ListQuery, values: bytes) -> bytes:
+    """What ties a cursor to its list, its sorting and filters, and its reader."""
+    asked = query.model_dump_json(exclude={"page", "limit", "after"})
+    place = f"{table_of(listing.model).name}\n{ctx.principal.subject}\n{asked}\n"
+    return hmac_digest(ctx.services.secret_key, sha256(place.encode()).digest() + values, "sha256")[:16]

@@ -1,0 +1,33 @@
+"""Loaders behind the links between types: what is asked for at the same moment is one statement."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from strawberry.dataloader import DataLoader
+
+from resolvers import workspaces
+from resolvers.context import Context
+
+Batch = Callable[[Context, Sequence[Any]], Awaitable[list[Any]]]
+
+LOADERS: dict[str, Batch] = {
+    "workspace": workspaces.load_workspaces,
+}
+
+
+def make_load(ctx: Context) -> Callable[[str, Any], Awaitable[Any]]:
+    """One request's `load(loader, key)`."""
+    loaders: dict[str, DataLoader[Any, Any]] = {}
+
+    def bind(batch: Batch) -> Callable[[list[Any]], Awaitable[list[Any]]]:
+        async def load_many(keys: list[Any]) -> list[Any]:
+            return await batch(ctx, keys)
+
+        return load_many
+
+    def load(name: str, key: Any) -> Awaitable[Any]:
+        if name not in loaders:
+            loaders[name] = DataLoader(load_fn=bind(LOADERS[name]))
+        return loaders[name].load(key)
+
+    return load

@@ -1,0 +1,33 @@
+"""The GraphQL roots: one line for each thing that can be asked or done."""
+
+import strawberry
+from strawberry.extensions import ParserCache, ValidationCache
+
+from resolvers import shares, workspaces
+from resolvers.expose import expose
+from resolvers.gatekeeper import Gatekeeper
+from schema.scalars import CONFIG
+
+
+@strawberry.type
+class Query:
+    share = expose(shares.get_share)
+    shares = expose(shares.list_shares)
+    workspace = expose(workspaces.get_workspace)
+
+
+@strawberry.type
+class Mutation:
+    create_share = expose(shares.create_share)
+    update_share = expose(shares.update_share)
+    delete_share = expose(shares.delete_share)
+
+
+def make_schema() -> strawberry.Schema:
+    """The executable schema."""
+    return strawberry.Schema(
+        Query,
+        Mutation,
+        config=CONFIG,
+        extensions=[Gatekeeper, lambda: ParserCache(maxsize=500), lambda: ValidationCache(maxsize=500)],
+    )

@@ -1,0 +1,48 @@
+"""The REST surface: every resource's router under one prefix, and one form for all failures."""
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from rest_compat import shares
+from rest_compat.router import OperationRoute
+from schema.errors import Failure, MethodNotAllowed, NotFound
+
+PREFIX = "/api"
+ROUTERS: tuple[APIRouter, ...] = (shares.router,)
+
+
+def include_api(app: FastAPI) -> None:
+    """Add the REST surface to `app`, which has `state.context`."""
+    for router in ROUTERS:
+        app.include_router(router, prefix=PREFIX)
+    app.add_exception_handler(Failure, render_failure)
+    app.add_exception_handler(HTTPException, render_http_exception)
+
+
+def operation_routes() -> dict[str, OperationRoute]:
+    """Operation name to its documented route; a route's path is without the prefix."""
+    routes = [route for router in ROUTERS for route in router.routes]
+    return {
+        route.operation.name: route
+        for route in routes
+        if isinstance(route, OperationRoute) and route.include_in_schema
+    }
+
+
+async def render_failure(request: Request, failure: Exception) -> JSONResponse:
+    """A failure as REST says it."""
+    assert isinstance(failure, Failure)
+    return JSONResponse(failure.body, int(failure.status), failure.headers)
+
+
+async def render_http_exception(request: Request, exception: Exception) -> JSONResponse:
+    """What the router itself refuses: an unknown path, or a method that a path does not have."""
+    assert isinstance(exception, HTTPException)
+    failure: Failure = NotFound(f"There is nothing at {request.url.path}.")
+    if exception.status_code == 405:
+        headers = dict(exception.headers or {})
+        failure = MethodNotAllowed(
+            f"{request.url.path} does not take {request.method}; it takes {headers.get('Allow')}.", headers
+        )
+    return await render_failure(request, failure)

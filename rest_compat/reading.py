@@ -1,0 +1,114 @@
+"""Read a REST request as the arguments of an operation; the operation's own models check them."""
+
+import re
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from fastapi import Request
+from pydantic_core import from_json
+from starlette.datastructures import QueryParams
+
+from resolvers.operations import Operation, Parameter
+from schema.errors import Invalid, Problem, TooLarge, problem
+
+LARGEST_BODY = 16 * 1024 * 1024
+_METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
+
+
+async def read_arguments(
+    request: Request, operation: Operation, path_names: frozenset[str]
+) -> dict[str, Any]:
+    """The operation's arguments, checked. Raises `Invalid` with every problem at once, or `TooLarge`."""
+    values: dict[str, Any] = dict(request.path_params)
+    query = read_query(operation, request.query_params, path_names)
+    values |= query
+    try:
+        if any(parameter.place == "data" for parameter in operation.parameters):
+            values["data"] = parse_json(await read_body(request))
+        return operation.validate(values)
+    except Invalid as invalid:
+        raise Invalid(located(operation, invalid, path_names)) from None
+
+
+async def read_body(request: Request) -> bytes:
+    """The whole body. Raises `TooLarge` as soon as it is over the limit."""
+    chunks, size = [], 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > LARGEST_BODY:
+            raise TooLarge(f"The body is larger than {LARGEST_BODY} bytes.")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def parse_json(body: bytes) -> Any:
+    """JSON as RFC 8259 has it: no NaN, no lone surrogates, UTF-8. Raises `Invalid`."""
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise Invalid([problem(("data",), f"The body should be JSON: {error}", "json_invalid")]) from None
+
+
+def read_query(operation: Operation, params: QueryParams, path_names: frozenset[str]) -> dict[str, Any]:
+    """The query's parameters by the resolver's parameter; unknown ones stay, to be refused by name."""
+    values: dict[str, Any] = {}
+    taken: set[str] = set()
+    for parameter in operation.parameters:
+        if parameter.place == "filters":
+            values[parameter.name] = _read_filters(parameter, params)
+            taken |= set(params)
+        elif parameter.place == "value" and parameter.name not in path_names and parameter.name in params:
+            values[parameter.name] = params[parameter.name]
+            taken.add(parameter.name)
+    stray = set(params) - taken
+    return values | {f"?{name}": params[name] for name in stray}
+
+
+def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) -> list[Problem]:
+    """The problems with each `loc` beginning with `path`, `query` or `body`."""
+    places = {parameter.name: parameter.place for parameter in operation.parameters}
+    found = []
+    for entry in invalid.problems:
+        first, *rest = entry["loc"] or [""]
+        place = places.get(str(first))
+        if place == "filters":
+            loc = ["query", *rest]
+        elif place == "data":
+            loc = ["body", *rest]
+        elif str(first).startswith("?"):
+            loc = ["query", str(first)[1:], *rest]
+        elif place == "value":
+            loc = ["path" if first in path_names else "query", first, *rest]
+        else:
+            loc = [first, *rest]
+        found.append(entry | {"loc": loc})
+    return found
+
+
+def _read_filters(parameter: Parameter, params: QueryParams) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name in dict.fromkeys(params):
+        field = parameter.annotation.model_fields.get(name)
+        pair = _METADATA.fullmatch(name)
+        if pair and "metadata" in parameter.annotation.model_fields:
+            pairs = [{"key": pair[1], "value": value} for value in params.getlist(name)]
+            values.setdefault("metadata", []).extend(pairs)
+        elif name == "metadata" or field is None or not _is_list(field.annotation):
+            values[name] = params.getlist(name)[-1]
+        else:
+            values[name] = params.getlist(name)
+    return values
+
+
+def _is_list(annotation: Any) -> bool:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _is_list(arguments[0])
+    if origin in (Union, UnionType):
+        return any(_is_list(item) for item in arguments if item is not NoneType)
+    return origin is list
+
+
+def path_names_of(path: str) -> frozenset[str]:
+    """The parameters in a route's path."""
+    return frozenset(re.findall(r"\{(\w+)(?::\w+)?\}", path))

@@ -1,0 +1,150 @@
+"""Routes made from operations: a line each, with the operation's own arguments, docstring and scope."""
+
+import inspect
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Path, Query, Request, Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, TypeAdapter
+
+from resolvers.admission import Demand, admit
+from resolvers.context import Context
+from resolvers.operations import Operation, operation_of
+from resolvers.run import run
+from rest_compat.reading import located, path_names_of, read_arguments
+from schema.base import Resource
+from schema.errors import Invalid
+
+JSON = "application/json"
+
+
+class Error(BaseModel):
+    """What every failure answers; `detail` is a list of problems where the status is 422."""
+
+    error: str
+    detail: str | list[dict[str, Any]]
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Error, "description": "A failure that the caller can do something about."}
+}
+
+
+class OperationRoute(APIRoute):
+    """A route that runs an operation; FastAPI matches it and documents it."""
+
+    operation: Operation
+    answer: TypeAdapter[Any]
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        async def handle(request: Request) -> Response:
+            return await self._handle(request)
+
+        return handle
+
+    async def _handle(self, request: Request) -> Response:
+        ctx: Context = request.app.state.context(request)
+        operation = self.operation
+        await admit(ctx.caller, [Demand.of(operation)], 1, restricted=operation.restricted)
+        names = path_names_of(self.path)
+        arguments = await read_arguments(request, operation, names)
+        if operation.is_conditional:
+            ctx = replace(ctx, if_match=request.headers.get("if-match"))
+        try:
+            result = await run(operation, ctx, arguments)
+        except Invalid as invalid:
+            raise Invalid(located(operation, invalid, names)) from None
+        return self._answer(request, ctx, result)
+
+    def _answer(self, request: Request, ctx: Context, result: Any) -> Response:
+        status = ctx.outcome.status or self.status_code or 200
+        headers = {"Idempotency-Replayed": "true"} if ctx.outcome.replayed else {}
+        if status == 204:
+            return Response(status_code=204, headers=headers)
+        if isinstance(result, Resource) and request.method == "GET":
+            headers["ETag"] = result.etag_text()
+            if _matches(request.headers.get("if-none-match"), headers["ETag"]):
+                return Response(status_code=304, headers=headers)
+        return Response(self.answer.dump_json(result), status, headers, media_type=JSON)
+
+
+class Router(APIRouter):
+    """One resource's routes under one prefix."""
+
+    def __init__(self, prefix: str, tag: str) -> None:
+        super().__init__(prefix=prefix, tags=[tag], redirect_slashes=False)
+
+    def get(self, path: str, resolver: Callable[..., Any], **options: Any) -> None:  # type: ignore[override]
+        self._add("GET", path, resolver, 200, **options)
+
+    def post(self, path: str, resolver: Callable[..., Any], status: int = 201, **options: Any) -> None:  # type: ignore[override]
+        self._add("POST", path, resolver, status, **options)
+
+    def patch(self, path: str, resolver: Callable[..., Any], **options: Any) -> None:  # type: ignore[override]
+        self._add("PATCH", path, resolver, 200, **options)
+
+    def delete(self, path: str, resolver: Callable[..., Any], **options: Any) -> None:  # type: ignore[override]
+        self._add("DELETE", path, resolver, 204, **options)
+
+    def _add(
+        self,
+        method: Literal["GET", "POST", "PATCH", "DELETE"],
+        path: str,
+        resolver: Callable[..., Any],
+        status: int,
+        answer: Any = None,
+    ) -> None:
+        """Publish `resolver`; a collection path answers with and without its trailing slash.
+
+        `answer` is the type to write where it is narrower than what the resolver returns.
+        """
+        operation = operation_of(resolver)
+        model = None if status == 204 else answer or operation.answer
+        route_class = type(
+            "OperationRoute", (OperationRoute,), {"operation": operation, "answer": TypeAdapter(model)}
+        )
+        other = path.removesuffix("/") if path.endswith("/") else f"{path}/"
+        for variant in (path, other):
+            self.add_api_route(
+                variant,
+                _document(operation, path_names_of(path)),
+                methods=[method],
+                status_code=status,
+                response_model=model,
+                responses=ERRORS,
+                summary=operation.name.replace("_", " ").capitalize(),
+                description=operation.description,
+                operation_id=operation.name,
+                include_in_schema=variant == path,
+                route_class_override=route_class,
+            )
+
+
+def _document(operation: Operation, path_names: frozenset[str]) -> Callable[..., Any]:
+    """A function with the operation's parameters, for FastAPI to document; it is never called."""
+
+    async def documented(**_: Any) -> Any:
+        raise AssertionError("OperationRoute runs the operation itself.")
+
+    parameters = []
+    for parameter in operation.parameters:
+        annotation: Any = Annotated[parameter.annotation, Query()]
+        default = parameter.default
+        if parameter.place == "data":
+            annotation = Annotated[parameter.annotation, Body()]
+        elif parameter.name in path_names:
+            annotation, default = Annotated[parameter.annotation, Path()], inspect.Parameter.empty
+        parameters.append(
+            inspect.Parameter(
+                parameter.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+            )
+        )
+    documented.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return documented
+
+
+def _matches(header: str | None, etag: str) -> bool:
+    tags = [tag.strip().removeprefix("W/") for tag in (header or "").split(",")]
+    return etag in tags or "*" in tags

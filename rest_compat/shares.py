@@ -1,0 +1,11 @@
+"""`/api/shares/`."""
+
+from resolvers import shares
+from rest_compat.router import Router
+
+router = Router("/shares", "Shares")
+router.post("/", shares.create_share)
+router.get("/", shares.list_shares)
+router.get("/{id}", shares.get_share)
+router.patch("/{id}", shares.update_share)
+router.delete("/{id}", shares.delete_share)

@@ -1,0 +1,116 @@
+"""Custom fields, as callers see them: form fields that a workspace defines and attaches to shares."""
+
+from typing import Annotated
+
+import strawberry
+from pydantic import Field, model_validator
+
+from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
+from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
+from schema.metadata import Metadata, MetadataPairs
+from schema.pages import ListQuery
+from schema.scalars import Bool, Int
+from storage.enums import CustomFieldType
+
+strawberry.enum(CustomFieldType)
+
+Slug = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        pattern=r"^[a-z0-9_-]+$",
+        description="The name in code: lower-case letters, digits, `_` and `-`; unique in the workspace.",
+    ),
+]
+Name = Annotated[str, Field(min_length=1, max_length=256, description="The name that people read.")]
+Label = Annotated[str | None, Field(max_length=1000)]
+Length = Annotated[Int | None, Field(ge=0)]
+
+
+@graphql_type
+class SelectOption(Output):
+    """One choice of a `select` field."""
+
+    value: str
+    label: str
+
+
+@graphql_type
+class CustomFieldProperties(Output):
+    """How the field is shown in a form and what it takes."""
+
+    form_label: str | None = None
+    form_help_text: str | None = None
+    form_placeholder: str | None = None
+    textarea: bool | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    options: list[SelectOption] | None = None
+
+
+@graphql_type
+class CustomField(Resource):
+    """A form field that can be attached to shares."""
+
+    created_at: CreatedAt
+    modified_at: ModifiedAt
+    metadata: MetadataPairs
+    type: CustomFieldType
+    slug: Slug
+    name: Name
+    workspace_id: WorkspaceId
+    properties: CustomFieldProperties
+
+
+@graphql_input
+class SelectOptionInput(Input):
+    """One choice of a `select` field."""
+
+    value: Annotated[str, Field(min_length=1, max_length=256)]
+    label: Annotated[str, Field(min_length=1, max_length=256)]
+
+
+@graphql_input
+class CustomFieldPropertiesInput(Input):
+    """How the field is shown in a form and what it takes; `options` is for `select` only."""
+
+    form_label: Label = None
+    form_help_text: Label = None
+    form_placeholder: Label = None
+    textarea: Bool | None = None
+    min_length: Length = None
+    max_length: Length = None
+    options: Annotated[list[SelectOptionInput] | None, Field(min_length=1, max_length=500)] = None
+
+    @model_validator(mode="after")
+    def _check_lengths(self) -> "CustomFieldPropertiesInput":
+        if self.min_length is not None and self.max_length is not None and self.min_length > self.max_length:
+            raise ValueError("min_length is above max_length")
+        return self
+
+
+@graphql_input
+class CustomFieldCreate(Input):
+    """A new custom field; its type is fixed for ever."""
+
+    type: CustomFieldType
+    slug: Slug
+    name: Name
+    metadata: Metadata = Field(default_factory=lambda: MetadataPairs({}))
+    properties: CustomFieldPropertiesInput = CustomFieldPropertiesInput()
+    workspace_id: WorkspaceIdInput = None
+
+
+@graphql_input
+class CustomFieldUpdate(Update):
+    """A field left out keeps its value; `metadata` and `properties` are replaced as a whole."""
+
+    slug: strawberry.Maybe[Slug | None]
+    name: strawberry.Maybe[Name | None]
+    metadata: strawberry.Maybe[Metadata | None]
+    properties: strawberry.Maybe[CustomFieldPropertiesInput | None]
+
+
+class CustomFieldQuery(ListQuery):
+    workspace_id: WorkspaceIdFilter = None

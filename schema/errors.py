@@ -1,0 +1,160 @@
+"""Every way a request can fail that its caller can do something about.
+
+Failure
+├── Unauthorized          401  no credential
+├── InvalidToken          401  unknown, expired or revoked credential
+├── InsufficientScope     403  the credential was not granted what this needs
+├── NotPermitted          403  a rule of permission, or the wrong kind of credential
+├── NotFound              404  absent, or not visible to the caller
+├── MethodNotAllowed      405
+├── IdempotencyConflict   409  the key is taken by another request
+├── PreconditionFailed    412  If-Match is stale
+├── TooLarge              413
+├── Invalid               422  bad input, or a broken rule
+├── TooComplex            422  a GraphQL document that could never fit the limits
+├── RateLimited           429
+├── Internal              500  what nobody foresaw
+└── Unavailable           503  a part we depend on is down
+"""
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+Problem = dict[str, Any]
+Location = tuple[str | int, ...]
+
+REALM = 'Bearer realm="duograph"'
+LONGEST_INPUT = 200
+
+
+class Failure(Exception):
+    """One class per outcome; both surfaces render `code`, `detail` and `status`."""
+
+    status: ClassVar[HTTPStatus]
+    code: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        cls.code = "".join("_" * c.isupper() + c.lower() for c in cls.__name__).lstrip("_")
+
+    def __init__(self, detail: str | list[Problem], headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(detail if isinstance(detail, str) else "The input is not valid.")
+        self.detail = detail
+        self.headers = dict(headers or {})
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        """What graphql-core puts beside the error."""
+        return {"code": self.code, "detail": self.detail, "status": int(self.status)}
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return {"error": self.code, "detail": self.detail}
+
+
+class Unauthorized(Failure):
+    status = HTTPStatus.UNAUTHORIZED
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This needs a credential: send `Authorization: Bearer <token>`.", {"WWW-Authenticate": REALM}
+        )
+
+
+class InvalidToken(Failure):
+    status = HTTPStatus.UNAUTHORIZED
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The credential is unknown, expired or revoked.",
+            {"WWW-Authenticate": f'{REALM}, error="invalid_token"'},
+        )
+
+
+class InsufficientScope(Failure):
+    status = HTTPStatus.FORBIDDEN
+
+    def __init__(self, scopes: Iterable[str]) -> None:
+        wanted = list(scopes)
+        super().__init__(
+            f"This needs the scope {' or '.join(f'`{scope}`' for scope in wanted)}.",
+            {"WWW-Authenticate": f'{REALM}, error="insufficient_scope", scope="{" ".join(wanted)}"'},
+        )
+
+
+class NotPermitted(Failure):
+    status = HTTPStatus.FORBIDDEN
+
+
+class NotFound(Failure):
+    """No such thing, or none that this caller may know of."""
+
+    status = HTTPStatus.NOT_FOUND
+
+
+class MethodNotAllowed(Failure):
+    status = HTTPStatus.METHOD_NOT_ALLOWED
+
+
+class IdempotencyConflict(Failure):
+    status = HTTPStatus.CONFLICT
+
+
+class PreconditionFailed(Failure):
+    status = HTTPStatus.PRECONDITION_FAILED
+
+
+class TooLarge(Failure):
+    status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
+class Invalid(Failure):
+    """`detail` lists every problem; a `loc` begins with the resolver's parameter until a surface renders it."""
+
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        super().__init__(list(problems))
+
+    @property
+    def problems(self) -> list[Problem]:
+        return self.detail if isinstance(self.detail, list) else []
+
+
+class TooComplex(Failure):
+    status = HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+class RateLimited(Failure):
+    status = HTTPStatus.TOO_MANY_REQUESTS
+
+
+class Internal(Failure):
+    """The cause is in the log, under the request id that the caller is told."""
+
+    status = HTTPStatus.INTERNAL_SERVER_ERROR
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"Something went wrong on our side; the request id is {request_id}.")
+
+
+class Unavailable(Failure):
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+
+
+def problem(loc: Location, msg: str, type: str = "value_error", **given: Any) -> Problem:
+    """One entry of an `Invalid`; `input` is what was sent, left out where it should not be repeated."""
+    entry: Problem = {"loc": list(loc), "msg": msg, "type": type}
+    if "input" in given and _may_be_repeated(given["input"]):
+        entry["input"] = given["input"]
+    return entry
+
+
+def _may_be_repeated(value: Any) -> bool:
+    if isinstance(value, float):
+        return value == value and abs(value) != float("inf")
+    if isinstance(value, str):
+        return len(value) <= LONGEST_INPUT
+    if isinstance(value, int):
+        return value.bit_length() <= 64
+    return value is None

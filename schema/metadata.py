@@ -1,0 +1,76 @@
+"""Metadata: custom keys and values that callers attach to their resources."""
+
+import math
+from typing import Annotated, Any, NewType
+
+import strawberry
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from schema.base import Input, graphql_input
+from schema.scalars import SCALARS, check_text
+
+LONGEST_KEY, LONGEST_VALUE, MOST_PAIRS = 40, 500, 50
+_INT64 = range(-(2**63), 2**63)
+
+
+def _check_value(value: Any) -> Any:
+    if isinstance(value, str):
+        if len(value) > LONGEST_VALUE:
+            raise PydanticCustomError("string_too_long", "String should have at most 500 characters")
+        check_text(value)
+    elif isinstance(value, int):
+        if value not in _INT64:
+            raise PydanticCustomError("int_range", "Integer should fit 64 bits")
+    elif not (isinstance(value, float) and math.isfinite(value)):
+        raise PydanticCustomError(
+            "metadata_value", "Value should be a string, an integer, a finite float or a boolean"
+        )
+    return value
+
+
+def _check_key(key: str) -> str:
+    check_text(key)
+    return key
+
+
+MetadataKey = Annotated[str, Field(min_length=1, max_length=LONGEST_KEY), AfterValidator(_check_key)]
+MetadataValue = Annotated[
+    Any,
+    PlainValidator(_check_value),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "maxLength": LONGEST_VALUE},
+                {"type": "integer"},
+                {"type": "number"},
+                {"type": "boolean"},
+            ]
+        }
+    ),
+]
+MetadataPairs = NewType("MetadataPairs", dict[MetadataKey, MetadataValue])
+
+Metadata = Annotated[
+    MetadataPairs,
+    Field(
+        max_length=MOST_PAIRS,
+        description="Custom keys (1 to 40 characters) and values: strings of at most 500 characters, "
+        "integers, floats or booleans; at most 50 pairs.",
+    ),
+]
+
+SCALARS[MetadataPairs] = strawberry.scalar(
+    name="Metadata",
+    description="An object of custom keys and values: strings, integers, floats and booleans.",
+    serialize=lambda value: value,
+    parse_value=lambda value: value,
+)
+
+
+@graphql_input
+class MetadataFilter(Input):
+    """Matches resources whose metadata holds `key` with `value`, numbers and booleans written as JSON."""
+
+    key: MetadataKey
+    value: Annotated[str, Field(max_length=LONGEST_VALUE)]

@@ -1,0 +1,152 @@
+"""The types of single values: how strictly they are read and how they are written, alike on both surfaces."""
+
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, NewType
+from uuid import UUID
+
+import strawberry
+from email_validator import EmailNotValidError, validate_email
+from pydantic import (
+    AfterValidator,
+    AnyUrl,
+    BeforeValidator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Strict,
+    TypeAdapter,
+)
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from strawberry.schema.config import StrawberryConfig
+
+SMALLEST_INT, LARGEST_INT = -(2**31), 2**31 - 1
+LARGEST_LONG = 2**53 - 1
+
+Long = NewType("Long", int)
+
+
+def write_moment(moment: datetime) -> str:
+    """`2026-01-31T09:30:00.000000Z`: UTC, always six digits."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _only_text(value: Any) -> Any:
+    if isinstance(value, str | datetime | date | UUID):
+        return value
+    raise PydanticCustomError("string_type", "Input should be a valid string")
+
+
+def _only_moment(value: Any) -> Any:
+    # Pydantic reads "1700000000" as seconds since 1970; ISO 8601 begins with the year and a dash.
+    if isinstance(value, str) and value[4:5] != "-":
+        raise PydanticCustomError("datetime_parsing", "Input should be an ISO 8601 date-time")
+    return _only_text(value)
+
+
+def _in_utc(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise PydanticCustomError("timezone_aware", "Input should have an offset, like `Z` or `+01:00`")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise PydanticCustomError("datetime_range", "Input is outside the years 1 to 9999 in UTC") from None
+
+
+def check_text(text: str) -> None:
+    """Raises for what PostgreSQL cannot store and JSON should not hold."""
+    if "\x00" in text:
+        raise PydanticCustomError("string_nul", "Input should not contain the NUL character")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise PydanticCustomError("string_unicode", "Input should not contain lone surrogates") from None
+
+
+def _check_email(address: str) -> str:
+    """The address as sent, if it has the form of one; nothing is asked of the network."""
+    try:
+        validate_email(address, check_deliverability=False, test_environment=True)
+    except EmailNotValidError as error:
+        raise PydanticCustomError(
+            "email", "Input should be an e-mail address: {reason}", {"reason": str(error)}
+        ) from None
+    return address
+
+
+_url = TypeAdapter(AnyUrl)
+
+
+def _check_url(address: str) -> str:
+    """The address as sent, if it is http or https: `javascript:` must not pass."""
+    try:
+        url = _url.validate_python(address)
+    except ValueError:
+        raise PydanticCustomError("url_parsing", "Input should be a valid URL") from None
+    if url.scheme not in ("http", "https") or not url.host or address != address.strip():
+        raise PydanticCustomError("url_scheme", "Input should be an http or https URL")
+    return address
+
+
+Bool = Annotated[bool, Strict()]
+Int = Annotated[int, Strict(), Field(ge=SMALLEST_INT, le=LARGEST_INT)]
+LongInt = Annotated[Long, Strict(), Field(ge=-LARGEST_LONG, le=LARGEST_LONG)]
+Id = Annotated[UUID, BeforeValidator(_only_text)]
+Email = Annotated[
+    str, Field(max_length=320, json_schema_extra={"format": "email"}), AfterValidator(_check_email)
+]
+Url = Annotated[
+    str,
+    Field(min_length=1, max_length=2083, json_schema_extra={"format": "uri"}),
+    AfterValidator(_check_url),
+]
+
+
+class _WrittenInFull:
+    """Pydantic's part of what the GraphQL scalar does by itself: six digits, always."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        schema["serialization"] = core_schema.plain_serializer_function_ser_schema(
+            write_moment, return_schema=core_schema.str_schema(), when_used="json-unless-none"
+        )
+        return schema
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"type": "string", "format": "date-time"}
+
+
+Moment = Annotated[datetime, _WrittenInFull()]
+MomentInput = Annotated[datetime, BeforeValidator(_only_moment), AfterValidator(_in_utc)]
+
+
+def _as_sent(value: Any) -> Any:
+    """Pydantic reads the value afterwards, with the same message as over REST."""
+    return value
+
+
+def _write_id(value: Any) -> str:
+    return str(value)
+
+
+SCALARS: dict[object, Any] = {
+    datetime: strawberry.scalar(
+        name="DateTime",
+        description="ISO 8601 in UTC with six digits, like `2026-01-31T09:30:00.000000Z`.",
+        serialize=write_moment,
+        parse_value=_as_sent,
+    ),
+    UUID: strawberry.scalar(
+        name="UUID", description="A UUID, like `9f1c2d3e-...`.", serialize=_write_id, parse_value=_as_sent
+    ),
+    Long: strawberry.scalar(
+        name="Long",
+        description="An integer up to 2^53-1 in size, which every JSON reader holds exactly.",
+        serialize=int,
+        parse_value=_as_sent,
+    ),
+}
+
+CONFIG = StrawberryConfig(scalar_map=SCALARS)

@@ -1,0 +1,138 @@
+"""Shares, as callers see them: sellable or free items with prices, medias and custom fields."""
+
+from enum import StrEnum
+from typing import Annotated, ClassVar
+
+import strawberry
+from pydantic import AfterValidator, Field
+
+from oauth.scopes import Scope
+from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
+from schema.custom_fields import CustomField
+from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput, unique_ids
+from schema.files import File
+from schema.links import link, load
+from schema.metadata import Metadata, MetadataFilter, MetadataPairs
+from schema.pages import ListQuery
+from schema.prices import Price, PriceInput
+from schema.scalars import Bool, Id
+from schema.workspaces import Workspace
+from storage.enums import Visibility
+
+strawberry.enum(Visibility)
+
+ShareName = Annotated[str, Field(min_length=3, max_length=256, description="Shown in the storefront.")]
+ShareDescription = Annotated[str | None, Field(max_length=10_000, description="Shown below the name.")]
+VisibilityField = Annotated[Visibility, Field(description="Who can find it: only public shares are listed.")]
+IsArchived = Annotated[Bool, Field(description="An archived share can no longer be purchased.")]
+Prices = Annotated[
+    list[PriceInput],
+    Field(
+        min_length=1,
+        max_length=20,
+        description="The whole set: at most one static price (fixed, custom or free); an `id` keeps one.",
+    ),
+]
+Medias = Annotated[
+    list[Id],
+    Field(max_length=100, description="Uploaded files of the service `product_media`, in order."),
+    AfterValidator(unique_ids),
+]
+
+
+@graphql_type
+class AttachedCustomField(Output):
+    """A custom field of a share's form, at its place."""
+
+    custom_field_id: Id
+    custom_field: CustomField
+    order: Annotated[int, Field(description="The place in the form, from 0.")]
+    required: bool
+
+
+@graphql_input
+class AttachedCustomFieldInput(Input):
+    """A custom field to attach; its place in the list is its place in the form."""
+
+    custom_field_id: Id
+    required: Bool
+
+
+AttachedCustomFields = Annotated[list[AttachedCustomFieldInput], Field(max_length=100)]
+
+
+@graphql_type
+class Share(Resource):
+    """A sellable or free item that a workspace publishes."""
+
+    created_at: CreatedAt
+    modified_at: ModifiedAt
+    name: ShareName
+    description: ShareDescription
+    visibility: VisibilityField
+    is_archived: IsArchived
+    workspace_id: WorkspaceId
+    metadata: MetadataPairs
+    prices: list[Price]
+    medias: list[File]
+    attached_custom_fields: list[AttachedCustomField]
+
+    @link(Scope.WORKSPACES_READ)
+    async def workspace(self, info: strawberry.Info) -> Workspace:
+        """The workspace that owns the share."""
+        found: Workspace = await load(info, "workspace", self.workspace_id)
+        return found
+
+
+@graphql_input
+class ShareCreate(Input):
+    """A new share."""
+
+    name: ShareName
+    prices: Prices
+    metadata: Metadata = Field(default_factory=lambda: MetadataPairs({}))
+    description: ShareDescription = None
+    visibility: VisibilityField = Visibility.PUBLIC
+    medias: Medias | None = None
+    attached_custom_fields: AttachedCustomFields = []
+    workspace_id: WorkspaceIdInput = None
+
+
+@graphql_input
+class ShareUpdate(Update):
+    """A field left out keeps its value; `metadata` and the lists are replaced as a whole."""
+
+    clears: ClassVar[frozenset[str]] = frozenset({"description"})
+
+    metadata: strawberry.Maybe[Metadata | None]
+    name: strawberry.Maybe[ShareName | None]
+    description: strawberry.Maybe[ShareDescription]
+    is_archived: strawberry.Maybe[IsArchived | None]
+    visibility: strawberry.Maybe[VisibilityField | None]
+    prices: strawberry.Maybe[Prices | None]
+    medias: strawberry.Maybe[Medias | None]
+    attached_custom_fields: strawberry.Maybe[AttachedCustomFields | None]
+
+
+@strawberry.enum
+class ShareSorting(StrEnum):
+    CREATED_AT = "created_at"
+    CREATED_AT_DESC = "-created_at"
+    NAME = "name"
+    NAME_DESC = "-name"
+    PRICE_AMOUNT = "price_amount"
+    PRICE_AMOUNT_DESC = "-price_amount"
+
+
+class ShareQuery(ListQuery):
+    """The filters of a list of shares."""
+
+    id: Annotated[list[Id] | None, Field(max_length=100, description="Only these shares.")] = None
+    workspace_id: WorkspaceIdFilter = None
+    query: Annotated[str | None, Field(max_length=256, description="A part of the name, in any case.")] = None
+    is_archived: bool | None = None
+    visibility: Annotated[list[Visibility] | None, Field(max_length=3)] = None
+    metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
+    sorting: Annotated[
+        list[ShareSorting] | None, Field(max_length=6, description="The default is `-created_at`.")
+    ] = None

@@ -1,0 +1,106 @@
+"""Engines and units of work: how statements reach SQLite or PostgreSQL."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from sqlalchemy import event
+from sqlalchemy.engine import make_url
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from storage.functions import metadata_text
+
+BUSY_TIMEOUT_SECONDS = 30
+
+
+class Database:
+    """One primary and, where there is one, one read replica.
+
+    `url` and `read_url` are SQLAlchemy addresses of `sqlite+aiosqlite` or
+    `postgresql+asyncpg`. Every statement runs inside one of three units:
+
+    - `read`: autocommit, for one statement that must not wait;
+    - `snapshot`: several statements that see the same state;
+    - `write`: one transaction, committed when the block ends, rolled back when it raises.
+    """
+
+    def __init__(self, url: str, read_url: str | None = None, pool_size: int = 20) -> None:
+        self.engine = _make_engine(url, pool_size)
+        self._read_engine = _make_engine(read_url, pool_size) if read_url else self.engine
+        self._writer = asyncio.Lock() if self.is_sqlite else None
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.engine.dialect.name == "sqlite"
+
+    @asynccontextmanager
+    async def read(self, *, replica: bool = False) -> AsyncIterator[AsyncConnection]:
+        engine = self._read_engine if replica else self.engine
+        async with engine.connect() as connection:
+            if engine.dialect.name == "postgresql":
+                await connection.execution_options(isolation_level="AUTOCOMMIT")
+            yield connection
+
+    @asynccontextmanager
+    async def snapshot(self, *, replica: bool = False) -> AsyncIterator[AsyncConnection]:
+        engine = self._read_engine if replica else self.engine
+        async with engine.connect() as connection:
+            if engine.dialect.name == "postgresql":
+                await connection.execution_options(
+                    isolation_level="REPEATABLE READ", postgresql_readonly=True
+                )
+            else:
+                await connection.execution_options(sqlite_begin="DEFERRED")
+            async with connection.begin():
+                yield connection
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[AsyncConnection]:
+        async with AsyncExitStack() as stack:
+            if self._writer is not None:
+                # SQLite has one writer: waiting here is fair, waiting in its busy handler is not.
+                await stack.enter_async_context(self._writer)
+            connection = await stack.enter_async_context(self.engine.connect())
+            await connection.execution_options(sqlite_begin="IMMEDIATE")
+            async with connection.begin():
+                yield connection
+
+    async def close(self) -> None:
+        await self.engine.dispose()
+        await self._read_engine.dispose()
+
+
+def _make_engine(url: str, pool_size: int) -> AsyncEngine:
+    parsed = make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        engine = create_async_engine(
+            parsed, connect_args={"timeout": BUSY_TIMEOUT_SECONDS}, pool_size=pool_size
+        )
+        event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+        event.listen(engine.sync_engine, "begin", _begin_sqlite)
+        return engine
+    # PostgreSQL's JIT made 100,000-row statements two to three times slower when measured.
+    return create_async_engine(
+        parsed,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args={"server_settings": {"jit": "off", "timezone": "UTC"}},
+    )
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    # None: the driver begins nothing by itself, `_begin_sqlite` does.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+    connection.create_function("metadata_text", 2, metadata_text, deterministic=True)
+
+
+def _begin_sqlite(connection: Any) -> None:
+    """Take the write lock at the start, so that a writer never fails half-way on a stale snapshot."""
+    if mode := connection.get_execution_options().get("sqlite_begin"):
+        connection.exec_driver_sql(f"BEGIN {mode}")

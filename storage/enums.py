@@ -1,0 +1,85 @@
+"""The closed sets of values that both the tables and the vocabulary use."""
+
+from enum import StrEnum
+
+
+class Currency(StrEnum):
+    """The ten presentment currencies, ISO 4217 in lower case."""
+
+    AUD = "aud"
+    BRL = "brl"
+    CAD = "cad"
+    CHF = "chf"
+    EUR = "eur"
+    INR = "inr"
+    GBP = "gbp"
+    JPY = "jpy"
+    SEK = "sek"
+    USD = "usd"
+
+
+class WorkspaceStatus(StrEnum):
+    CREATED = "created"
+    ONBOARDING_STARTED = "onboarding_started"
+    INITIAL_REVIEW = "initial_review"
+    ONGOING_REVIEW = "ongoing_review"
+    DENIED = "denied"
+    ACTIVE = "active"
+
+
+class Visibility(StrEnum):
+    DRAFT = "draft"
+    PRIVATE = "private"
+    PUBLIC = "public"
+
+
+class PriceAmountType(StrEnum):
+    FIXED = "fixed"
+    CUSTOM = "custom"
+    FREE = "free"
+
+
+class CustomFieldType(StrEnum):
+    TEXT = "text"
+    NUMBER = "number"
+    DATE = "date"
+    CHECKBOX = "checkbox"
+    SELECT = "select"
+
+
+class CustomerType(StrEnum):
+    INDIVIDUAL = "individual"
+    TEAM = "team"
+
+
+class MemberRole(StrEnum):
+    OWNER = "owner"
+    BILLING_MANAGER = "billing_manager"
+    MEMBER = "member"
+
+
+class FileService(StrEnum):
+    """What a file is for; it decides the size limit and whether it has a public address."""
+
+    DOWNLOADABLE = "downloadable"
+    PRODUCT_MEDIA = "product_media"
+    WORKSPACE_AVATAR = "workspace_avatar"
+
+
+class EventSource(StrEnum):
+    SYSTEM = "system"
+    USER = "user"
+
+
+class CredentialKind(StrEnum):
+    """The middle part of a credential's text, `dg_<kind>_...`."""
+
+    WORKSPACE_TOKEN = "wat"  # noqa: S105
+    PERSONAL_TOKEN = "pat"  # noqa: S105
+    CUSTOMER_SESSION = "cst"
+    ACCESS_TOKEN = "at"  # noqa: S105
+    REFRESH_TOKEN = "rt"  # noqa: S105
+    AUTHORIZATION_CODE = "ac"
+    CLIENT_SECRET = "cs"  # noqa: S105
+    REGISTRATION_TOKEN = "crt"  # noqa: S105
+    BROWSER_SESSION = "us"

@@ -1,0 +1,67 @@
+"""Total orders over rows, and reading on from a place in one (keyset pagination)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Column, ColumnElement, Uuid, and_, false, or_, tuple_
+
+from storage.types import MomentColumn
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """A column and its direction; nulls come last in both directions."""
+
+    column: Column[Any]
+    descending: bool
+
+    @property
+    def order(self) -> ColumnElement[Any]:
+        ordered = self.column.desc() if self.descending else self.column.asc()
+        return ordered.nulls_last() if self.column.nullable else ordered
+
+    def equals(self, value: Any) -> ColumnElement[bool]:
+        return self.column.is_(None) if value is None else self.column == value
+
+    def beyond(self, value: Any) -> ColumnElement[bool]:
+        if value is None:
+            return false()
+        further = self.column < value if self.descending else self.column > value
+        return or_(further, self.column.is_(None)) if self.column.nullable else further
+
+
+def total_order(keys: Sequence[SortKey], identity: Column[Any]) -> list[SortKey]:
+    """The keys asked for, then the identity in the direction of the last one, so that an index serves both."""
+    return [*keys, SortKey(identity, keys[-1].descending)]
+
+
+def after(keys: Sequence[SortKey], values: Sequence[Any]) -> ColumnElement[bool]:
+    """The rows that come after the one with these values of the keys."""
+    same_direction = len({key.descending for key in keys}) == 1
+    if same_direction and not any(key.column.nullable for key in keys):
+        columns, place = tuple_(*(key.column for key in keys)), tuple_(*values)
+        return columns < place if keys[0].descending else columns > place
+    places = []
+    for index, key in enumerate(keys):
+        before = [k.equals(v) for k, v in zip(keys[:index], values[:index], strict=True)]
+        places.append(and_(*before, key.beyond(values[index])))
+    return or_(*places)
+
+
+def to_json(value: Any) -> Any:
+    """A key's value as a cursor holds it."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value
+
+
+def from_json(column: Column[Any], value: Any) -> Any:
+    """The value again. Raises `ValueError` for what cannot be the column's."""
+    if value is None:
+        return None
+    if isinstance(column.type, MomentColumn):
+        return datetime.fromisoformat(value)
+    return UUID(value) if isinstance(column.type, Uuid) else value

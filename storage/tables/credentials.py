@@ -1,0 +1,35 @@
+"""The `credentials` table: everything that can stand in an Authorization header."""
+
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from sqlalchemy import Index
+from sqlmodel import Field
+
+from storage.tables.base import Row
+from storage.types import JsonColumn, MomentColumn
+
+
+class CredentialRow(Row, table=True):
+    """Found by the SHA-256 of its text before any workspace is known, so the hash is the key."""
+
+    __tablename__ = "credentials"
+    __table_args__ = (
+        Index("ix_credentials_workspace", "workspace_id", "kind", "created_at"),
+        Index("ix_credentials_user", "user_id", "kind", "created_at"),
+    )
+
+    hash: str = Field(primary_key=True)
+    id: UUID = Field(default_factory=uuid4, unique=True)
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    kind: str
+    workspace_id: UUID | None = Field(default=None, foreign_key="workspaces.id")
+    user_id: UUID | None = Field(default=None, foreign_key="users.id")
+    maker_user_id: UUID | None = Field(default=None, foreign_key="users.id")
+    customer_id: UUID | None = Field(default=None, index=True)
+    member_id: UUID | None = None
+    scopes: list[str] = Field(sa_type=JsonColumn)
+    comment: str = ""
+    expires_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    revoked_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    last_used_at: datetime | None = Field(default=None, sa_type=MomentColumn)

@@ -1,0 +1,25 @@
+"""The `custom_fields` table."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import Column, UniqueConstraint
+from sqlmodel import Field
+
+from storage.tables.base import TenantRow
+from storage.types import CodePointText, JsonColumn, MomentColumn
+
+
+class CustomFieldRow(TenantRow, table=True):
+    __tablename__ = "custom_fields"
+    __table_args__ = (UniqueConstraint("workspace_id", "slug"),)
+    unique: ClassVar[dict[str, str]] = {"slug": "slug"}
+
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    type: str
+    slug: str = Field(sa_type=CodePointText)
+    name: str
+    custom_metadata: dict[str, Any] = Field(
+        default_factory=dict, sa_column=Column("metadata", JsonColumn, nullable=False)
+    )
+    properties: dict[str, Any] = Field(default_factory=dict, sa_type=JsonColumn)

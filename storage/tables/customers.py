@@ -1,0 +1,104 @@
+"""The `customers`, `members` and `customer_sessions` tables."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from sqlalchemy import Column, Index, text
+from sqlmodel import Field
+
+from storage.enums import CustomerType, MemberRole
+from storage.tables.base import TenantRow, references
+from storage.types import CodePointText, JsonColumn, MomentColumn
+
+_KEPT = text("deleted_at IS NULL")
+_OWNS = text("role = 'owner'")
+
+
+class CustomerRow(TenantRow, table=True):
+    """Deletion is soft and frees the e-mail and the external id, so both are unique among the others."""
+
+    __tablename__ = "customers"
+    __table_args__ = (
+        Index(
+            "uq_customers_email",
+            "workspace_id",
+            "email_folded",
+            unique=True,
+            sqlite_where=_KEPT,
+            postgresql_where=_KEPT,
+        ),
+        Index(
+            "uq_customers_external_id",
+            "workspace_id",
+            "external_id",
+            unique=True,
+            sqlite_where=_KEPT,
+            postgresql_where=_KEPT,
+        ),
+        Index("ix_customers_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_customers_name", "workspace_id", "name_folded", "id"),
+    )
+    folded: ClassVar[dict[str, str]] = {"email_folded": "email", "name_folded": "name"}
+    unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}
+
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    deleted_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    external_id: str | None = Field(default=None, sa_type=CodePointText)
+    email: str
+    email_folded: str = Field(sa_type=CodePointText)
+    email_verified: bool = False
+    name: str | None = None
+    name_folded: str | None = Field(default=None, sa_type=CodePointText)
+    billing_address: dict[str, Any] = Field(default_factory=dict, sa_type=JsonColumn)
+    type: str | None = CustomerType.INDIVIDUAL.value
+    custom_metadata: dict[str, Any] = Field(
+        default_factory=dict, sa_column=Column("metadata", JsonColumn, nullable=False)
+    )
+
+
+class MemberRow(TenantRow, table=True):
+    """A person of a customer; exactly one is its owner, which the database keeps."""
+
+    __tablename__ = "members"
+    __table_args__ = (
+        references("customer_id", "customers"),
+        Index("uq_members_email", "workspace_id", "customer_id", "email_folded", unique=True),
+        Index("uq_members_external_id", "workspace_id", "customer_id", "external_id", unique=True),
+        Index(
+            "uq_members_owner",
+            "workspace_id",
+            "customer_id",
+            unique=True,
+            sqlite_where=_OWNS,
+            postgresql_where=_OWNS,
+        ),
+        Index("ix_members_created_at", "workspace_id", "customer_id", "created_at", "id"),
+    )
+    folded: ClassVar[dict[str, str]] = {"email_folded": "email"}
+    unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}
+
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    customer_id: UUID
+    email: str
+    email_folded: str = Field(sa_type=CodePointText)
+    name: str | None = None
+    external_id: str | None = Field(default=None, sa_type=CodePointText)
+    role: str = MemberRole.MEMBER.value
+
+
+class CustomerSessionRow(TenantRow, table=True):
+    """Its token is the credential with the same id."""
+
+    __tablename__ = "customer_sessions"
+    __table_args__ = (
+        references("customer_id", "customers"),
+        references("member_id", "members", ondelete="CASCADE"),
+        Index("ix_customer_sessions_customer", "workspace_id", "customer_id"),
+    )
+
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    customer_id: UUID
+    member_id: UUID | None = None
+    return_url: str | None = None
+    expires_at: datetime = Field(sa_type=MomentColumn)

@@ -1,0 +1,42 @@
+"""The `events` table: what happened, never changed afterwards."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from sqlalchemy import Column, Index
+from sqlmodel import Field
+
+from storage.clock import now
+from storage.tables.base import TenantRow, references
+from storage.types import CodePointText, JsonColumn, MomentColumn
+
+
+class EventRow(TenantRow, table=True):
+    """`timestamp` is when it happened, `created_at` when it was written down."""
+
+    __tablename__ = "events"
+    __table_args__ = (
+        references("customer_id", "customers"),
+        references("parent_id", "events"),
+        Index("uq_events_external_id", "workspace_id", "external_id", unique=True),
+        Index("ix_events_timestamp", "workspace_id", "timestamp", "id"),
+        Index("ix_events_customer", "workspace_id", "customer_id", "timestamp", "id"),
+        Index("ix_events_external_customer", "workspace_id", "external_customer_id", "timestamp", "id"),
+        Index("ix_events_name", "workspace_id", "name", "timestamp", "id"),
+        Index("ix_events_parent", "workspace_id", "parent_id", "timestamp", "id"),
+    )
+    unique: ClassVar[dict[str, str]] = {"external_id": "external_id"}
+
+    timestamp: datetime = Field(default_factory=now, sa_type=MomentColumn)
+    external_id: str | None = Field(default=None, sa_type=CodePointText)
+    source: str
+    name: str = Field(sa_type=CodePointText)
+    customer_id: UUID | None = None
+    external_customer_id: str | None = Field(default=None, sa_type=CodePointText)
+    member_id: UUID | None = None
+    external_member_id: str | None = None
+    parent_id: UUID | None = None
+    custom_metadata: dict[str, Any] = Field(
+        default_factory=dict, sa_column=Column("metadata", JsonColumn, nullable=False)
+    )

@@ -1,0 +1,53 @@
+"""The `files` and `file_parts` tables."""
+
+from datetime import datetime
+from typing import ClassVar
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Index
+from sqlmodel import Field, SQLModel
+
+from storage.tables.base import TenantRow, references
+from storage.types import CodePointText, MomentColumn
+
+
+class FileRow(TenantRow, table=True):
+    """`path` is the object's key in the store; `upload_id` the store's name for its upload."""
+
+    __tablename__ = "files"
+    __table_args__ = (
+        Index("ix_files_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_files_name", "workspace_id", "name_folded", "id"),
+        Index("ix_files_size", "workspace_id", "size", "id"),
+    )
+    folded: ClassVar[dict[str, str]] = {"name_folded": "name"}
+
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    name: str
+    name_folded: str = Field(sa_type=CodePointText)
+    path: str
+    mime_type: str
+    size: int = Field(sa_type=BigInteger)
+    service: str
+    version: str | None = None
+    is_uploaded: bool = False
+    upload_id: str
+    storage_version: str | None = None
+    checksum_etag: str | None = None
+    checksum_sha256_base64: str | None = None
+    checksum_sha256_hex: str | None = None
+    last_modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+
+
+class FilePartRow(SQLModel, table=True):
+    """A part as it was declared: bytes `chunk_start` to `chunk_end`, the end left out."""
+
+    __tablename__ = "file_parts"
+    __table_args__ = (references("file_id", "files", ondelete="CASCADE"),)
+
+    workspace_id: UUID = Field(primary_key=True)
+    file_id: UUID = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    chunk_start: int = Field(sa_type=BigInteger)
+    chunk_end: int = Field(sa_type=BigInteger)
+    checksum_sha256_base64: str | None = None

@@ -1,0 +1,17 @@
+"""All tables, imported, so that `METADATA` is complete for migrations and tests."""
+
+from sqlmodel import SQLModel
+
+from storage.tables import (  # noqa: F401
+    credentials,
+    custom_fields,
+    customers,
+    events,
+    files,
+    idempotency_keys,
+    shares,
+    users,
+    workspaces,
+)
+
+METADATA = SQLModel.metadata

