@@ -16,7 +16,11 @@ from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_p
 from tests.gateway.page_site import make_site
 
 PAGES = ["/", "/graphql", "/docs"]
-READY = {"/": "#curl-rest", "/graphql": ".graphiql-query-editor .CodeMirror", "/docs": ":is(.nav-bar-path, .endpoint-head):visible"}
+READY = {
+    "/": "#curl-rest",
+    "/graphql": ".graphiql-query-editor .CodeMirror",
+    "/docs": ":is(.nav-bar-path, .endpoint-head):visible",
+}
 TOKEN = "dg_wat_0123456789"
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",
@@ -149,6 +153,17 @@ async def test_the_explorer_shows_the_documentation_of_the_schema(browser: Brows
         await documentation.get_by_text("Query", exact=True).click()
         await expect(documentation).to_contain_text("viewer: Viewer!")
         await expect(documentation).to_contain_text("Who the credential speaks for.")
+
+
+async def test_the_settings_of_the_explorer_offer_neither_another_theme_nor_kept_headers(
+    browser: Browser, site: str
+) -> None:
+    async with opened(browser, site, "/graphql") as page:
+        await page.get_by_label("Open settings dialog").click()
+        dialog = page.get_by_role("dialog")
+        await expect(dialog).to_contain_text("Clear storage")
+        await expect(dialog).not_to_contain_text("Theme")
+        await expect(dialog).not_to_contain_text("Persist headers")
 
 
 async def test_the_explorer_sends_the_pasted_token(browser: Browser, site: str) -> None:
