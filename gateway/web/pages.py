@@ -19,8 +19,8 @@ EXAMPLE_NAMES = ("shares", "create_share", "viewer")
 HEALTH_PATH = "/health"
 OPENAPI_PATH = "/api/openapi.json"
 
-# An open dialog of GraphiQL adds a <style> element that depends on the screen, so no hash can name it. The fonts
-# are in GraphiQL's style sheet.
+# An open dialog of GraphiQL adds a <style> element that depends on the screen, so no hash can name it.
+# The fonts are in GraphiQL's style sheet.
 EXPLORER_POLICY = content_security_policy(style_src="'self' 'unsafe-inline'", font_src="data:")
 
 # RapiDoc writes its theme as a <style> element and style attributes into its shadow tree.
