@@ -1,4 +1,4 @@
-"""Log lines: one event each, for people or as JSON; tracebacks without local values, which hold credentials."""
+"""Log lines, for people or as JSON; tracebacks come without local values, which hold credentials."""
 
 import sys
 

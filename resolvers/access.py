@@ -63,11 +63,13 @@ async def workspace_for(ctx: Context, workspace_id: UUID | None) -> UUID:
     visible, `Invalid` where it has to be named.
     """
     if workspace_id is not None:
-        return UUID(str((await get_visible(ctx, WorkspaceRow, id=workspace_id))["id"]))
+        await get_visible(ctx, WorkspaceRow, id=workspace_id)
+        return workspace_id
     if ctx.principal.workspace_id is not None:
         return ctx.principal.workspace_id
     async with ctx.read() as connection:
-        reached = list((await connection.execute(reachable(ctx.principal).limit(2))).scalars())
+        found = await connection.execute(reachable(ctx.principal).limit(2))
+        reached: list[UUID] = [row[0] for row in found]
     if len(reached) == 1:
         return reached[0]
     message = "Name the workspace: this credential reaches more than one, or none"

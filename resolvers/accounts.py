@@ -1,4 +1,4 @@
-"""What an operator does from the command line: users, workspaces and tokens, with nobody's permission asked."""
+"""What an operator does from the command line: users, workspaces and tokens; nobody is asked."""
 
 from collections.abc import Iterable
 from datetime import timedelta

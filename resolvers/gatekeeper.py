@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from graphql import GraphQLError, OperationDefinitionNode, get_operation_ast
+from graphql import DocumentNode, ExecutionResult, GraphQLError, OperationDefinitionNode, get_operation_ast
 from strawberry.extensions import SchemaExtension
 
 from resolvers.admission import admit
@@ -18,9 +18,9 @@ class Gatekeeper(SchemaExtension):
     surveyed: Survey | None = None
 
     async def on_validate(self) -> AsyncIterator[None]:
-        definition = self._definition()
-        if definition is not None:
-            self.surveyed = await self._admit(definition)
+        document, definition = self.execution_context.graphql_document, self._definition()
+        if document is not None and definition is not None:
+            self.surveyed = await self._admit(document, definition)
         yield
         if self.execution_context.pre_execution_errors:
             self.execution_context.pre_execution_errors = [
@@ -30,17 +30,19 @@ class Gatekeeper(SchemaExtension):
     async def on_execute(self) -> AsyncIterator[None]:
         yield
         result = self.execution_context.result
-        errors = getattr(result, "errors", None)
         # Before a field has run, an error has no path: graphql-core refused the variables.
-        if errors and all(error.path is None and not _is_ours(error) for error in errors):
-            result.errors = [self._refusal(errors)]
+        if (
+            isinstance(result, ExecutionResult)
+            and result.errors
+            and all(error.path is None and not _is_ours(error) for error in result.errors)
+        ):
+            result.errors = [self._refusal(result.errors)]
 
-    async def _admit(self, definition: OperationDefinitionNode) -> Survey:
+    async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
         context = self.execution_context
         ctx: Context = context.context["ctx"]
         variables = with_defaults(definition, context.variables or {})
-        assert context.graphql_document is not None
-        found = survey(context.schema._schema, context.graphql_document, definition, variables)
+        found = survey(context.schema._schema, document, definition, variables)
         restricted = any(operation.restricted for operation, _ in found.roots)
         await admit(ctx.caller, found.demands, max(found.cost, 1), restricted=restricted)
         mutations = sum(operation.changes for operation, _ in found.roots)

@@ -2,11 +2,12 @@
 
 import strawberry
 from strawberry.extensions import ParserCache, ValidationCache
+from strawberry.schema.config import StrawberryConfig
 
 from resolvers import shares, workspaces
 from resolvers.expose import expose
 from resolvers.gatekeeper import Gatekeeper
-from schema.scalars import CONFIG
+from schema.scalars import SCALARS
 
 
 @strawberry.type
@@ -28,6 +29,6 @@ def make_schema() -> strawberry.Schema:
     return strawberry.Schema(
         Query,
         Mutation,
-        config=CONFIG,
+        config=StrawberryConfig(scalar_map=SCALARS),
         extensions=[Gatekeeper, lambda: ParserCache(maxsize=500), lambda: ValidationCache(maxsize=500)],
     )

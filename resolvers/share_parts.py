@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, Table, and_, delete, select
+from sqlalchemy import Select, Table, and_, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.access import Row
@@ -16,13 +16,14 @@ from schema.errors import Invalid, Problem, problem
 from schema.prices import KIND_FIELDS, Price
 from schema.shares import AttachedCustomField, Share
 from storage.enums import FileService, PriceAmountType
-from storage.rows import insert_rows, table_of, update_rows
+from storage.rows import insert_rows, key_of, table_of, update_rows
 from storage.tables.custom_fields import CustomFieldRow
 from storage.tables.files import FileRow
 from storage.tables.shares import ShareCustomFieldRow, ShareMediaRow, SharePriceRow, ShareRow
 from storage.tables.workspaces import WorkspaceRow
 
-_prices, _medias, _attachments = map(table_of, (SharePriceRow, ShareMediaRow, ShareCustomFieldRow))
+_prices, _medias = table_of(SharePriceRow), table_of(ShareMediaRow)
+_attachments = table_of(ShareCustomFieldRow)
 _files, _custom_fields = table_of(FileRow), table_of(CustomFieldRow)
 _SORT_AMOUNT = {PriceAmountType.FREE: 0}
 
@@ -57,7 +58,7 @@ async def replace_prices(ctx: Context, share: Row, prices: Sequence[dict[str, An
     for more than one price in the end.
     """
     found = await _rows(ctx.unit, _select_prices([share]))
-    current = {row["id"]: row for row in found}
+    current: dict[UUID, Row] = {row["id"]: row for row in found}
     problems = [entry for index, price in enumerate(prices) for entry in _check_kept(index, price, current)]
     if len(prices) > 1:
         problems.append(problem(("data", "prices"), "A share has at most one static price", "too_many"))
@@ -71,9 +72,9 @@ async def replace_prices(ctx: Context, share: Row, prices: Sequence[dict[str, An
     await insert_rows(ctx.unit, SharePriceRow, new)
     (final,) = [current[price["id"]] for price in prices if price["id"] is not None] or new
     amount = _SORT_AMOUNT.get(final["amount_type"], final["price_amount"])
-    # A sort key that follows the price; the share's own modified_at is its caller's business.
-    own = and_(_own_share(share))
-    await ctx.unit.execute(table_of(ShareRow).update().where(own).values(price_amount=amount))
+    # A sort key that follows the price; it is no change of the share's own, so modified_at stays.
+    sort_key = update(table_of(ShareRow)).where(key_of(ShareRow, share)).values(price_amount=amount)
+    await ctx.unit.execute(sort_key)
 
 
 async def replace_medias(ctx: Context, share: Row, ids: Sequence[UUID]) -> None:
@@ -155,11 +156,6 @@ def _keys(share: Row) -> dict[str, Any]:
 
 def _own(table: Table, share: Row) -> Any:
     return and_(table.c.workspace_id == share["workspace_id"], table.c.share_id == share["id"])
-
-
-def _own_share(share: Row) -> Any:
-    shares = table_of(ShareRow)
-    return and_(shares.c.workspace_id == share["workspace_id"], shares.c.id == share["id"])
 
 
 def _of_shares(table: Table, rows: Sequence[Row]) -> Any:

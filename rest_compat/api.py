@@ -16,8 +16,8 @@ def include_api(app: FastAPI) -> None:
     """Add the REST surface to `app`, which has `state.context`."""
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
-    app.add_exception_handler(Failure, render_failure)
-    app.add_exception_handler(HTTPException, render_http_exception)
+    app.exception_handler(Failure)(render_failure)
+    app.exception_handler(HTTPException)(render_http_exception)
 
 
 def operation_routes() -> dict[str, OperationRoute]:
@@ -30,15 +30,13 @@ def operation_routes() -> dict[str, OperationRoute]:
     }
 
 
-async def render_failure(request: Request, failure: Exception) -> JSONResponse:
+async def render_failure(_: Request, failure: Failure) -> JSONResponse:
     """A failure as REST says it."""
-    assert isinstance(failure, Failure)
     return JSONResponse(failure.body, int(failure.status), failure.headers)
 
 
-async def render_http_exception(request: Request, exception: Exception) -> JSONResponse:
+async def render_http_exception(request: Request, exception: HTTPException) -> JSONResponse:
     """What the router itself refuses: an unknown path, or a method that a path does not have."""
-    assert isinstance(exception, HTTPException)
     failure: Failure = NotFound(f"There is nothing at {request.url.path}.")
     if exception.status_code == 405:
         headers = dict(exception.headers or {})

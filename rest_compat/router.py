@@ -101,7 +101,7 @@ class Router(APIRouter):
         `answer` is the type to write where it is narrower than what the resolver returns.
         """
         operation = operation_of(resolver)
-        model = None if status == 204 else answer or operation.answer
+        model: Any = None if status == 204 else answer or operation.answer
         route_class = type(
             "OperationRoute", (OperationRoute,), {"operation": operation, "answer": TypeAdapter(model)}
         )

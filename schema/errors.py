@@ -19,6 +19,7 @@ Failure
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
+from math import isfinite
 from typing import Any, ClassVar
 
 Problem = dict[str, Any]
@@ -109,7 +110,7 @@ class TooLarge(Failure):
 
 
 class Invalid(Failure):
-    """`detail` lists every problem; a `loc` begins with the resolver's parameter until a surface renders it."""
+    """`detail` lists every problem; a `loc` begins with the resolver's parameter until it is rendered."""
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
 
@@ -152,7 +153,7 @@ def problem(loc: Location, msg: str, type: str = "value_error", **given: Any) ->
 
 def _may_be_repeated(value: Any) -> bool:
     if isinstance(value, float):
-        return value == value and abs(value) != float("inf")
+        return isfinite(value)
     if isinstance(value, str):
         return len(value) <= LONGEST_INPUT
     if isinstance(value, int):

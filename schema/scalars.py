@@ -1,7 +1,7 @@
 """The types of single values: how strictly they are read and how they are written, alike on both surfaces."""
 
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, NewType
+from typing import Annotated, Any, NewType, cast
 from uuid import UUID
 
 import strawberry
@@ -17,7 +17,6 @@ from pydantic import (
     TypeAdapter,
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
-from strawberry.schema.config import StrawberryConfig
 
 SMALLEST_INT, LARGEST_INT = -(2**31), 2**31 - 1
 LARGEST_LONG = 2**53 - 1
@@ -27,7 +26,7 @@ Long = NewType("Long", int)
 
 def write_moment(moment: datetime) -> str:
     """`2026-01-31T09:30:00.000000Z`: UTC, always six digits."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def _only_text(value: Any) -> Any:
@@ -106,11 +105,10 @@ class _WrittenInFull:
     """Pydantic's part of what the GraphQL scalar does by itself: six digits, always."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        schema = handler(source)
-        schema["serialization"] = core_schema.plain_serializer_function_ser_schema(
+        written = core_schema.plain_serializer_function_ser_schema(
             write_moment, return_schema=core_schema.str_schema(), when_used="json-unless-none"
         )
-        return schema
+        return cast("CoreSchema", {**handler(source), "serialization": written})
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -148,5 +146,3 @@ SCALARS: dict[object, Any] = {
         parse_value=_as_sent,
     ),
 }
-
-CONFIG = StrawberryConfig(scalar_map=SCALARS)

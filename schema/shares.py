@@ -94,7 +94,7 @@ class ShareCreate(Input):
     description: ShareDescription = None
     visibility: VisibilityField = Visibility.PUBLIC
     medias: Medias | None = None
-    attached_custom_fields: AttachedCustomFields = []
+    attached_custom_fields: AttachedCustomFields = Field(default=[])
     workspace_id: WorkspaceIdInput = None
 
 

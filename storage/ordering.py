@@ -34,7 +34,7 @@ class SortKey:
 
 
 def total_order(keys: Sequence[SortKey], identity: Column[Any]) -> list[SortKey]:
-    """The keys asked for, then the identity in the direction of the last one, so that an index serves both."""
+    """The keys asked for, then the identity in the direction of the last one: one index serves both."""
     return [*keys, SortKey(identity, keys[-1].descending)]
 
 

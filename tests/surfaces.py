@@ -162,7 +162,7 @@ def selection(type_: Any) -> str:
 
 
 def to_graphql(type_: Any, value: Any) -> Any:
-    """A REST value as a GraphQL variable: camelCase names, enums by name; what does not fit stays as it is."""
+    """A REST value as a GraphQL variable: camelCase names, enums by name; what does not fit stays."""
     if isinstance(type_, GraphQLNonNull):
         return to_graphql(type_.of_type, value)
     if isinstance(type_, GraphQLList):

@@ -68,7 +68,7 @@ async def test_another_workspaces_share_does_not_exist(surface, other_tenant):
 
 async def test_a_missing_scope_is_named(surface, gateway, tenant):
     reader = surface.with_token(await make_token(gateway, tenant, Scope.SHARES_READ))
-    with pytest.raises(Refused, match="insufficient_scope.*`shares:write`"):
+    with pytest.raises(Refused, match=r"insufficient_scope.*`shares:write`"):
         await reader.create_share(data={})
 
 
