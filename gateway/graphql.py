@@ -6,16 +6,17 @@ from typing import Any
 import orjson
 import strawberry
 import structlog
-from graphql import GraphQLError
+from graphql import GraphQLError, GraphQLSyntaxError
 from starlette.requests import Request
 from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
 from resolvers.context import Context
+from resolvers.gatekeeper import MOST_TOKENS
 from resolvers.loaders import make_load
 from rest_compat.reading import parse_json, read_body
-from schema.errors import Failure, Internal, Invalid, RateLimited, Unauthorized, problem
+from schema.errors import Failure, Internal, Invalid, RateLimited, TooComplex, Unauthorized, problem
 
 log = structlog.get_logger()
 
@@ -79,6 +80,8 @@ def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
     while isinstance(cause, GraphQLError) and cause.original_error is not None:
         cause = cause.original_error
     failure = cause if isinstance(cause, Failure) else None
+    if failure is None and "more than" in error.message and isinstance(error, GraphQLSyntaxError):
+        failure = TooComplex(f"The document has more than {MOST_TOKENS} tokens, which is the limit.")
     if failure is None and (cause is None or isinstance(cause, GraphQLError)):
         failure = Invalid([problem((), error.message, "graphql")])
     if failure is None:
@@ -107,7 +110,7 @@ async def _read(request: Request) -> dict[str, Any]:
         if kind != "application/json":
             raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
         asked = parse_json(await read_body(request))
-    if not isinstance(asked, dict) or not isinstance(asked.get("query"), str):
+    if not isinstance(asked, dict) or not isinstance(asked.get("query"), str) or not asked["query"].strip():
         raise Invalid([problem(("query",), "The body should be an object with the text `query`", "missing")])
     if not isinstance(asked.get("variables"), dict | None):
         raise Invalid([problem(("variables",), "`variables` should be an object or null", "type")])

@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 _members = table_of(WorkspaceMemberRow)
 
 
-def reachable(principal: Principal) -> Select[tuple[UUID]]:
+def reachable(principal: Principal) -> Select[UUID]:
     """The workspaces that the principal reaches, as a subquery of ids."""
     if principal.workspace_id is not None:
         workspaces = table_of(WorkspaceRow)
@@ -69,7 +69,7 @@ async def workspace_for(ctx: Context, workspace_id: UUID | None) -> UUID:
         return ctx.principal.workspace_id
     async with ctx.read() as connection:
         found = await connection.execute(reachable(ctx.principal).limit(2))
-        reached: list[UUID] = [row[0] for row in found]
+        reached: list[UUID] = list(found.scalars())
     if len(reached) == 1:
         return reached[0]
     message = "Name the workspace: this credential reaches more than one, or none"

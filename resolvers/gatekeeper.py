@@ -1,9 +1,11 @@
 """What happens around a GraphQL document: admission before it is validated, and one form for all refusals."""
 
 from collections.abc import AsyncIterator, Sequence
+from functools import lru_cache
 
 from graphql import DocumentNode, ExecutionResult, GraphQLError, OperationDefinitionNode, get_operation_ast
 from strawberry.extensions import SchemaExtension
+from strawberry.schema.schema import validate_document
 
 from resolvers.admission import admit
 from resolvers.context import Context
@@ -12,20 +14,30 @@ from resolvers.raw import problems_of_field, with_defaults
 from schema.errors import Failure, Invalid, problem
 
 
+MOST_TOKENS = 5_000
+# Keyed by the parsed document, of which the parser's cache keeps one for each text.
+_validate = lru_cache(maxsize=500)(validate_document)
+
+
 class Gatekeeper(SchemaExtension):
     """Admits a document, and words what graphql-core refuses as REST words it."""
 
     surveyed: Survey | None = None
 
+    async def on_operation(self) -> AsyncIterator[None]:
+        self.execution_context.parse_options["max_tokens"] = MOST_TOKENS
+        yield
+
     async def on_validate(self) -> AsyncIterator[None]:
         document, definition = self.execution_context.graphql_document, self._definition()
         if document is not None and definition is not None:
             self.surveyed = await self._admit(document, definition)
+        context = self.execution_context
+        if document is not None:
+            # Validating here, after admission, also keeps Strawberry from validating again.
+            errors = _validate(context.schema._schema, document, context.validation_rules)
+            context.pre_execution_errors = [self._refusal(errors)] if errors else []
         yield
-        if self.execution_context.pre_execution_errors:
-            self.execution_context.pre_execution_errors = [
-                self._refusal(self.execution_context.pre_execution_errors)
-            ]
 
     async def on_execute(self) -> AsyncIterator[None]:
         yield

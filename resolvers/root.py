@@ -1,7 +1,7 @@
 """The GraphQL roots: one line for each thing that can be asked or done."""
 
 import strawberry
-from strawberry.extensions import ParserCache, ValidationCache
+from strawberry.extensions import ParserCache
 from strawberry.schema.config import StrawberryConfig
 
 from resolvers import shares, workspaces
@@ -30,5 +30,5 @@ def make_schema() -> strawberry.Schema:
         Query,
         Mutation,
         config=StrawberryConfig(scalar_map=SCALARS),
-        extensions=[Gatekeeper, lambda: ParserCache(maxsize=500), lambda: ValidationCache(maxsize=500)],
+        extensions=[Gatekeeper, lambda: ParserCache(maxsize=500)],
     )
