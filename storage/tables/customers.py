@@ -12,7 +12,7 @@ from storage.tables.base import TenantRow, references
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
 _KEPT = text("deleted_at IS NULL")
-_OWNS = text("role = 'owner'")
+_OWNS = text("role = 'owner' AND deleted_at IS NULL")
 
 
 class CustomerRow(TenantRow, table=True):
@@ -58,13 +58,32 @@ class CustomerRow(TenantRow, table=True):
 
 
 class MemberRow(TenantRow, table=True):
-    """A person of a customer; exactly one is its owner, which the database keeps."""
+    """A person of a customer; exactly one is its owner, which the database keeps.
+
+    Deletion is soft, since events name the member who acted; a customer's deletion deletes its members.
+    """
 
     __tablename__ = "members"
     __table_args__ = (
         references("customer_id", "customers"),
-        Index("uq_members_email", "workspace_id", "customer_id", "email_folded", unique=True),
-        Index("uq_members_external_id", "workspace_id", "customer_id", "external_id", unique=True),
+        Index(
+            "uq_members_email",
+            "workspace_id",
+            "customer_id",
+            "email_folded",
+            unique=True,
+            sqlite_where=_KEPT,
+            postgresql_where=_KEPT,
+        ),
+        Index(
+            "uq_members_external_id",
+            "workspace_id",
+            "customer_id",
+            "external_id",
+            unique=True,
+            sqlite_where=_KEPT,
+            postgresql_where=_KEPT,
+        ),
         Index(
             "uq_members_owner",
             "workspace_id",
@@ -79,6 +98,7 @@ class MemberRow(TenantRow, table=True):
     unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    deleted_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     customer_id: UUID
     email: str
     email_folded: str = Field(sa_type=CodePointText)
@@ -93,7 +113,7 @@ class CustomerSessionRow(TenantRow, table=True):
     __tablename__ = "customer_sessions"
     __table_args__ = (
         references("customer_id", "customers"),
-        references("member_id", "members", ondelete="CASCADE"),
+        references("member_id", "members"),
         Index("ix_customer_sessions_customer", "workspace_id", "customer_id"),
     )
 

@@ -6,7 +6,7 @@ from alembic import op
 
 import storage.types
 
-revision = '98dc6202a0a6'
+revision = 'fb35bbf4665c'
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -231,6 +231,7 @@ def upgrade() -> None:
     sa.Column('workspace_id', sa.Uuid(), nullable=False),
     sa.Column('id', sa.Uuid(), nullable=False),
     sa.Column('modified_at', storage.types.MomentColumn(timezone=True), nullable=True),
+    sa.Column('deleted_at', storage.types.MomentColumn(timezone=True), nullable=True),
     sa.Column('customer_id', sa.Uuid(), nullable=False),
     sa.Column('email', sqlmodel.sql.sqltypes.AutoString(), nullable=False),
     sa.Column('email_folded', storage.types.CodePointText(), nullable=False),
@@ -243,9 +244,9 @@ def upgrade() -> None:
     )
     with op.batch_alter_table('members', schema=None) as batch_op:
         batch_op.create_index('ix_members_created_at', ['workspace_id', 'customer_id', 'created_at', 'id'], unique=False)
-        batch_op.create_index('uq_members_email', ['workspace_id', 'customer_id', 'email_folded'], unique=True)
-        batch_op.create_index('uq_members_external_id', ['workspace_id', 'customer_id', 'external_id'], unique=True)
-        batch_op.create_index('uq_members_owner', ['workspace_id', 'customer_id'], unique=True, sqlite_where=sa.text("role = 'owner'"), postgresql_where=sa.text("role = 'owner'"))
+        batch_op.create_index('uq_members_email', ['workspace_id', 'customer_id', 'email_folded'], unique=True, sqlite_where=sa.text('deleted_at IS NULL'), postgresql_where=sa.text('deleted_at IS NULL'))
+        batch_op.create_index('uq_members_external_id', ['workspace_id', 'customer_id', 'external_id'], unique=True, sqlite_where=sa.text('deleted_at IS NULL'), postgresql_where=sa.text('deleted_at IS NULL'))
+        batch_op.create_index('uq_members_owner', ['workspace_id', 'customer_id'], unique=True, sqlite_where=sa.text("role = 'owner' AND deleted_at IS NULL"), postgresql_where=sa.text("role = 'owner' AND deleted_at IS NULL"))
 
     op.create_table('share_custom_fields',
     sa.Column('workspace_id', sa.Uuid(), nullable=False),
@@ -302,7 +303,7 @@ def upgrade() -> None:
     sa.Column('return_url', sqlmodel.sql.sqltypes.AutoString(), nullable=True),
     sa.Column('expires_at', storage.types.MomentColumn(timezone=True), nullable=False),
     sa.ForeignKeyConstraint(['workspace_id', 'customer_id'], ['customers.workspace_id', 'customers.id'], name=op.f('fk_customer_sessions_workspace_id_customer_id_customers')),
-    sa.ForeignKeyConstraint(['workspace_id', 'member_id'], ['members.workspace_id', 'members.id'], name=op.f('fk_customer_sessions_workspace_id_member_id_members'), ondelete='CASCADE'),
+    sa.ForeignKeyConstraint(['workspace_id', 'member_id'], ['members.workspace_id', 'members.id'], name=op.f('fk_customer_sessions_workspace_id_member_id_members')),
     sa.ForeignKeyConstraint(['workspace_id'], ['workspaces.id'], name=op.f('fk_customer_sessions_workspace_id_workspaces')),
     sa.PrimaryKeyConstraint('workspace_id', 'id', name=op.f('pk_customer_sessions'))
     )
@@ -331,9 +332,9 @@ def downgrade() -> None:
 
     op.drop_table('share_custom_fields')
     with op.batch_alter_table('members', schema=None) as batch_op:
-        batch_op.drop_index('uq_members_owner', sqlite_where=sa.text("role = 'owner'"), postgresql_where=sa.text("role = 'owner'"))
-        batch_op.drop_index('uq_members_external_id')
-        batch_op.drop_index('uq_members_email')
+        batch_op.drop_index('uq_members_owner', sqlite_where=sa.text("role = 'owner' AND deleted_at IS NULL"), postgresql_where=sa.text("role = 'owner' AND deleted_at IS NULL"))
+        batch_op.drop_index('uq_members_external_id', sqlite_where=sa.text('deleted_at IS NULL'), postgresql_where=sa.text('deleted_at IS NULL'))
+        batch_op.drop_index('uq_members_email', sqlite_where=sa.text('deleted_at IS NULL'), postgresql_where=sa.text('deleted_at IS NULL'))
         batch_op.drop_index('ix_members_created_at')
 
     op.drop_table('members')
