@@ -12,13 +12,26 @@ from oauth.credentials import Credential, mint
 from oauth.passwords import hash_password
 from oauth.scopes import Scope
 from storage.clock import now
-from storage.enums import CredentialKind
-from storage.rows import Values, insert_row, table_of, update_rows
+from storage.enums import CredentialKind, WorkspaceStatus
+from storage.rows import Values, insert_row, table_of, update_row, update_rows
 from storage.tables.credentials import CredentialRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 _members = table_of(WorkspaceMemberRow)
+
+STATUS_MOVES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
+    WorkspaceStatus.CREATED: frozenset({WorkspaceStatus.ONBOARDING_STARTED}),
+    WorkspaceStatus.ONBOARDING_STARTED: frozenset({WorkspaceStatus.INITIAL_REVIEW}),
+    WorkspaceStatus.INITIAL_REVIEW: frozenset({WorkspaceStatus.ACTIVE, WorkspaceStatus.DENIED}),
+    WorkspaceStatus.ACTIVE: frozenset({WorkspaceStatus.ONGOING_REVIEW}),
+    WorkspaceStatus.ONGOING_REVIEW: frozenset({WorkspaceStatus.ACTIVE, WorkspaceStatus.DENIED}),
+    WorkspaceStatus.DENIED: frozenset({WorkspaceStatus.INITIAL_REVIEW}),
+}
+
+
+class MoveRefused(ValueError):
+    """A workspace that does not exist, or a status that does not follow the one it has."""
 
 
 async def create_user(connection: AsyncConnection, email: str, password: str, name: str | None) -> Values:
@@ -57,6 +70,21 @@ async def find_workspace(connection: AsyncConnection, slug: str) -> Values | Non
     found = await connection.execute(select(workspaces).where(workspaces.c.slug == slug))
     row = found.mappings().first()
     return dict(row) if row else None
+
+
+async def move_workspace(connection: AsyncConnection, slug: str, status: WorkspaceStatus) -> Values:
+    """Give a workspace its next status. Raises `MoveRefused`, which names the moves that are allowed."""
+    workspaces = table_of(WorkspaceRow)
+    found = await connection.execute(select(workspaces).where(workspaces.c.slug == slug).with_for_update())
+    row = found.mappings().first()
+    if row is None:
+        raise MoveRefused(f"There is no workspace {slug!r}.")
+    allowed = STATUS_MOVES[WorkspaceStatus(row["status"])]
+    if status not in allowed:
+        raise MoveRefused(f"From {row['status']} the status moves to {' or '.join(sorted(allowed))}.")
+    return await update_row(
+        connection, WorkspaceRow, dict(row), status=WorkspaceStatus(status).value, status_changed_at=now()
+    )
 
 
 async def issue_token(

@@ -12,7 +12,7 @@ from schema.errors import InsufficientScope, NotPermitted, TooComplex, Unauthori
 
 @dataclass(frozen=True)
 class Demand:
-    """What one operation or link asks of the caller's credential; a `scope` of None asks nothing."""
+    """What one operation or link asks of the caller's credential: nothing where it takes no kind of one."""
 
     scope: Scope | None
     kinds: frozenset[PrincipalKind] = CORE_KINDS
@@ -29,7 +29,7 @@ async def admit(caller: Caller, demands: Iterable[Demand], cost: int, *, restric
     limit) or `RateLimited`.
     """
     for demand in demands:
-        if demand.scope is not None:
+        if demand.kinds:
             _permit(caller, demand.scope, demand.kinds)
     principal = caller.principal
     subject = caller.address if principal is None or restricted else principal.subject
@@ -40,12 +40,12 @@ async def admit(caller: Caller, demands: Iterable[Demand], cost: int, *, restric
     await caller.budget.charge(subject, cost, limit, restricted=restricted)
 
 
-def _permit(caller: Caller, scope: Scope, kinds: frozenset[PrincipalKind]) -> None:
+def _permit(caller: Caller, scope: Scope | None, kinds: frozenset[PrincipalKind]) -> None:
     principal = caller.principal
     if principal is None:
         raise Unauthorized
     if principal.kind not in kinds:
         taken = ", ".join(sorted(kind.replace("_", " ") for kind in kinds))
         raise NotPermitted(f"A {principal.kind.replace('_', ' ')} cannot do this; it takes: {taken}.")
-    if not covers(principal.scopes, scope):
+    if scope is not None and not covers(principal.scopes, scope):
         raise InsufficientScope(that_would_do(scope))

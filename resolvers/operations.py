@@ -37,9 +37,9 @@ class Parameter:
 class Operation:
     """What both surfaces publish about a resolver.
 
-    `scope` is None where `why_public` says why no credential is needed. `gives` is the single read that
-    answers for the resource: what `ETag` and `If-Match` compare, and what a retry under the same
-    Idempotency-Key is given. `restricted` calls count against the lower limit.
+    `scope` is None where any credential of the kinds will do, or where `why_public` says why none is
+    needed. `gives` is the single read that answers for the resource: what `ETag` and `If-Match` compare,
+    and what a retry under the same Idempotency-Key is given. `restricted` calls count against the lower limit.
     """
 
     resolver: Callable[..., Awaitable[Any]]
@@ -69,8 +69,10 @@ class Operation:
     def description(self) -> str:
         """What both surfaces publish: the resolver's docstring and what it needs."""
         text = inspect.getdoc(self.resolver) or ""
-        if self.scope is None:
+        if self.why_public is not None:
             return f"{text}\n\nNeeds no credential: {self.why_public}."
+        if self.scope is None:
+            return f"{text}\n\nNeeds a credential, and no scope."
         wanted = " or ".join(f"`{scope}`" for scope in that_would_do(self.scope))
         return f"{text}\n\nNeeds the scope {wanted}."
 
@@ -144,7 +146,7 @@ def _place_of(annotation: Any) -> str:
 
 
 def requires(
-    scope: Scope,
+    scope: Scope | None,
     *,
     kinds: frozenset[PrincipalKind] = CORE_KINDS,
     gives: Callable[..., Any] | None = None,
@@ -152,8 +154,8 @@ def requires(
 ) -> Callable[[Resolver], Resolver]:
     """Declare the scope that a resolver needs, and the kinds of credential that it takes.
 
-    `gives` is the single read of the same resource. `seals` says that the answer holds a secret that is
-    shown once.
+    A scope of None stands for any. `gives` is the single read of the same resource. `seals` says that the
+    answer holds a secret that is shown once.
     """
 
     def declare(resolver: Resolver) -> Resolver:

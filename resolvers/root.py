@@ -4,7 +4,7 @@ import strawberry
 from strawberry.extensions import ParserCache
 from strawberry.schema.config import StrawberryConfig
 
-from resolvers import shares, workspaces
+from resolvers import shares, viewer, workspaces
 from resolvers.expose import expose
 from resolvers.gatekeeper import Gatekeeper
 from schema.scalars import SCALARS
@@ -14,6 +14,7 @@ from schema.scalars import SCALARS
 class Query:
     share = expose(shares.get_share)
     shares = expose(shares.list_shares)
+    viewer = expose(viewer.get_viewer)
     workspace = expose(workspaces.get_workspace)
 
 

@@ -4,12 +4,12 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from rest_compat import shares
+from rest_compat import shares, viewer
 from rest_compat.router import OperationRoute
 from schema.errors import Failure, MethodNotAllowed, NotFound
 
 PREFIX = "/api"
-ROUTERS: tuple[APIRouter, ...] = (shares.router,)
+ROUTERS: tuple[APIRouter, ...] = (shares.router, viewer.router)
 
 
 def include_api(app: FastAPI) -> None:

@@ -1,0 +1,7 @@
+"""`/api/viewer`."""
+
+from resolvers import viewer
+from rest_compat.router import Router
+
+router = Router("/viewer", "Viewer")
+router.get("", viewer.get_viewer)
