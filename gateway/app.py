@@ -6,9 +6,12 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from starlette.requests import Request
+from starlette.types import Lifespan
 
+from gateway.access_log import AccessLogMiddleware
 from gateway.budget import RequestBudget
 from gateway.graphql import GraphQLEndpoint
+from gateway.health import health_routes
 from gateway.limits import RateLimiter
 from gateway.logs import configure_logs
 from gateway.middleware import CallerMiddleware
@@ -24,13 +27,17 @@ from storage.objects.local import LocalObjectStore
 OBJECTS_PATH = "/objects"
 
 
-def make_services(settings: Settings, reserved_slugs: frozenset[str] = frozenset()) -> Services:
-    """What resolvers are offered; close its database when done."""
+def make_database(settings: Settings) -> Database:
+    return Database(settings.database_url, settings.database_read_url, settings.database_pool_size)
+
+
+def make_services(settings: Settings, database: Database, reserved_slugs: frozenset[str]) -> Services:
+    """What resolvers are offered."""
     secret = settings.secret()
     return Services(
-        database=Database(settings.database_url, settings.database_read_url, settings.database_pool_size),
+        database=database,
         objects=LocalObjectStore(Path(settings.object_store), settings.sign_in_url + OBJECTS_PATH, secret),
-        base_url=settings.base_url.removesuffix("/"),
+        base_url=settings.base_url,
         auth_url=settings.sign_in_url,
         secret_key=secret,
         reserved_slugs=reserved_slugs,
@@ -42,10 +49,24 @@ def make_services(settings: Settings, reserved_slugs: frozenset[str] = frozenset
     )
 
 
+def make_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
+    """The REST surface alone; enough to document it."""
+    app = FastAPI(
+        title="Duograph",
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    include_api(app)
+    return app
+
+
 def create_app(settings: Settings) -> FastAPI:
     """The whole gateway as one ASGI application."""
     configure_logs(settings.log_format)
-    limiter = RateLimiter(settings.redis_url)
+    database, limiter = make_database(settings), RateLimiter(settings.redis_url)
 
     def make_budget(response_headers: dict[str, str]) -> RequestBudget:
         return RequestBudget(limiter, settings.rate_limit, settings.rate_limit_restricted, response_headers)
@@ -56,30 +77,25 @@ def create_app(settings: Settings) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        await app.state.services.database.close()
+        await database.close()
         await limiter.close()
 
-    app = FastAPI(
-        title="Duograph",
-        openapi_url="/api/openapi.json",
-        docs_url=None,
-        redoc_url=None,
-        lifespan=lifespan,
-        redirect_slashes=False,
-    )
+    app = make_api(lifespan)
     app.state.context = make_context
-    include_api(app)
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
     app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)
-    services = app.state.services = make_services(settings, _first_segments(app))
+    app.router.routes.extend(health_routes(database))
+    app.state.services = make_services(settings, database, _first_segments(app))
     app.add_middleware(
         CallerMiddleware,
-        database=services.database,
+        database=database,
         make_budget=make_budget,
         trusted_proxies=settings.trusted_proxies,
     )
+    if settings.access_log:
+        app.add_middleware(AccessLogMiddleware)
     return app
 
 

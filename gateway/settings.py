@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
@@ -13,11 +13,26 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from gateway.addresses import parse_trusted
 
 PREFIX = "DUOGRAPH_"
+SECRET_PATH = Path("var/secret-key")
+
+_DRIVERS = {
+    "postgres": "postgresql+asyncpg",
+    "postgresql": "postgresql+asyncpg",
+    "postgresql+asyncpg": "postgresql+asyncpg",
+    "sqlite": "sqlite+aiosqlite",
+    "sqlite+aiosqlite": "sqlite+aiosqlite",
+}
+_SQLITE_START = "sqlite+aiosqlite:///"
 
 
 class Environment(StrEnum):
     DEVELOPMENT = "development"
     PRODUCTION = "production"
+
+
+class LogFormat(StrEnum):
+    CONSOLE = "console"
+    JSON = "json"
 
 
 class SettingsError(Exception):
@@ -27,68 +42,126 @@ class SettingsError(Exception):
 class Settings(BaseModel):
     """Read once, by `create_app` or a command; no other module looks at the environment.
 
-    Every variable is named `DUOGRAPH_` plus the field in capitals. One that names no field stops the
-    start, so that a misspelt one cannot be ignored in silence.
+    Every variable is named `DUOGRAPH_` plus the field in capitals; an empty one is as if unset. One that
+    names no field stops the start, so that a misspelt one cannot be ignored in silence.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     env: Annotated[
-        Environment, Field(description="`production` refuses to start with a generated secret.")
+        Environment,
+        Field(description="`development`, or `production`, which needs a `DUOGRAPH_SECRET_KEY`."),
     ] = Environment.DEVELOPMENT
     database_url: Annotated[
         str,
         Field(
-            description="`sqlite+aiosqlite:///PATH` or `postgresql+asyncpg://USER:PASSWORD@HOST/NAME`.",
-            pattern=r"^(sqlite\+aiosqlite|postgresql\+asyncpg)://",
+            description="`sqlite:///PATH` (`sqlite:////PATH` for an absolute one) or "
+            "`postgresql://USER:PASSWORD@HOST/NAME`; naming the driver too does no harm."
         ),
     ] = "sqlite+aiosqlite:///var/duograph.sqlite"
     database_read_url: Annotated[
-        str | None, Field(description="A replica that serves metrics, events and exports.")
+        str | None,
+        Field(description="A replica of the database, which then serves metrics, events and exports."),
     ] = None
-    database_pool_size: Annotated[int, Field(ge=1, le=500, description="Connections a process keeps.")] = 20
+    database_pool_size: Annotated[
+        int, Field(ge=1, le=500, description="Connections that a process keeps to each database, 1 to 500.")
+    ] = 20
     redis_url: Annotated[
-        str | None, Field(description="One rate-limit budget for all processes; without it each has its own.")
+        str | None,
+        Field(
+            description="`redis://HOST/0`: one rate-limit budget for all processes, which else count alone.",
+            pattern=r"^(rediss?|unix)://",
+        ),
     ] = None
-    object_store: Annotated[str, Field(description="A directory for uploaded files.")] = "var/objects"
+    object_store: Annotated[
+        str, Field(description="The directory of uploaded files; hosts must share it.", pattern=r"^[^:]+$")
+    ] = "var/objects"
     base_url: Annotated[
-        str, Field(description="Where callers find REST, without a slash at the end.", pattern=r"^https?://")
+        str,
+        Field(
+            description="Where callers find REST; `duograph serve` puts its host and port into the default.",
+            pattern=r"^https?://[^/]",
+        ),
     ] = "http://127.0.0.1:8000/api"
     auth_url: Annotated[
-        str | None, Field(description="Where people sign in; the base address without `/api`.")
+        str | None,
+        Field(
+            description="Where callers find the pages and GraphQL: `DUOGRAPH_BASE_URL` without `/api`, if "
+            "not set.",
+            pattern=r"^https?://[^/]",
+        ),
     ] = None
     secret_key: Annotated[
         SecretStr | None,
-        Field(description="Signs cursors and addresses; at least 32 characters.", min_length=32),
+        Field(
+            description="Signs cursors and addresses: 32 characters or more, the same for all processes; "
+            "development makes one and keeps it in `var/secret-key`.",
+            min_length=32,
+        ),
     ] = None
-    rate_limit: Annotated[int, Field(ge=0, description="Calls a minute and subject; 0 turns it off.")] = 500
+    rate_limit: Annotated[
+        int, Field(ge=0, description="Calls that each subject may make in any minute; 0 turns the limit off.")
+    ] = 500
     rate_limit_restricted: Annotated[
         int, Field(ge=0, description="The same for sign-in, portal codes and token exchange.")
     ] = 60
     trusted_proxies: Annotated[
         tuple[IPv4Network | IPv6Network, ...],
-        Field(description="Networks of proxies whose X-Forwarded-For counts, separated by commas."),
+        Field(description="Networks of proxies whose `X-Forwarded-For` counts, separated by commas."),
     ] = ()
-    max_size_downloadable: Annotated[int, Field(ge=1, description="Bytes.")] = 5 * 1024**3
-    max_size_product_media: Annotated[int, Field(ge=1, description="Bytes.")] = 10 * 1024**2
-    max_size_workspace_avatar: Annotated[int, Field(ge=1, description="Bytes.")] = 1024**2
-    log_format: Annotated[str, Field(pattern="^(console|json)$", description="`console` or `json`.")] = (
-        "console"
-    )
+    max_size_downloadable: Annotated[
+        int, Field(ge=1, description="The largest file of the service `downloadable`, in bytes.")
+    ] = 5 * 1024**3
+    max_size_product_media: Annotated[
+        int, Field(ge=1, description="The largest file of the service `product_media`, in bytes.")
+    ] = 10 * 1024**2
+    max_size_workspace_avatar: Annotated[
+        int, Field(ge=1, description="The largest file of the service `workspace_avatar`, in bytes.")
+    ] = 1024**2
+    log_format: Annotated[
+        LogFormat,
+        Field(description="`console`, for people, or `json`, one object a line."),
+    ] = LogFormat.CONSOLE
+    access_log: Annotated[bool, Field(description="Whether each request leaves a line in the log.")] = True
 
     @field_validator("trusted_proxies", mode="before")
     @classmethod
     def _parse_networks(cls, value: Any) -> Any:
         return parse_trusted(value) if isinstance(value, str) else value
 
+    @field_validator("database_url", "database_read_url")
     @classmethod
-    def from_environ(cls, environ: Mapping[str, str] = os.environ, **given: Any) -> Self:
-        """The settings in `environ`, `given` ones first. Raises `SettingsError`."""
+    def _name_driver(cls, url: str | None) -> str | None:
+        """The address with its driver; the message never repeats it, because it may hold a password."""
+        if url is None:
+            return None
+        backend, separator, rest = url.partition("://")
+        if not separator or backend not in _DRIVERS:
+            raise ValueError("it should begin with sqlite:/// or postgresql://")
+        named = f"{_DRIVERS[backend]}://{rest}"
+        if backend.startswith("sqlite") and (
+            not named.startswith(_SQLITE_START) or named.removeprefix(_SQLITE_START) in ("", ":memory:")
+        ):
+            raise ValueError("SQLite needs a file that connections share, like sqlite:///var/duograph.sqlite")
+        return named
+
+    @field_validator("base_url", "auth_url")
+    @classmethod
+    def _end_without_slash(cls, url: str | None) -> str | None:
+        return url.rstrip("/") if url else url
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str] = os.environ, **defaults: Any) -> Self:
+        """The settings in `environ`, and `defaults` instead of ours. Raises `SettingsError`."""
         ours = {
-            name.removeprefix(PREFIX).lower(): v for name, v in environ.items() if name.startswith(PREFIX)
+            name.removeprefix(PREFIX).lower(): value
+            for name, value in environ.items()
+            if name.startswith(PREFIX)
         }
+        unknown = ours.keys() - cls.model_fields.keys()
+        given = {name: value for name, value in ours.items() if value or name in unknown}
         try:
-            settings = cls(**{**given, **ours})
+            settings = cls(**{**defaults, **given})
         except ValidationError as error:
             raise SettingsError("; ".join(_explain(entry) for entry in error.errors())) from None
         if settings.env == Environment.PRODUCTION and settings.secret_key is None:
@@ -100,25 +173,53 @@ class Settings(BaseModel):
     @property
     def sign_in_url(self) -> str:
         """`auth_url`, or what follows from `base_url`."""
-        return (self.auth_url or self.base_url.removesuffix("/").removesuffix("/api")).removesuffix("/")
+        return self.auth_url or self.base_url.removesuffix("/api")
+
+    @property
+    def sqlite_path(self) -> Path | None:
+        """The database's file; None for PostgreSQL."""
+        if not self.database_url.startswith(_SQLITE_START):
+            return None
+        return Path(self.database_url.removeprefix(_SQLITE_START).partition("?")[0])
 
     def secret(self) -> bytes:
         """The secret key; in development one is made once and kept in `var/secret-key`."""
         if self.secret_key is not None:
             return self.secret_key.get_secret_value().encode()
-        path = Path("var/secret-key")
-        path.parent.mkdir(exist_ok=True)
-        try:
-            with path.open("x") as file:
-                path.chmod(0o600)
-                file.write(secrets.token_hex(32))
-        except FileExistsError:
-            pass
-        return path.read_bytes()
+        if not SECRET_PATH.exists():
+            _make_secret()
+        return SECRET_PATH.read_bytes()
+
+
+def variable_of(field: str) -> str:
+    return PREFIX + field.upper()
+
+
+def describe_settings() -> Iterator[tuple[str, str, str]]:
+    """The variable, default and description of every setting; the default is empty where there is none."""
+    for name, field in Settings.model_fields.items():
+        default = "" if field.default in (None, ()) else str(field.default)
+        yield variable_of(name), default, field.description or ""
+
+
+def _make_secret() -> None:
+    """Write the file aside and link it into place, so that no other process ever reads half a secret."""
+    SECRET_PATH.parent.mkdir(parents=True, exist_ok=True)
+    draft = SECRET_PATH.with_name(f"secret-key-{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(secrets.token_hex(32))
+    try:
+        SECRET_PATH.hardlink_to(draft)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
 
 
 def _explain(entry: Any) -> str:
-    name = PREFIX + str(entry["loc"][0]).upper()
+    name = variable_of(str(entry["loc"][0]))
     if entry["type"] == "extra_forbidden":
         return f"{name} is not a setting: correct its name or unset it."
-    return f"{name} cannot be used: {entry['msg']}."
+    cause = (entry.get("ctx") or {}).get("error")
+    return f"{name} cannot be used: {cause or entry['msg']}."

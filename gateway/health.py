@@ -1,0 +1,44 @@
+"""Whether the process lives and can work, for whoever starts, watches or balances it."""
+
+import asyncio
+
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Route
+
+from gateway.web.pages import HEALTH_PATH
+from schema.errors import Unavailable
+from storage.database import Database
+from storage.migrations.run import current_revision, newest_revision
+
+READY_PATH = "/ready"
+PATIENCE_SECONDS = 5
+
+
+def health_routes(database: Database) -> list[BaseRoute]:
+    """`/health` answers while the process does; `/ready` needs a database at our revision."""
+    wanted = newest_revision()
+
+    async def health(_: Request) -> JSONResponse:
+        return JSONResponse({"status": "ok"})
+
+    async def ready(_: Request) -> JSONResponse:
+        fault = await _fault_of(database, wanted)
+        if fault is None:
+            return JSONResponse({"status": "ok", "revision": wanted})
+        failure = Unavailable(fault)
+        return JSONResponse(failure.body, int(failure.status), failure.headers)
+
+    return [Route(HEALTH_PATH, health), Route(READY_PATH, ready)]
+
+
+async def _fault_of(database: Database, wanted: str) -> str | None:
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            revision = await current_revision(database)
+    except (SQLAlchemyError, OSError):
+        return "The database does not answer."
+    if revision != wanted:
+        return f"The database is at revision {revision or 'none'}, not at {wanted}: run `duograph migrate`."
+    return None
