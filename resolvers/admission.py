@@ -7,7 +7,7 @@ from oauth.principals import CORE_KINDS, PrincipalKind
 from oauth.scopes import Scope, covers, that_would_do
 from resolvers.context import Caller
 from resolvers.operations import Operation
-from schema.errors import InsufficientScope, NotPermitted, TooComplex, Unauthorized
+from schema.errors import Failure, InsufficientScope, NotPermitted, TooComplex, Unauthorized
 
 
 @dataclass(frozen=True)
@@ -23,29 +23,32 @@ class Demand:
 
 
 async def admit(caller: Caller, demands: Iterable[Demand], cost: int, *, restricted: bool = False) -> None:
-    """Let the request in and charge its cost to the caller's subject.
+    """Let the request in and charge its cost to the caller's subject; a refused one costs 1.
 
-    Raises `Unauthorized`, `NotPermitted`, `InsufficientScope`, `TooComplex` (it could never fit the
-    limit) or `RateLimited`.
+    Raises `RateLimited`, `Unauthorized`, `NotPermitted`, `InsufficientScope` or `TooComplex` (it could
+    never fit the limit).
     """
-    for demand in demands:
-        if demand.kinds:
-            _permit(caller, demand.scope, demand.kinds)
+    refusal = next((found for demand in demands if (found := _refusal(caller, demand))), None)
     principal = caller.principal
     subject = caller.address if principal is None or restricted else principal.subject
     limit = principal.requests_per_minute if principal else None
     largest = caller.budget.largest(limit)
-    if largest is not None and cost > largest:
+    if refusal is None and largest is not None and cost > largest:
         raise TooComplex(f"This document costs {cost} calls; the limit is {largest} in a minute.")
-    await caller.budget.charge(subject, cost, limit, restricted=restricted)
+    await caller.budget.charge(subject, 1 if refusal else cost, limit, restricted=restricted)
+    if refusal is not None:
+        raise refusal
 
 
-def _permit(caller: Caller, scope: Scope | None, kinds: frozenset[PrincipalKind]) -> None:
-    principal = caller.principal
+def _refusal(caller: Caller, demand: Demand) -> Failure | None:
+    principal, scope = caller.principal, demand.scope
+    if not demand.kinds:
+        return None
     if principal is None:
-        raise Unauthorized
-    if principal.kind not in kinds:
-        taken = ", ".join(sorted(kind.replace("_", " ") for kind in kinds))
-        raise NotPermitted(f"A {principal.kind.replace('_', ' ')} cannot do this; it takes: {taken}.")
+        return Unauthorized()
+    if principal.kind not in demand.kinds:
+        taken = ", ".join(sorted(kind.replace("_", " ") for kind in demand.kinds))
+        return NotPermitted(f"A {principal.kind.replace('_', ' ')} cannot do this; it takes: {taken}.")
     if scope is not None and not covers(principal.scopes, scope):
-        raise InsufficientScope(that_would_do(scope))
+        return InsufficientScope(that_would_do(scope))
+    return None

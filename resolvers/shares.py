@@ -72,7 +72,7 @@ async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
     """Change the fields that were sent. Dropped prices are archived; the lists are replaced as a whole."""
     row = await get_for_update(ctx, ShareRow, id=id)
     changes = data.changes()
-    parts = {name: changes.pop(name) for name in _PARTS if name in changes}
+    parts = data.model_dump(include={name for name in _PARTS if changes.pop(name, None) is not None})
     if parts:
         changes["modified_at"] = now()
     row = await update_row(ctx.unit, ShareRow, row, **changes)

@@ -39,8 +39,16 @@ async def render_http_exception(request: Request, exception: HTTPException) -> J
     """What the router itself refuses: an unknown path, or a method that a path does not have."""
     failure: Failure = NotFound(f"There is nothing at {request.url.path}.")
     if exception.status_code == 405:
-        headers = dict(exception.headers or {})
-        failure = MethodNotAllowed(
-            f"{request.url.path} does not take {request.method}; it takes {headers.get('Allow')}.", headers
-        )
+        # Starlette names the methods of the first route that fits; several routes share a path here.
+        allowed = ", ".join(_methods_of(request.url.path)) or (exception.headers or {}).get("Allow", "")
+        message = f"{request.url.path} does not take {request.method}; it takes {allowed}."
+        failure = MethodNotAllowed(message, {"Allow": allowed})
     return await render_failure(request, failure)
+
+
+def _methods_of(path: str) -> list[str]:
+    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, OperationRoute)]
+    own = path.removeprefix(PREFIX)
+    return sorted(
+        {method for route in routes if route.path_regex.match(own) for method in route.methods or ()}
+    )

@@ -94,7 +94,8 @@ def _read_filters(parameter: Parameter, params: QueryParams) -> dict[str, Any]:
             pairs = [{"key": pair[1], "value": value} for value in params.getlist(name)]
             values.setdefault("metadata", []).extend(pairs)
         elif name == "metadata" or field is None or not _is_list(field.annotation):
-            values[name] = params.getlist(name)[-1]
+            given = params.getlist(name)
+            values[name] = given[0] if len(given) == 1 else given
         else:
             values[name] = params.getlist(name)
     return values
