@@ -9,7 +9,7 @@ from hmac import compare_digest
 from hmac import digest as hmac_digest
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, ColumnElement, func, select
+from sqlalchemy import Column, ColumnElement, Select, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
@@ -31,19 +31,22 @@ class Listing:
     """How one resource is listed: its table, the columns behind its sort keys, and its default order.
 
     A column in `inverted` runs the other way than its key: `days_in_status` grows as its moment gets earlier.
+    `identity` makes the order total; it is the `id` where rows have one. `replica` lists are read there.
     """
 
     model: type[SQLModel]
     keys: Mapping[str, Column[Any]]
     default: tuple[str, ...]
     inverted: frozenset[str] = frozenset()
+    identity: Column[Any] | None = None
+    replica: bool = False
 
     def order(self, chosen: Sequence[str]) -> list[SortKey]:
         keys = []
         for key in chosen or self.default:
             name = key.removeprefix("-")
             keys.append(SortKey(self.keys[name], key.startswith("-") != (name in self.inverted)))
-        return total_order(keys, table_of(self.model).c.id)
+        return total_order(keys, table_of(self.model).c.id if self.identity is None else self.identity)
 
 
 async def list_page(
@@ -57,29 +60,34 @@ async def list_page(
 
     Raises `Invalid` for a cursor that is altered, of another list, or together with `page`.
     """
-    table = table_of(listing.model)
-    order = listing.order(query.sort_keys())
     matching = [visible(listing.model, ctx.principal), *conditions]
-    rows_wanted = (
-        select(table).where(*matching).order_by(*(key.order for key in order)).limit(query.limit + 1)
-    )
+    return await list_rows(ctx, listing, query, select(table_of(listing.model)).where(*matching), assemble)
+
+
+async def list_rows(
+    ctx: Context, listing: Listing, query: ListQuery, rows: Select[Any], assemble: Assemble[Item]
+) -> Page[Item]:
+    """One page of `rows`, which has the listing's columns. Raises as `list_page` does."""
+    order = listing.order(query.sort_keys())
+    rows_wanted = rows.order_by(*(key.order for key in order)).limit(query.limit + 1)
     page = query.page or 1
     if query.after is None:
         rows_wanted = rows_wanted.offset((page - 1) * query.limit)
     else:
         rows_wanted = rows_wanted.where(after(order, _open_cursor(ctx, listing, query, order)))
     counts = query.after is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination")))
-    async with ctx.snapshot() as connection:
-        rows = [dict(row) for row in (await connection.execute(rows_wanted)).mappings()]
-        counted = select(func.count()).select_from(table).where(*matching)
+    async with ctx.snapshot(replica=listing.replica) as connection:
+        found = [dict(row) for row in (await connection.execute(rows_wanted)).mappings()]
+        counted = rows.with_only_columns(func.count(), maintain_column_froms=True)
         total = (await connection.execute(counted)).scalar_one() if counts else None
-        items = await assemble(connection, rows[: query.limit])
-    more = len(rows) > query.limit
-    cursor = _make_cursor(ctx, listing, query, order, rows[query.limit - 1]) if more else None
-    return _page(query, items, total, cursor)
+        items = await assemble(connection, found[: query.limit])
+    more = len(found) > query.limit
+    cursor = make_cursor(ctx, listing, query, found[query.limit - 1]) if more else None
+    return page_of(query, items, total, cursor)
 
 
-def _page(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
+def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
+    """The page that `query` asks for; without a total it was not counted."""
     pages = None if total is None else -(-total // query.limit)
     return Page(
         data=items,
@@ -111,9 +119,9 @@ def contains(column: Column[Any], part: str | None) -> list[ColumnElement[bool]]
     return [] if part is None else [column.contains(part.casefold(), autoescape=True)]
 
 
-def _make_cursor(
-    ctx: Context, listing: Listing, query: ListQuery, order: Sequence[SortKey], row: Mapping[str, Any]
-) -> str:
+def make_cursor(ctx: Context, listing: Listing, query: ListQuery, row: Mapping[str, Any]) -> str:
+    """Where to read on after `row` in the list that `query` asks for."""
+    order = listing.order(query.sort_keys())
     values = json.dumps([to_json(row[key.column.name]) for key in order]).encode()
     return urlsafe_b64encode(_seal(ctx, listing, query, values) + values).decode()
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import Field
 
 from schema.base import Filters, Output, graphql_type
+from schema.errors import Invalid, problem
 from schema.scalars import LARGEST_INT, Int
 
 MOST_PER_PAGE = 100
@@ -56,3 +57,15 @@ class Page(Output, Generic[Item]):
     data: list[Item]
     meta: PageMeta
     pagination: Pagination | None
+
+
+def check_page(limit: int, page: int) -> None:
+    """For a link with these arguments. Raises `Invalid` with both problems at once."""
+    problems = []
+    if not 1 <= limit <= MOST_PER_PAGE:
+        message = f"Input should be from 1 to {MOST_PER_PAGE}"
+        problems.append(problem(("limit",), message, "range", input=limit))
+    if page < 1:
+        problems.append(problem(("page",), "Input should be 1 or more", "range", input=page))
+    if problems:
+        raise Invalid(problems)

@@ -1,0 +1,70 @@
+"""Customer sessions, as callers see them: a customer's way into the portal."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from schema.base import Input, Output, graphql_input, graphql_type
+from schema.customers import Customer
+from schema.fields import CreatedAt, ModifiedAt, WorkspaceIdInput
+from schema.members import ExternalId
+from schema.scalars import Id, Moment, Url
+
+
+@graphql_type
+class CustomerSession(Output):
+    """One hour in the customer portal; its token is shown only here."""
+
+    id: Id
+    created_at: CreatedAt
+    modified_at: ModifiedAt
+    token: Annotated[str, Field(description="The customer access token; shown once.")]
+    expires_at: Moment
+    return_url: Annotated[str | None, Field(description="Where the portal's back button leads.")]
+    customer_portal_url: Annotated[str, Field(description="The portal, signed in by the token.")]
+    customer_id: Id
+    customer: Customer
+
+
+@graphql_input
+class CustomerSessionCreate(Input):
+    """Whose session it is: a customer by one of its two ids, and for a team one of its members."""
+
+    external_customer_id: Annotated[
+        ExternalId | None, Field(description="The customer's id in the caller's system.")
+    ] = None
+    customer_id: Annotated[
+        Id | None, Field(validate_default=True, description="Needed unless `external_customer_id` is given.")
+    ] = None
+    external_member_id: Annotated[
+        ExternalId | None, Field(description="The member's id in the caller's system.")
+    ] = None
+    member_id: Annotated[
+        Id | None,
+        Field(
+            description="The member whose session it is; by default a team's owner. Only where "
+            "`member_model_enabled` is set."
+        ),
+    ] = None
+    return_url: Annotated[Url | None, Field(description="Where the portal's back button leads.")] = None
+    workspace_id: WorkspaceIdInput = None
+
+    @field_validator("customer_id")
+    @classmethod
+    def _check_customer(cls, id: UUID | None, info: ValidationInfo) -> UUID | None:
+        if "external_customer_id" not in info.data:
+            return id
+        if id is None and info.data["external_customer_id"] is None:
+            raise PydanticCustomError("missing", "Name the customer: customer_id or external_customer_id")
+        if id is not None and info.data["external_customer_id"] is not None:
+            raise PydanticCustomError("conflict", "Send customer_id or external_customer_id, not both")
+        return id
+
+    @field_validator("member_id")
+    @classmethod
+    def _check_member(cls, id: UUID | None, info: ValidationInfo) -> UUID | None:
+        if id is not None and info.data.get("external_member_id") is not None:
+            raise PydanticCustomError("conflict", "Send member_id or external_member_id, not both")
+        return id

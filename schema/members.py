@@ -1,0 +1,84 @@
+"""Members of customers, as callers see them: the people who act for a customer."""
+
+from enum import StrEnum
+from typing import Annotated, ClassVar
+
+import strawberry
+from pydantic import Field
+
+from schema.base import Input, Resource, Update, graphql_input, graphql_type
+from schema.fields import CreatedAt, ModifiedAt
+from schema.pages import ListQuery
+from schema.scalars import Email, Id
+from storage.enums import MemberRole
+
+strawberry.enum(MemberRole)
+
+PersonName = Annotated[str | None, Field(max_length=256)]
+ExternalId = Annotated[str, Field(min_length=1, max_length=256)]
+MemberEmail = Annotated[Email, Field(description="Unique within the customer, in any case.")]
+MemberExternalId = Annotated[
+    ExternalId | None, Field(description="Its id in the caller's system; unique within the customer.")
+]
+Role = Annotated[
+    MemberRole,
+    Field(
+        description="Each customer has exactly one owner. Whoever becomes the owner takes over from the one "
+        "before, who becomes a billing manager."
+    ),
+]
+
+
+@graphql_type
+class Member(Resource):
+    """A person who acts for a customer."""
+
+    created_at: CreatedAt
+    modified_at: ModifiedAt
+    customer_id: Id
+    email: Annotated[str, Field(description="Unique within the customer, in any case.")]
+    name: PersonName
+    external_id: MemberExternalId
+    role: Role
+
+
+@graphql_input
+class MemberCreate(Input):
+    """A new member of a team customer."""
+
+    customer_id: Id
+    email: MemberEmail
+    name: PersonName = None
+    external_id: MemberExternalId = None
+    role: Role = MemberRole.MEMBER
+
+
+@graphql_input
+class MemberUpdate(Update):
+    """A field left out keeps its value; null clears `name` and `external_id`."""
+
+    clears: ClassVar[frozenset[str]] = frozenset({"name", "external_id"})
+
+    email: strawberry.Maybe[MemberEmail | None]
+    name: strawberry.Maybe[PersonName]
+    external_id: strawberry.Maybe[MemberExternalId]
+    role: strawberry.Maybe[Role | None]
+
+
+@strawberry.enum
+class MemberSorting(StrEnum):
+    """A sort key; a minus prefix means descending."""
+
+    CREATED_AT = "created_at"
+    CREATED_AT_DESC = "-created_at"
+
+
+class MemberQuery(ListQuery):
+    """The filters of a list of members."""
+
+    customer_id: Annotated[
+        list[Id] | None, Field(max_length=100, description="Only members of these customers.")
+    ] = None
+    sorting: Annotated[
+        list[MemberSorting] | None, Field(max_length=2, description="The default is `created_at`.")
+    ] = None
