@@ -4,18 +4,20 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from rest_compat import shares, viewer
+from rest_compat import files, shares, viewer, workspaces
+from rest_compat.openapi import describe_api
 from rest_compat.router import OperationRoute
 from schema.errors import Failure, MethodNotAllowed, NotFound
 
 PREFIX = "/api"
-ROUTERS: tuple[APIRouter, ...] = (shares.router, viewer.router)
+ROUTERS: tuple[APIRouter, ...] = (files.router, shares.router, viewer.router, workspaces.router)
 
 
 def include_api(app: FastAPI) -> None:
     """Add the REST surface to `app`, which has `state.context`."""
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
+    describe_api(app)
     app.exception_handler(Failure)(render_failure)
     app.exception_handler(HTTPException)(render_http_exception)
 

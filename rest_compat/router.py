@@ -13,6 +13,7 @@ from resolvers.admission import Demand, admit
 from resolvers.context import Context
 from resolvers.operations import Operation, operation_of
 from resolvers.run import run
+from rest_compat.openapi import operation_extras
 from rest_compat.reading import located, path_names_of, read_arguments
 from schema.base import Resource
 from schema.errors import Invalid
@@ -118,6 +119,7 @@ class Router(APIRouter):
                 description=operation.description,
                 operation_id=operation.name,
                 include_in_schema=variant == path,
+                openapi_extra=operation_extras(operation, method),
                 route_class_override=route_class,
             )
 

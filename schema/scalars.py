@@ -35,6 +35,11 @@ def _only_text(value: Any) -> Any:
     raise PydanticCustomError("string_type", "Input should be a valid string")
 
 
+def _whole(value: Any) -> Any:
+    # JSON has one kind of number: 2.0 is the integer 2, as in GraphQL and JSON Schema.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _only_moment(value: Any) -> Any:
     # Pydantic reads "1700000000" as seconds since 1970; ISO 8601 begins with the year and a dash.
     if isinstance(value, str) and value[4:5] != "-":
@@ -88,8 +93,8 @@ def _check_url(address: str) -> str:
 
 
 Bool = Annotated[bool, Strict()]
-Int = Annotated[int, Strict(), Field(ge=SMALLEST_INT, le=LARGEST_INT)]
-LongInt = Annotated[Long, Strict(), Field(ge=-LARGEST_LONG, le=LARGEST_LONG)]
+Int = Annotated[int, BeforeValidator(_whole), Strict(), Field(ge=SMALLEST_INT, le=LARGEST_INT)]
+LongInt = Annotated[Long, BeforeValidator(_whole), Strict(), Field(ge=-LARGEST_LONG, le=LARGEST_LONG)]
 Id = Annotated[UUID, BeforeValidator(_only_text)]
 Email = Annotated[
     str, Field(max_length=320, json_schema_extra={"format": "email"}), AfterValidator(_check_email)

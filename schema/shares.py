@@ -22,7 +22,7 @@ from storage.enums import Visibility
 strawberry.enum(Visibility)
 
 ShareName = Annotated[str, Field(min_length=3, max_length=256, description="Shown in the storefront.")]
-ShareDescription = Annotated[str | None, Field(max_length=10_000, description="Shown below the name.")]
+ShareDescription = Annotated[str | None, Field(max_length=65_536, description="Shown below the name.")]
 VisibilityField = Annotated[Visibility, Field(description="Who can find it: only public shares are listed.")]
 IsArchived = Annotated[Bool, Field(description="An archived share can no longer be purchased.")]
 Prices = Annotated[

@@ -1,0 +1,75 @@
+"""The OpenAPI document: FastAPI's, with what it cannot see: credentials, conditions and metadata filters."""
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from resolvers.operations import Operation
+
+BEARER = "bearer"
+SCHEMES = {
+    BEARER: {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A workspace token, a personal token, an OAuth access token or a customer's token.",
+    }
+}
+METADATA = {
+    "name": "metadata",
+    "in": "query",
+    "required": False,
+    "style": "deepObject",
+    "explode": True,
+    "description": "`metadata[key]=value`: only those that hold the pair, numbers and booleans as JSON.",
+    "schema": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 500}},
+}
+
+
+def describe_api(app: FastAPI) -> None:
+    """Let `app.openapi()` give the complete document."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _complete(
+                get_openapi(
+                    title=app.title,
+                    version=app.version,
+                    summary="REST and GraphQL over the same operations; this is the REST surface.",
+                    routes=app.routes,
+                )
+            )
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def operation_extras(operation: Operation, method: str) -> dict[str, Any]:
+    """What an operation's entry says beside FastAPI's part: its credential and the headers it takes."""
+    headers = []
+    if method in ("POST", "PATCH"):
+        headers.append(_header("Idempotency-Key", "A retry under the same key does nothing, for 24 hours."))
+    if operation.is_conditional and method == "PATCH":
+        headers.append(_header("If-Match", "An ETag: change only what still has it."))
+    if method == "GET":
+        headers.append(_header("If-None-Match", "An ETag: answer 304 while it holds."))
+    security: list[dict[str, Any]] = [{BEARER: []}] if operation.kinds else []
+    return {"security": security, "parameters": headers}
+
+
+def _header(name: str, description: str) -> dict[str, Any]:
+    schema = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x21-\\x7e]+$"}
+    if name != "Idempotency-Key":
+        schema = {"type": "string"}
+    return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
+
+
+def _complete(document: dict[str, Any]) -> dict[str, Any]:
+    document.setdefault("components", {})["securitySchemes"] = SCHEMES
+    for path in document["paths"].values():
+        for operation in path.values():
+            operation["parameters"] = [
+                METADATA if (entry["name"], entry["in"]) == ("metadata", "query") else entry
+                for entry in operation.get("parameters", [])
+            ]
+    return document
