@@ -39,7 +39,8 @@ class Operation:
 
     `scope` is None where any credential of the kinds will do, or where `why_public` says why none is
     needed. `gives` is the single read that answers for the resource: what `ETag` and `If-Match` compare,
-    and what a retry under the same Idempotency-Key is given. `restricted` calls count against the lower limit.
+    and what a retry under the same Idempotency-Key is given. `restricted` calls count against the lower
+    limit.
     """
 
     resolver: Callable[..., Awaitable[Any]]

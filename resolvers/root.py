@@ -4,7 +4,7 @@ import strawberry
 from strawberry.extensions import ParserCache
 from strawberry.schema.config import StrawberryConfig
 
-from resolvers import shares, viewer, workspaces
+from resolvers import files, shares, viewer, workspaces
 from resolvers.expose import expose
 from resolvers.gatekeeper import Gatekeeper
 from schema.scalars import SCALARS
@@ -12,17 +12,26 @@ from schema.scalars import SCALARS
 
 @strawberry.type
 class Query:
+    file = expose(files.get_file)
+    file_download = expose(files.get_file_download)
+    files = expose(files.list_files)
     share = expose(shares.get_share)
     shares = expose(shares.list_shares)
     viewer = expose(viewer.get_viewer)
-    workspace = expose(workspaces.get_workspace)
+    workspace = expose(workspaces.find_workspace)
+    workspaces = expose(workspaces.list_workspaces)
 
 
 @strawberry.type
 class Mutation:
+    create_file = expose(files.create_file)
+    complete_file_upload = expose(files.complete_file_upload)
+    delete_file = expose(files.delete_file)
     create_share = expose(shares.create_share)
     update_share = expose(shares.update_share)
     delete_share = expose(shares.delete_share)
+    create_workspace = expose(workspaces.create_workspace)
+    update_workspace = expose(workspaces.update_workspace)
 
 
 def make_schema() -> strawberry.Schema:

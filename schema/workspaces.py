@@ -1,16 +1,35 @@
 """Workspaces, as callers see them."""
 
-from typing import Annotated
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar
 
 import strawberry
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from schema.base import Resource, graphql_type
+from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt
+from schema.pages import ListQuery
+from schema.scalars import Email, Moment, Url
+from schema.workspace_settings import (
+    CustomerEmailSettings,
+    CustomerEmailSettingsInput,
+    CustomerPortalSettings,
+    CustomerPortalSettingsInput,
+    FeatureSettings,
+    FeatureSettingsInput,
+    NotificationSettings,
+    NotificationSettingsInput,
+    WorkspaceDetailsInput,
+)
 from storage.enums import Currency, WorkspaceStatus
 
 strawberry.enum(Currency)
 strawberry.enum(WorkspaceStatus)
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
 
 WorkspaceName = Annotated[
     str,
@@ -18,15 +37,128 @@ WorkspaceName = Annotated[
         min_length=3, max_length=256, description="Shown in the storefront, the customer portal and e-mails."
     ),
 ]
+WorkspaceSlug = Annotated[
+    str,
+    BeforeValidator(_lower),
+    Field(
+        min_length=3,
+        max_length=128,
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        description="The name in addresses and on card statements: lower-case letters and digits in words "
+        "joined by `-`; capitals are lowered. Unique, and fixed for ever.",
+    ),
+]
+AvatarUrl = Annotated[Url | None, Field(description="A picture of the workspace.")]
+PublicEmail = Annotated[Email | None, Field(description="The public address of its support.")]
+Website = Annotated[Url | None, Field(description="The workspace's own site.")]
+DefaultCurrency = Annotated[
+    Currency, Field(description="The currency of the storefront and the portal where nothing else says one.")
+]
 
 
 @graphql_type
-class Workspace(Resource):
-    """A tenant: the owner of shares, customers, files and events."""
+class Social(Output):
+    """A link to a profile elsewhere."""
+
+    url: str
+
+
+@graphql_input
+class SocialInput(Input):
+    """A link to a profile elsewhere."""
+
+    url: Url
+
+
+Socials = Annotated[
+    list[SocialInput], Field(max_length=50, description="Links to social profiles; replaced as a whole.")
+]
+
+
+class WorkspaceItem(Resource):
+    """A workspace in REST's list, which leaves out its status and its default currency."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
     name: WorkspaceName
     slug: str
-    default_presentment_currency: Currency
-    status: WorkspaceStatus
+    avatar_url: AvatarUrl
+    email: PublicEmail
+    website: Website
+    socials: list[Social]
+    details_submitted_at: Annotated[
+        Moment | None, Field(description="When its business details first came; null until then.")
+    ]
+    feature_settings: FeatureSettings
+    notification_settings: NotificationSettings
+    customer_email_settings: CustomerEmailSettings
+    customer_portal_settings: CustomerPortalSettings
+
+
+@graphql_type
+class Workspace(WorkspaceItem):
+    """A tenant: the owner of shares, customers, files and events."""
+
+    status: Annotated[WorkspaceStatus, Field(description="Where its review stands; operators move it.")]
+    default_presentment_currency: DefaultCurrency
+
+
+@graphql_input
+class WorkspaceCreate(Input):
+    """A new workspace."""
+
+    name: WorkspaceName
+    slug: WorkspaceSlug
+    avatar_url: AvatarUrl = None
+    email: PublicEmail = None
+    website: Website = None
+    socials: Socials = []
+    details: WorkspaceDetailsInput | None = None
+    default_presentment_currency: DefaultCurrency = Currency.USD
+    feature_settings: FeatureSettingsInput | None = None
+    notification_settings: NotificationSettingsInput | None = None
+    customer_email_settings: CustomerEmailSettingsInput | None = None
+    customer_portal_settings: CustomerPortalSettingsInput | None = None
+
+
+@graphql_input
+class WorkspaceUpdate(Update):
+    """A field left out keeps its value; settings and `details` are merged, `socials` replaced."""
+
+    clears: ClassVar[frozenset[str]] = frozenset({"avatar_url", "email", "website"})
+
+    name: strawberry.Maybe[WorkspaceName | None]
+    avatar_url: strawberry.Maybe[AvatarUrl]
+    email: strawberry.Maybe[PublicEmail]
+    website: strawberry.Maybe[Website]
+    socials: strawberry.Maybe[Socials | None]
+    details: strawberry.Maybe[WorkspaceDetailsInput | None]
+    default_presentment_currency: strawberry.Maybe[DefaultCurrency | None]
+    feature_settings: strawberry.Maybe[FeatureSettingsInput | None]
+    notification_settings: strawberry.Maybe[NotificationSettingsInput | None]
+    customer_email_settings: strawberry.Maybe[CustomerEmailSettingsInput | None]
+    customer_portal_settings: strawberry.Maybe[CustomerPortalSettingsInput | None]
+
+
+@strawberry.enum
+class WorkspaceSorting(StrEnum):
+    CREATED_AT = "created_at"
+    CREATED_AT_DESC = "-created_at"
+    SLUG = "slug"
+    SLUG_DESC = "-slug"
+    NAME = "name"
+    NAME_DESC = "-name"
+    NEXT_REVIEW_THRESHOLD = "next_review_threshold"
+    NEXT_REVIEW_THRESHOLD_DESC = "-next_review_threshold"
+    DAYS_IN_STATUS = "days_in_status"
+    DAYS_IN_STATUS_DESC = "-days_in_status"
+
+
+class WorkspaceQuery(ListQuery):
+    """The filters of a list of workspaces."""
+
+    slug: Annotated[str | None, Field(max_length=128, description="The workspace with this slug.")] = None
+    name: Annotated[str | None, Field(max_length=256, description="A part of the name, in any case.")] = None
+    sorting: Annotated[
+        list[WorkspaceSorting] | None, Field(max_length=10, description="The default is `created_at`.")
+    ] = None
