@@ -14,7 +14,9 @@ from gateway.graphql import GraphQLEndpoint
 from gateway.health import health_routes
 from gateway.limits import RateLimiter
 from gateway.logs import configure_logs
+from gateway.media import media_routes
 from gateway.middleware import CallerMiddleware
+from gateway.objects import object_routes
 from gateway.settings import Settings
 from gateway.web.pages import explorer_response, page_routes
 from resolvers.context import Context, Services
@@ -83,6 +85,7 @@ def create_app(settings: Settings) -> FastAPI:
     app = make_api(lifespan)
     app.state.context = make_context
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
+    app.router.routes.extend([*object_routes(OBJECTS_PATH), *media_routes()])
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
     app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)
@@ -101,5 +104,5 @@ def create_app(settings: Settings) -> FastAPI:
 
 def _first_segments(app: FastAPI) -> frozenset[str]:
     """The first segment of every route: slugs that no workspace may have."""
-    paths = [str(getattr(route, "path", "")) for route in app.routes] + [PREFIX, OBJECTS_PATH]
+    paths = [str(getattr(route, "path", "")) for route in app.routes] + [PREFIX]
     return frozenset(path.split("/")[1] for path in paths if path.count("/")) - {""}

@@ -15,6 +15,9 @@ class Query:
     file = expose(files.get_file)
     file_download = expose(files.get_file_download)
     files = expose(files.list_files)
+    file = expose(files.get_file)
+    file_download = expose(files.get_file_download)
+    files = expose(files.list_files)
     share = expose(shares.get_share)
     shares = expose(shares.list_shares)
     viewer = expose(viewer.get_viewer)
@@ -24,6 +27,9 @@ class Query:
 
 @strawberry.type
 class Mutation:
+    create_file = expose(files.create_file)
+    complete_file_upload = expose(files.complete_file_upload)
+    delete_file = expose(files.delete_file)
     create_file = expose(files.create_file)
     complete_file_upload = expose(files.complete_file_upload)
     delete_file = expose(files.delete_file)

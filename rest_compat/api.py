@@ -10,7 +10,7 @@ from rest_compat.router import OperationRoute
 from schema.errors import Failure, MethodNotAllowed, NotFound
 
 PREFIX = "/api"
-ROUTERS: tuple[APIRouter, ...] = (files.router, shares.router, viewer.router, workspaces.router)
+ROUTERS: tuple[APIRouter, ...] = (files.router, files.router, shares.router, viewer.router, workspaces.router)
 
 
 def include_api(app: FastAPI) -> None:

@@ -165,5 +165,8 @@ class ObjectStore(Protocol):
     ) -> SignedRequest:
         """A GET that is answered with that type and file name, to be saved (`attachment`) or shown."""
 
+    async def read_start(self, path: str, size: int) -> bytes:
+        """The object's first bytes, `size` at most. Raises `ObjectMissing`, `PathRefused`."""
+
     async def check(self) -> None:
         """Raise `StoreUnavailable` unless objects could be written now."""

@@ -178,6 +178,11 @@ class LocalObjectStore:
             raise ObjectMissing(path)
         return ObjectContent(file, status.st_size, f'"{status.st_mtime_ns:x}-{status.st_size:x}"')
 
+    async def read_start(self, path: str, size: int) -> bytes:
+        """The object's first bytes, `size` at most. Raises `ObjectMissing`, `PathRefused`."""
+        content = await self.open_object(path)
+        return b"".join([chunk async for chunk in content.read(0, min(size, content.size))])
+
     async def check(self) -> None:
         """Write, sync and remove a file where uploads are kept."""
         await on_disk(self._check)

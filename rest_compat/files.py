@@ -1,0 +1,12 @@
+"""`/api/files/`."""
+
+from resolvers import files
+from rest_compat.router import Router
+
+router = Router("/files", "Files")
+router.post("/", files.create_file)
+router.get("/", files.list_files)
+router.get("/{id}", files.get_file)
+router.post("/{id}/uploaded", files.complete_file_upload, status=200)
+router.get("/{id}/download", files.get_file_download)
+router.delete("/{id}", files.delete_file)

@@ -1,0 +1,35 @@
+"""Which image a file is, by its first bytes."""
+
+import re
+
+HEAD_BYTES = 4096
+
+# An SVG may begin with a byte order mark, a declaration, comments and a document type.
+_SVG = rb"(?:\xef\xbb\xbf)?(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>)*+<svg[\s/>]"
+
+_SIGNATURES = {
+    media_type: re.compile(signature, re.DOTALL)
+    for media_type, signature in {
+        "image/avif": rb".{4}ftyp(?:.{4}){0,16}?avi[fs]",
+        "image/bmp": rb"BM",
+        "image/gif": rb"GIF8[79]a",
+        "image/heic": rb".{4}ftyp(?:hei[cx]|hevc|mif1|msf1)",
+        "image/jpeg": rb"\xff\xd8\xff",
+        "image/png": rb"\x89PNG\r\n\x1a\n",
+        "image/svg+xml": _SVG,
+        "image/tiff": rb"II\*\x00|MM\x00\*",
+        "image/webp": rb"RIFF.{4}WEBP",
+        "image/x-icon": rb"\x00\x00\x01\x00",
+    }.items()
+}
+IMAGE_TYPES = tuple(_SIGNATURES)
+
+
+def is_image_type(mime_type: str) -> bool:
+    """Whether it is one of `IMAGE_TYPES`, in any case."""
+    return mime_type.lower() in _SIGNATURES
+
+
+def begins_as(mime_type: str, head: bytes) -> bool:
+    """Whether `head`, the first `HEAD_BYTES` of a file, is that of an image of the type."""
+    return _SIGNATURES[mime_type.lower()].match(head) is not None
