@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import strawberry
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -30,6 +32,7 @@ class Query:
 class ShareCreate(BaseModel):
     name: str = Field(min_length=3, description="Shown to customers.")
     price_amount: int | None = Field(default=None, ge=1, le=99_999_999, description="In minor units.")
+    workspace_id: UUID | None = Field(default=None, description="The workspace to make it in.")
 
 
 class Share(ShareCreate):

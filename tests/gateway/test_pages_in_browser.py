@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import threading
 from collections.abc import AsyncIterator, Iterator
@@ -197,7 +198,12 @@ async def test_the_reference_tries_an_operation_with_the_pasted_token(browser: B
         async with page.expect_response("**/api/shares/pack") as answer:
             await page.get_by_role("button", name="TRY").click()
         share = await (await answer.value).json()
-        assert share == {"name": "pack", "price_amount": None, "authorization": f"Bearer {TOKEN}"}
+        assert share == {
+            "name": "pack",
+            "price_amount": None,
+            "workspace_id": None,
+            "authorization": f"Bearer {TOKEN}",
+        }
 
 
 async def test_the_reference_sends_no_token_to_an_operation_that_asks_for_none(
@@ -209,6 +215,14 @@ async def test_the_reference_sends_no_token_to_an_operation_that_asks_for_none(
         async with page.expect_request("**/api/shares/") as asked:
             await page.get_by_role("button", name="TRY").click()
         assert "authorization" not in await (await asked.value).all_headers()
+
+
+async def test_the_reference_comes_to_rest_on_an_operation_whose_example_has_an_id(
+    browser: Browser, site: str
+) -> None:
+    async with opened(browser, site, "/docs") as page:
+        await page.locator(".nav-bar-path", has_text="Create Share").click()
+        await expect(page.locator("textarea").first).to_have_value(re.compile("workspace_id"))
 
 
 async def test_the_reference_lists_every_operation_on_a_phone(browser: Browser, site: str) -> None:

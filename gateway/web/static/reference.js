@@ -5,6 +5,7 @@ const narrow = matchMedia("(max-width: 767px)");
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const element = document.createElement("rapi-doc");
 
+// Not show-curl-before-try: each drawing makes new example UUIDs, which change the command, which is drawn again.
 const attributes = {
   "load-fonts": "false",
   "regular-font": "system-ui, sans-serif",
@@ -18,7 +19,6 @@ const attributes = {
   "nav-item-spacing": "compact",
   "schema-style": "table",
   "schema-description-expanded": "true",
-  "show-curl-before-try": "true",
   "persist-auth": "false",
 };
 
