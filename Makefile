@@ -20,7 +20,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@touch $@
 
 run: setup  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
-	@$(BIN)/duograph demo --host $(HOST) --port $(PORT)
+	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
 test: setup  ## Run every test, on SQLite and on a real PostgreSQL
 	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
@@ -30,6 +30,8 @@ check: setup  ## Lint, type-check and compare generated files
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/duograph schema export --check
+	@$(BIN)/duograph openapi export --check
 
 format: setup  ## Format the code
 	@$(BIN)/ruff check --fix --quiet . || true

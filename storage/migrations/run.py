@@ -15,6 +15,12 @@ def newest_revision() -> str:
     return ScriptDirectory.from_config(_config()).get_current_head() or ""
 
 
+def is_known(revision: str | None) -> bool:
+    """Whether a database at that revision can be brought to the newest one."""
+    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+    return revision is None or revision in known
+
+
 async def current_revision(database: Database) -> str | None:
     """The revision the database has; None for an empty one."""
 

@@ -1,0 +1,105 @@
+"""The way of subcommands to the database: reached, at the right revision, and closed again."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from sqlalchemy.exc import DBAPIError
+
+from gateway.cli.output import CommandError
+from gateway.settings import Settings, SettingsError
+from storage.database import Database
+from storage.migrations.run import current_revision, is_known, newest_revision, upgrade
+
+Result = TypeVar("Result")
+
+PATIENCE_SECONDS = 10
+
+
+def read_settings(**defaults: Any) -> Settings:
+    """The settings of the environment. Raises `CommandError`."""
+    try:
+        return Settings.from_environ(**defaults)
+    except SettingsError as error:
+        raise CommandError(str(error)) from None
+
+
+def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
+    return asyncio.run(work)
+
+
+@asynccontextmanager
+async def reached(settings: Settings, *, create: bool = False) -> AsyncIterator[Database]:
+    """The database, once it has answered, whatever its revision. Raises `CommandError`.
+
+    `create` makes a SQLite file that is missing; otherwise that is an error, since the address may be wrong.
+    """
+    path = settings.sqlite_path
+    if path is not None and create:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    elif path is not None and not path.exists():
+        raise CommandError(
+            f"There is no database at {path}: run `duograph migrate`, or correct DUOGRAPH_DATABASE_URL."
+        )
+    database = Database(settings.database_url, pool_size=settings.database_pool_size)
+    try:
+        await _answer(database)
+        yield database
+    except DBAPIError as error:
+        raise CommandError(f"The database refused what was asked: {error.orig}") from error
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def migrated(settings: Settings, *, migrate_sqlite: bool = False) -> AsyncIterator[Database]:
+    """The database at our revision. Raises `CommandError` where it has another.
+
+    With `migrate_sqlite` a SQLite file is made or brought up to it instead.
+    """
+    by_itself = migrate_sqlite and settings.sqlite_path is not None
+    async with reached(settings, create=by_itself) as database:
+        if by_itself:
+            await bring_up(database)
+        elif fault := await revision_fault(database):
+            raise CommandError(fault)
+        yield database
+
+
+async def revision_fault(database: Database) -> str | None:
+    """What is wrong with the revision and what to do; None where it is ours."""
+    current, newest = await current_revision(database), newest_revision()
+    if current == newest:
+        return None
+    if current is None:
+        return "The database has no tables yet: run `duograph migrate`."
+    return f"The database is at revision {current}, this Duograph needs {newest}: run `duograph migrate`."
+
+
+async def bring_up(database: Database) -> str:
+    """Migrate to the newest revision and give it. Raises `CommandError` for one that we do not know."""
+    current = await current_revision(database)
+    if current == newest_revision():
+        return current
+    if not is_known(current):
+        raise CommandError(
+            f"The database is at revision {current}, which a newer Duograph made: install that one."
+        )
+    await upgrade(database)
+    return newest_revision()
+
+
+async def _answer(database: Database) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await current_revision(database)
+    except TimeoutError:
+        reason = f"no answer in {PATIENCE_SECONDS} seconds"
+    except DBAPIError as error:
+        reason = str(error.orig)
+    except OSError as error:
+        reason = error.strerror or str(error)
+    else:
+        return
+    raise CommandError(f"The database cannot be reached ({reason}): check DUOGRAPH_DATABASE_URL.")

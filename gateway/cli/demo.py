@@ -1,0 +1,134 @@
+"""Demo data: made through the operations of the API, so that it is what callers could have made."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.cli.acting import in_place_of, perform
+from gateway.settings import Settings
+from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
+from resolvers.accounts import create_user, find_workspace, issue_token, move_workspace
+from resolvers.administration import first_member_id
+from resolvers.context import Context
+from resolvers.shares import create_share
+from resolvers.workspaces import create_workspace
+from schema.workspaces import Workspace
+from storage.database import Database
+from storage.enums import CredentialKind, WorkspaceStatus
+from storage.rows import Duplicate, Values
+
+SLUG = "demo"
+TOKEN_LIFE = timedelta(days=30)
+ATTEMPTS = 3
+
+_REVIEW = (WorkspaceStatus.ONBOARDING_STARTED, WorkspaceStatus.INITIAL_REVIEW, WorkspaceStatus.ACTIVE)
+_WORKSPACE = {"name": "Harbour Prints", "email": "hello@example.com", "website": "https://example.com"}
+_SHARES: tuple[Mapping[str, Any], ...] = (
+    {
+        "name": "Lighthouse poster",
+        "description": "Forty by sixty, ready to print.",
+        "prices": [{"amount_type": "fixed", "price_amount": 2500, "price_currency": "usd"}],
+        "metadata": {"collection": "coast", "year": 2026},
+    },
+    {
+        "name": "Wallpapers of the tides",
+        "description": "Twelve pictures for screens.",
+        "prices": [{"amount_type": "free"}],
+        "metadata": {"collection": "coast"},
+    },
+    {
+        "name": "Sea sounds",
+        "description": "An hour of waves: pay what you like.",
+        "prices": [
+            {
+                "amount_type": "custom",
+                "price_currency": "usd",
+                "minimum_amount": 300,
+                "preset_amount": 800,
+                "maximum_amount": 5000,
+            }
+        ],
+    },
+    {
+        "name": "Winter almanac",
+        "visibility": "draft",
+        "prices": [{"amount_type": "fixed", "price_amount": 1800, "price_currency": "eur"}],
+    },
+)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A demo workspace with what is needed to use it; the secrets are known only here."""
+
+    workspace: Workspace
+    workspace_token: str
+    email: str
+    password: str
+    personal_token: str
+
+
+async def make_demo(settings: Settings, database: Database) -> Demo:
+    """A new demo workspace, all or nothing: `demo`, or where that is taken `demo-` and eight hex digits."""
+    async with database.read() as connection:
+        is_taken = await find_workspace(connection, SLUG) is not None
+    slug = _another_slug() if is_taken else SLUG
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return await _make(settings, database, slug)
+        except Duplicate:
+            slug = _another_slug()
+    return await _make(settings, database, slug)
+
+
+async def demo_token(settings: Settings, database: Database) -> str:
+    """A new token, of 30 days, for the workspace `demo`, which is made where it is missing."""
+    async with database.write() as connection:
+        workspace = await find_workspace(connection, SLUG)
+        if workspace is not None:
+            return await _workspace_token(connection, workspace, TOKEN_LIFE)
+    return (await make_demo(settings, database)).workspace_token
+
+
+async def _make(settings: Settings, database: Database, slug: str) -> Demo:
+    email, password = f"{slug}@example.com", secrets.token_urlsafe(12)
+    async with database.write() as connection:
+        user = await create_user(connection, email, password, "Demo")
+        ctx = replace(in_place_of(user, settings, database), connection=connection)
+        workspace = await perform(ctx, create_workspace, data={**_WORKSPACE, "slug": slug})
+        for status in _REVIEW:
+            row = await move_workspace(connection, slug, status)
+        await _fill(ctx, str(workspace.id))
+        token = await _workspace_token(connection, row)
+        personal, _ = await issue_token(
+            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user["id"], comment="Demo"
+        )
+    return Demo(Workspace.model_validate(row), token, email, password, personal.text)
+
+
+async def _fill(ctx: Context, workspace_id: str) -> None:
+    for share in _SHARES:
+        await perform(ctx, create_share, data={**share, "workspace_id": workspace_id})
+
+
+async def _workspace_token(
+    connection: AsyncConnection, workspace: Values, expires_in: timedelta | None = None
+) -> str:
+    token, _ = await issue_token(
+        connection,
+        CredentialKind.WORKSPACE_TOKEN,
+        WORKSPACE_SCOPES,
+        workspace_id=workspace["id"],
+        maker_user_id=await first_member_id(connection, workspace["id"]),
+        comment="Demo",
+        expires_in=expires_in,
+    )
+    return token.text
+
+
+def _another_slug() -> str:
+    return f"{SLUG}-{secrets.token_hex(4)}"

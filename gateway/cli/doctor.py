@@ -1,0 +1,97 @@
+"""`duograph doctor`: whether everything that a gateway needs is there, and what to do where it is not."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import typer
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from gateway.cli.database import migrated, read_settings, wait_for
+from gateway.cli.output import CommandError, Json, show
+from gateway.settings import Settings
+from storage.objects.interface import StoreUnavailable
+from storage.objects.local import LocalObjectStore
+
+app = typer.Typer()
+
+PATIENCE_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found; `message` says what to do where it is not `ok`."""
+
+    name: str
+    ok: bool
+    message: str
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Check the settings, the database, the object store and Redis."""
+    findings = wait_for(_examine())
+    failed = [finding.name for finding in findings if not finding.ok]
+    text = "\n".join(f"{'ok  ' if item.ok else 'FAIL'}  {item.name}: {item.message}" for item in findings)
+    show({"ok": not failed, "checks": [asdict(item) for item in findings]}, text, as_json=as_json)
+    if failed:
+        raise CommandError(f"These need your attention, as said above: {', '.join(failed)}.")
+
+
+async def _examine() -> list[Finding]:
+    """All findings; with settings that cannot be used there is nothing else to look at."""
+    try:
+        settings = read_settings()
+    except CommandError as error:
+        return [Finding("settings", False, str(error))]
+    checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
+        "database": _check_database,
+        "read replica": _check_replica,
+        "object store": _check_object_store,
+        "redis": _check_redis,
+    }
+    findings = [Finding("settings", True, f"for {settings.env.value}")]
+    for name, check in checks.items():
+        try:
+            findings.append(Finding(name, True, await check(settings)))
+        except CommandError as error:
+            findings.append(Finding(name, False, str(error)))
+    return findings
+
+
+async def _check_database(settings: Settings) -> str:
+    async with migrated(settings) as database:
+        return f"{database.engine.dialect.name}, at the newest revision"
+
+
+async def _check_replica(settings: Settings) -> str:
+    if settings.database_read_url is None:
+        return "none; the database serves all"
+    async with migrated(settings.model_copy(update={"database_url": settings.database_read_url})):
+        return "at the newest revision"
+
+
+async def _check_object_store(settings: Settings) -> str:
+    directory = Path(settings.object_store)
+    # It only writes and removes a file, for which no secret is needed.
+    try:
+        await LocalObjectStore(directory, settings.sign_in_url, b"").check()
+    except StoreUnavailable as error:
+        raise CommandError(
+            f"{directory} cannot be written ({error}): correct its permissions or DUOGRAPH_OBJECT_STORE."
+        ) from None
+    return f"{directory} can be written"
+
+
+async def _check_redis(settings: Settings) -> str:
+    if settings.redis_url is None:
+        return "none; each process counts its rate limits alone"
+    try:
+        async with Redis.from_url(settings.redis_url, socket_timeout=PATIENCE_SECONDS) as redis:
+            await redis.ping()
+    except (RedisError, OSError, ValueError) as error:
+        raise CommandError(
+            f"Redis does not answer ({error}): start it, or correct DUOGRAPH_REDIS_URL."
+        ) from None
+    return "answers"

@@ -1,0 +1,51 @@
+"""What subcommands take, checked by the models of the API, and what they name, found or explained."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.cli.output import CommandError
+from resolvers.accounts import find_user, find_workspace
+from resolvers.operations import problems_of
+from schema.base import Input
+from schema.errors import Problem
+from storage.rows import Values
+
+Model = TypeVar("Model", bound=Input)
+
+
+def checked(model: type[Model], **values: Any) -> Model:
+    """The values as `model` reads them. Raises `CommandError` that names each problem."""
+    try:
+        return model(**values)
+    except ValidationError as error:
+        raise CommandError(sentence_of(problems_of(error))) from None
+
+
+def sentence_of(problems: Sequence[Problem]) -> str:
+    """All problems in one sentence, each after the name of what it is about."""
+    return "; ".join(_explain(problem) for problem in problems) + "."
+
+
+async def workspace_of(connection: AsyncConnection, slug: str) -> Values:
+    """Raises `CommandError` for a slug that no workspace has."""
+    workspace = await find_workspace(connection, slug)
+    if workspace is None:
+        raise CommandError(f"There is no workspace with the slug {slug}: make it, or correct the slug.")
+    return workspace
+
+
+async def user_of(connection: AsyncConnection, email: str) -> Values:
+    """Raises `CommandError` for an address that no user has."""
+    user = await find_user(connection, email)
+    if user is None:
+        raise CommandError(f"There is no user with the address {email}: make one by `duograph users create`.")
+    return user
+
+
+def _explain(problem: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in problem["loc"] if part != "data")
+    message = str(problem["msg"]).rstrip(".")
+    return f"{place}: {message}" if place else message

@@ -1,0 +1,70 @@
+"""The command `duograph`: finds the subcommand's module, and says in one sentence what went wrong."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from gateway.cli.output import CommandError
+
+# Imported when first used: the vocabulary and the surfaces take a second, which most subcommands do without.
+NOUNS = (
+    "serve",
+    "migrate",
+    "seed",
+    "users",
+    "workspaces",
+    "tokens",
+    "limits",
+    "schema",
+    "openapi",
+    "doctor",
+)
+
+
+class Nouns(TyperGroup):
+    """The subcommands, each the Typer `app` of the module of its name."""
+
+    def list_commands(self, ctx: object) -> list[str]:
+        return list(NOUNS)
+
+    def get_command(self, ctx: object, cmd_name: str) -> Any:
+        if cmd_name not in NOUNS:
+            return None
+        command = typer.main.get_command(import_module(f"gateway.cli.{cmd_name}").app)
+        command.name = cmd_name
+        return command
+
+
+duograph = Nouns(name="duograph", help="Run and look after a Duograph gateway.")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Exit with 0, with 1 and a sentence on standard error, or with 2 for arguments that make no sense."""
+    try:
+        status = duograph.main(arguments, prog_name="duograph", standalone_mode=False)
+    except CommandError as error:
+        _fail(str(error), error.status)
+    except typer.TyperException as error:
+        _fail(_usage(error), error.exit_code)
+    except typer.Abort:
+        _fail("It was stopped before it was done.", 130)
+    sys.exit(status or 0)
+
+
+def _usage(error: typer.TyperException) -> str:
+    ctx = getattr(error, "ctx", None)
+    path = ctx.command_path if ctx else "duograph"
+    return f"{error.format_message().rstrip('.')}: `{path} --help` says what it takes."
+
+
+def _fail(sentence: str, status: int) -> NoReturn:
+    typer.echo(" ".join(sentence.split()), err=True)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

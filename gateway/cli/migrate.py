@@ -1,0 +1,21 @@
+"""`duograph migrate`: the tables as this version needs them."""
+
+import typer
+
+from gateway.cli.database import bring_up, reached, read_settings, wait_for
+from gateway.cli.output import Json, show
+from gateway.settings import Settings
+
+app = typer.Typer()
+
+
+@app.command()
+def migrate(as_json: Json = False) -> None:
+    """Bring the database to the newest revision."""
+    revision = wait_for(_migrate(read_settings()))
+    show({"revision": revision}, f"The database is at revision {revision}.", as_json=as_json)
+
+
+async def _migrate(settings: Settings) -> str:
+    async with reached(settings, create=True) as database:
+        return await bring_up(database)

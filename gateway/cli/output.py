@@ -1,0 +1,41 @@
+"""What subcommands print: one JSON object or short text, or one sentence that says what failed."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
+
+
+class CommandError(Exception):
+    """What is wrong and what to do, in one sentence; `status` is what the command exits with."""
+
+    def __init__(self, sentence: str, status: int = 1) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def noun(help: str) -> typer.Typer:
+    """A group of subcommands about one thing, also while it has just one."""
+    app = typer.Typer(help=help, add_completion=False)
+    app.callback()(_nothing)
+    return app
+
+
+def show(result: Mapping[str, Any], text: str, *, as_json: bool) -> None:
+    """Print `result` as one line of JSON, or `text` for people."""
+    typer.echo(json.dumps(result, ensure_ascii=False) if as_json else text)
+
+
+def table(rows: list[tuple[str, ...]]) -> str:
+    """Rows, the first of them headings, as text in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def _nothing() -> None:
+    """A callback, which is what makes Typer keep a group of one."""

@@ -1,0 +1,172 @@
+"""`duograph serve`: bind the port, prepare the database, run the processes, say where they are."""
+
+import shlex
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
+import structlog
+import typer
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from gateway.app import create_app
+from gateway.cli.database import migrated, read_settings, wait_for
+from gateway.cli.demo import demo_token
+from gateway.cli.output import CommandError, Json, show
+from gateway.logs import configure_logs
+from gateway.settings import Environment, LogFormat, Settings
+
+app = typer.Typer()
+log = structlog.get_logger()
+
+SECONDS_TO_FINISH = 30
+WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}  # noqa: S104
+
+Announce = Callable[[], None]
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 1,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Make the workspace `demo` with data, and a token to try.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Serve until a signal comes; SQLite is migrated first. With --json log lines are JSON too."""
+    listener = _bind(host, port)
+    origin = f"http://{_address_of(host)}:{listener.getsockname()[1]}"
+    json_logs = {"log_format": LogFormat.JSON} if as_json else {}
+    settings = read_settings(base_url=f"{origin}/api", **json_logs)
+    configure_logs(settings.log_format)
+    token = wait_for(_prepare(settings, demo=demo))
+    if workers > 1 and settings.redis_url is None:
+        log.warning("Each process counts its rate limits alone: set DUOGRAPH_REDIS_URL for one budget.")
+    announcement = Announcement(origin, settings, token)
+    _run(settings, listener, workers, partial(announcement.show, as_json=as_json))
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """What is said once the gateway answers; `token` is the demo's."""
+
+    origin: str
+    settings: Settings
+    token: str | None
+
+    def show(self, *, as_json: bool) -> None:
+        result: dict[str, Any] = {
+            "url": self.origin,
+            "base_url": self.settings.base_url,
+            "graphql_url": self._graphql_url,
+            "demo": None,
+        }
+        lines = [
+            f"Duograph serves on {self.origin}: REST below {self.settings.base_url} (reference at /docs), "
+            f"GraphQL at {self._graphql_url}."
+        ]
+        if self.token is not None:
+            commands = self._commands(self.token)
+            result["demo"] = {"workspace_token": self.token, "commands": commands}
+            lines += ["", "A token of the workspace demo, for 30 days:", self.token, "", "Try it:", *commands]
+        show(result, "\n".join(lines), as_json=as_json)
+
+    @property
+    def _graphql_url(self) -> str:
+        return f"{self.settings.sign_in_url}/graphql"
+
+    def _commands(self, token: str) -> list[str]:
+        credential = ["-H", f"Authorization: Bearer {token}"]
+        query = '{"query": "{ shares(limit: 3) { data { id name prices { amountType priceAmount } } } }"}'
+        body = ["-H", "Content-Type: application/json", "-d", query]
+        return [
+            shlex.join(["curl", "-s", f"{self.settings.base_url}/shares/?limit=3", *credential]),
+            shlex.join(["curl", "-s", self._graphql_url, *credential, *body]),
+        ]
+
+
+class AnnouncingServer(uvicorn.Server):
+    """One process, in this one."""
+
+    def __init__(self, config: uvicorn.Config, announce: Announce) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+
+class AnnouncingSupervisor(Multiprocess):
+    """Several processes, of which the first to be ready is enough to say so."""
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], announce: Announce) -> None:
+        super().__init__(config, sockets)
+        self._announce = announce
+
+    def init_processes(self) -> None:
+        super().init_processes()
+        if self.processes[0].wait_until_ready(SECONDS_TO_FINISH, self.should_exit):
+            self._announce()
+
+
+async def _prepare(settings: Settings, *, demo: bool) -> str | None:
+    """Look at the database, and make a token of the demo where one is wanted."""
+    if demo and settings.env == Environment.PRODUCTION:
+        raise CommandError("--demo is for development: leave it out, or unset DUOGRAPH_ENV.")
+    async with migrated(settings, migrate_sqlite=True) as database:
+        return await demo_token(settings, database) if demo else None
+
+
+def _run(settings: Settings, listener: socket.socket, workers: int, announce: Announce) -> None:
+    config = uvicorn.Config(
+        partial(create_app, settings),
+        factory=True,
+        workers=workers,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=SECONDS_TO_FINISH,
+    )
+    if workers > 1:
+        AnnouncingSupervisor(config, [listener], announce).run()
+        return
+    server = AnnouncingServer(config, announce)
+    # Uvicorn stops in good order and then raises the signal again: a wanted stop is no failure.
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, _ignore)
+    server.run([listener])
+    if not server.started:
+        raise CommandError("The gateway could not start: the log lines above say why.")
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        raise CommandError(
+            f"Port {port} of {host} cannot be used ({error.strerror}): free it, or give another --port."
+        ) from None
+    listener.set_inheritable(True)
+    return listener
+
+
+def _address_of(host: str) -> str:
+    """The host as an address to call: this machine where it means all of its addresses."""
+    return WILDCARDS.get(host) or (f"[{host}]" if ":" in host else host)
+
+
+def _ignore(*_: object) -> None:
+    """Handles a signal by doing nothing."""

@@ -1,0 +1,155 @@
+"""`duograph tokens`: the access tokens of workspaces and users."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from gateway.cli.database import migrated, read_settings, wait_for
+from gateway.cli.input import user_of, workspace_of
+from gateway.cli.output import CommandError, Json, noun, show, table
+from gateway.settings import Settings
+from oauth.credentials import Credential, kind_of
+from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
+from resolvers.accounts import issue_token
+from resolvers.administration import first_member_id, list_tokens, revoke_credential
+from schema.scalars import write_moment
+from storage.enums import CredentialKind
+from storage.rows import Values
+
+app = noun("The access tokens of workspaces and users.")
+
+LONGEST_LIFE = 100 * 365 * 24 * 3600
+
+Workspace = Annotated[
+    str | None, typer.Option("--workspace", metavar="SLUG", help="The workspace it is for.")
+]
+User = Annotated[str | None, typer.Option("--user", metavar="EMAIL", help="The user it is for.")]
+
+
+@app.command()
+def create(
+    *,
+    workspace: Workspace = None,
+    user: User = None,
+    scope: Annotated[
+        list[str] | None, typer.Option(help="What it may do; again for more. All of its kind if left out.")
+    ] = None,
+    comment: Annotated[str, typer.Option(help="What it is for.")] = "",
+    expires_in: Annotated[
+        int | None,
+        typer.Option(metavar="SECONDS", min=1, max=LONGEST_LIFE, help="Its life; default: endless."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a token for a workspace or for a user, and show it this once."""
+    if (workspace is None) == (user is None):
+        raise typer.BadParameter("Name the owner by one of them", param_hint="--workspace or --user")
+    scopes = _scopes(WORKSPACE_SCOPES if user is None else USER_SCOPES, scope or [])
+    life = timedelta(seconds=expires_in) if expires_in else None
+    made = _create(read_settings(), workspace, user, scopes=scopes, comment=comment, expires_in=life)
+    credential, row = wait_for(made)
+    result = {
+        "id": str(row["id"]),
+        "token": credential.text,
+        "scopes": row["scopes"],
+        "expires_at": _moment(row["expires_at"]),
+    }
+    text = f"{credential.text}\nKeep it: it is not shown again. Its id is {row['id']}."
+    show(result, text, as_json=as_json)
+
+
+@app.command("list")
+def list_(workspace: Workspace = None, user: User = None, as_json: Json = False) -> None:
+    """List the tokens that count now, oldest first."""
+    rows = wait_for(_list(read_settings(), workspace, user))
+    headings = ("ID", "OWNER", "COMMENT", "LAST USED", "EXPIRES")
+    cells = [
+        (row["id"], row["workspace"] or row["user"], row["comment"], row["last_used_at"], row["expires_at"])
+        for row in rows
+    ]
+    text = table([headings, *(tuple(str(cell or "-") for cell in line) for line in cells)])
+    show({"tokens": rows}, text if rows else "There are no tokens.", as_json=as_json)
+
+
+@app.command()
+def revoke(
+    token_or_id: Annotated[str, typer.Argument(help="A credential of any kind, or its id.")],
+    as_json: Json = False,
+) -> None:
+    """End a credential: it fails from its next request on."""
+    row = wait_for(_revoke(read_settings(), _identifier(token_or_id)))
+    result = {"id": str(row["id"]), "revoked_at": _moment(row["revoked_at"])}
+    show(result, f"The credential {row['id']} is revoked.", as_json=as_json)
+
+
+async def _create(
+    settings: Settings, slug: str | None, email: str | None, **values: Any
+) -> tuple[Credential, Values]:
+    async with migrated(settings) as database, database.write() as connection:
+        kind, owner = await _owner(connection, slug, email)
+        return await issue_token(connection, kind, **owner, **values)
+
+
+async def _owner(
+    connection: AsyncConnection, slug: str | None, email: str | None
+) -> tuple[CredentialKind, dict[str, Any]]:
+    if slug is None:
+        return CredentialKind.PERSONAL_TOKEN, {"user_id": (await user_of(connection, email or ""))["id"]}
+    workspace = await workspace_of(connection, slug)
+    maker_user_id = await first_member_id(connection, workspace["id"])
+    owner = {"workspace_id": workspace["id"], "maker_user_id": maker_user_id}
+    return CredentialKind.WORKSPACE_TOKEN, owner
+
+
+async def _list(settings: Settings, slug: str | None, email: str | None) -> list[dict[str, Any]]:
+    async with migrated(settings) as database, database.snapshot() as connection:
+        workspace_id = (await workspace_of(connection, slug))["id"] if slug else None
+        user_id = (await user_of(connection, email))["id"] if email else None
+        return [_listed(row) for row in await list_tokens(connection, workspace_id, user_id)]
+
+
+async def _revoke(settings: Settings, token_or_id: UUID | str) -> Values:
+    async with migrated(settings) as database, database.write() as connection:
+        row = await revoke_credential(connection, token_or_id)
+    if row is None:
+        raise CommandError("There is no such credential: `duograph tokens list` shows the ids.")
+    return row
+
+
+def _scopes(possible: frozenset[Scope], names: list[str]) -> frozenset[Scope]:
+    if unknown := [name for name in names if name not in possible]:
+        raise CommandError(
+            f"{', '.join(unknown)} cannot be a scope of this token: take {', '.join(sorted(possible))}."
+        )
+    return frozenset(map(Scope, names)) or possible
+
+
+def _identifier(text: str) -> UUID | str:
+    """The id, or the text of a credential, which is not repeated when it makes no sense."""
+    if kind_of(text) is not None:
+        return text
+    try:
+        return UUID(text)
+    except ValueError:
+        raise CommandError("This is no whole token and no id: `duograph tokens list` shows ids.") from None
+
+
+def _listed(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "id": str(row["id"]),
+        "workspace": row["slug"],
+        "user": row["email"],
+        "scopes": row["scopes"],
+        "comment": row["comment"],
+        "created_at": _moment(row["created_at"]),
+        "last_used_at": _moment(row["last_used_at"]),
+        "expires_at": _moment(row["expires_at"]),
+    }
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return write_moment(moment) if moment else None

@@ -1,0 +1,50 @@
+"""`duograph users`: people who sign in."""
+
+from typing import Annotated, Any
+
+import typer
+from pydantic import Field
+
+from gateway.cli.database import migrated, read_settings, wait_for
+from gateway.cli.input import checked
+from gateway.cli.output import CommandError, Json, noun, show
+from gateway.settings import Settings
+from resolvers.accounts import create_user
+from schema.base import Input
+from schema.scalars import Email
+from storage.rows import Duplicate
+
+app = noun("People who sign in.")
+
+
+class UserCreate(Input):
+    """A new user as an operator describes one."""
+
+    email: Email
+    password: Annotated[str, Field(min_length=1, max_length=1000)]
+    name: Annotated[str | None, Field(min_length=1, max_length=256)] = None
+
+
+@app.command()
+def create(
+    email: Annotated[str, typer.Option(help="The address to sign in with.")],
+    password: Annotated[str, typer.Option(help="1 to 1,000 characters.")],
+    name: Annotated[str | None, typer.Option(help="The name that others read.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a user, who joins every workspace that invited the address."""
+    data = checked(UserCreate, email=email, password=password, name=name)
+    user = wait_for(_create(read_settings(), data))
+    result = {"id": str(user["id"]), "email": user["email"]}
+    show(result, f"Made the user {user['email']} ({user['id']}).", as_json=as_json)
+
+
+async def _create(settings: Settings, data: UserCreate) -> dict[str, Any]:
+    async with migrated(settings) as database:
+        try:
+            async with database.write() as connection:
+                return await create_user(connection, data.email, data.password, data.name)
+        except Duplicate:
+            raise CommandError(
+                f"There is a user with the e-mail address {data.email} already: choose another address."
+            ) from None
