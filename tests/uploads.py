@@ -63,9 +63,7 @@ async def upload_file(
     """A fully uploaded file with this content."""
     file = await surface.create_file(data=new_file(content, part_size, **values))
     parts = await put_parts(surface, file["upload"], content)
-    uploaded: dict[str, Any] = await surface.complete_file_upload(
-        id=file["id"], data=completion(file, parts)
-    )
+    uploaded: dict[str, Any] = await surface.complete_file_upload(id=file["id"], data=completion(file, parts))
     return uploaded
 
 

@@ -1,0 +1,241 @@
+"""Uploads in parts, from outside: their plan, their arrival, their completion and what can go wrong."""
+
+import os
+from datetime import timedelta
+
+import pytest
+
+from storage.objects.interface import PartReference
+from tests.conftest import run_gateway
+from tests.surfaces import Refused, Rest
+from tests.uploads import (
+    MIB,
+    PART,
+    PNG,
+    checksum,
+    completion,
+    new_file,
+    put,
+    put_parts,
+    upload_file,
+    upload_image,
+)
+
+
+def part(number, start, end, **values):
+    return {"number": number, "chunk_start": start, "chunk_end": end, **values}
+
+
+async def refusal(call):
+    with pytest.raises(Refused) as refused:
+        await call
+    assert (refused.value.status, refused.value.code) == (422, "invalid")
+    return refused.value.problems
+
+
+async def test_three_parts_become_one_file_in_whatever_order_they_arrive(surface):
+    content = os.urandom(2 * PART + 1000)
+    file = await surface.create_file(data=new_file(content, checksum_sha256_base64=checksum(content)))
+    parts = file["upload"]["parts"]
+    upload = file["upload"] | {"parts": [parts[2], parts[0], parts[1]]}
+    sent = await put_parts(surface, upload, content)
+    uploaded = await surface.complete_file_upload(id=file["id"], data=completion(file, sent))
+
+    assert uploaded["is_uploaded"] is True
+    assert uploaded["checksum_etag"].endswith('-3"')
+    assert uploaded["checksum_sha256_base64"] == checksum(content)
+    download = await surface.get_file_download(id=file["id"])
+    assert (await surface.client.get(download["url"])).content == content
+
+
+async def test_an_upload_goes_on_with_the_parts_that_are_left(surface):
+    content = os.urandom(2 * PART + 1000)
+    file = await surface.create_file(data=new_file(content))
+    first = file["upload"]["parts"][0]
+    etag = (await put(surface.client, first, content[:PART])).headers["etag"]
+
+    upload = (await surface.get_file(id=file["id"]))["upload"]
+    assert upload["id"] == file["upload"]["id"]
+    arrived, *left = upload["parts"]
+    absent = {"url": None, "headers": None, "expires_at": None}
+    assert arrived == part(1, 0, PART, checksum_sha256_base64=None, checksum_etag=etag, **absent)
+    assert [entry["checksum_etag"] for entry in left] == [None, None]
+    assert all(entry["url"] for entry in left)
+    sent = await put_parts(surface, upload, content)
+    uploaded = await surface.complete_file_upload(id=file["id"], data=completion(file, sent))
+    assert uploaded["is_uploaded"] is True
+
+
+@pytest.mark.parametrize(
+    ("parts", "problems"),
+    [
+        ([part(1, 0, 12 * MIB - 1)], {(0, "chunk_end"): "part_end"}),
+        ([part(1, 1, 12 * MIB)], {(0, "chunk_start"): "part_start"}),
+        ([part(2, 0, 12 * MIB)], {(0, "number"): "part_number"}),
+        ([part(1, 0, 6 * MIB), part(1, 6 * MIB, 12 * MIB)], {(1, "number"): "part_number"}),
+        ([part(1, 0, 6 * MIB), part(2, 7 * MIB, 12 * MIB)], {(1, "chunk_start"): "part_start"}),
+        ([part(1, 0, 7 * MIB), part(2, 6 * MIB, 12 * MIB)], {(1, "chunk_start"): "part_start"}),
+        ([part(1, 0, PART - 1), part(2, PART - 1, 12 * MIB)], {(0, "chunk_end"): "part_size"}),
+        (
+            [part(3, 20 * MIB, 20 * MIB), part(1, 0, 12 * MIB)],
+            {
+                (0, "number"): "part_number",
+                (0, "chunk_start"): "part_start",
+                (0, "chunk_end"): "part_end",
+            },
+        ),
+    ],
+    ids=["short", "late", "from 2", "repeat", "gap", "overlap", "small", "all at once"],
+)
+async def test_a_plan_that_does_not_cover_the_file_is_refused(surface, parts, problems):
+    found = await refusal(surface.create_file(data=new_file(size=12 * MIB, upload={"parts": parts})))
+    assert found == {("upload", "parts", *place): kind for place, kind in problems.items()}
+
+
+async def test_the_plan_may_name_its_parts_in_any_order(surface):
+    parts = [part(2, PART, PART + 1), part(1, 0, PART)]
+    file = await surface.create_file(data=new_file(size=PART + 1, upload={"parts": parts}))
+    assert [entry["number"] for entry in file["upload"]["parts"]] == [1, 2]
+
+
+async def test_a_part_that_declares_its_checksum_must_have_it(surface):
+    data = new_file()
+    data["upload"]["parts"][0]["checksum_sha256_base64"] = checksum(b"content")
+    file = await surface.create_file(data=data)
+    (declared,) = file["upload"]["parts"]
+    assert declared["headers"] == {"x-amz-checksum-sha256": checksum(b"content")}
+
+    other = await put(surface.client, declared, b"another")
+    assert (other.status_code, other.json()["error"]) == (422, "invalid")
+    assert other.json()["detail"][0]["type"] == "checksum"
+    unsaid = await surface.client.put(declared["url"], content=b"content")
+    assert (unsaid.status_code, unsaid.json()["error"]) == (403, "not_permitted")
+    sent = await put_parts(surface, file["upload"], b"content")
+    assert (await surface.complete_file_upload(id=file["id"], data=completion(file, sent)))["is_uploaded"]
+
+
+async def test_the_files_checksum_is_checked_where_there_is_one_part(surface):
+    stated = checksum(b"content")
+    file = await surface.create_file(data=new_file(checksum_sha256_base64=stated))
+    assert file["checksum_sha256_base64"] == stated
+    assert (await put(surface.client, file["upload"]["parts"][0], b"another")).status_code == 422
+
+    data = new_file(checksum_sha256_base64=stated)
+    data["upload"]["parts"][0]["checksum_sha256_base64"] = checksum(b"another")
+    place = ("upload", "parts", 0, "checksum_sha256_base64")
+    assert await refusal(surface.create_file(data=data)) == {place: "checksum"}
+
+
+async def test_faults_at_completion_are_named_all_at_once_and_can_be_repaired(surface):
+    content = os.urandom(2 * PART + 1000)
+    file = await surface.create_file(data=new_file(content))
+    parts = file["upload"]["parts"]
+    sent = await put_parts(surface, file["upload"] | {"parts": parts[:2]}, content)
+    wrong = [
+        sent[0] | {"checksum_etag": '"0123456789abcdef0123456789abcdef"'},
+        sent[1] | {"checksum_sha256_base64": checksum(b"another")},
+        sent[1],
+        sent[1] | {"number": 9},
+    ]
+    assert await refusal(surface.complete_file_upload(id=file["id"], data=completion(file, wrong))) == {
+        ("parts", 0, "checksum_etag"): "etag",
+        ("parts", 1, "checksum_sha256_base64"): "checksum",
+        ("parts", 2, "number"): "repeated",
+        ("parts", 3, "number"): "not_found",
+        ("parts",): "missing",
+    }
+    unsent = {"number": 3, "checksum_etag": '"never"', "checksum_sha256_base64": None}
+    early = completion(file, [*sent, unsent])
+    assert await refusal(surface.complete_file_upload(id=file["id"], data=early)) == {
+        ("parts", 2, "number"): "missing"
+    }
+    assert (await surface.get_file(id=file["id"]))["is_uploaded"] is False
+
+    sent += await put_parts(surface, file["upload"] | {"parts": parts[2:]}, content)
+    sent[0]["checksum_etag"] = sent[0]["checksum_etag"].strip('"')
+    assert (await surface.complete_file_upload(id=file["id"], data=completion(file, sent)))["is_uploaded"]
+
+
+async def test_the_id_and_the_path_must_be_those_of_the_files_upload(surface):
+    file, other = [await surface.create_file(data=new_file()) for _ in range(2)]
+    sent = await put_parts(surface, file["upload"], b"content")
+    call = surface.complete_file_upload(id=file["id"], data=completion(other, sent))
+    assert await refusal(call) == {("id",): "upload", ("path",): "upload"}
+
+
+async def test_a_second_completion_gives_the_file_again(surface):
+    file = await surface.create_file(data=new_file())
+    data = completion(file, await put_parts(surface, file["upload"], b"content"))
+    uploaded = await surface.complete_file_upload(id=file["id"], data=data)
+    assert await surface.complete_file_upload(id=file["id"], data=data) == uploaded
+    late = await put(surface.client, file["upload"]["parts"][0], b"changed")
+    assert late.status_code == 404
+
+
+async def test_a_completion_whose_commit_never_came_can_be_repeated(surface, gateway):
+    """The store has joined the parts; the gateway was killed before the row said so."""
+    content = os.urandom(PART + 1000)
+    file = await surface.create_file(data=new_file(content))
+    sent = await put_parts(surface, file["upload"], content)
+    sizes = [entry["chunk_end"] - entry["chunk_start"] for entry in file["upload"]["parts"]]
+    references = [
+        PartReference(entry["number"], size, entry["checksum_etag"])
+        for entry, size in zip(sent, sizes, strict=True)
+    ]
+    await gateway.app.state.services.objects.complete(file["upload"]["id"], file["path"], references)
+
+    left = await surface.get_file(id=file["id"])
+    assert left["is_uploaded"] is False
+    assert [entry["url"] for entry in left["upload"]["parts"]] == [None, None]
+    other = completion(file, [entry | {"checksum_etag": '"x"'} for entry in sent])
+    assert await refusal(surface.complete_file_upload(id=file["id"], data=other)) == {("id",): "upload"}
+    assert (await surface.complete_file_upload(id=file["id"], data=completion(file, sent)))["is_uploaded"]
+
+
+async def test_an_image_that_is_none_is_refused_at_completion(surface):
+    image = {"service": "product_media", "mime_type": "image/png"}
+    file = await surface.create_file(data=new_file(b"<html>", **image))
+    data = completion(file, await put_parts(surface, file["upload"], b"<html>"))
+    for _ in range(2):
+        call = surface.complete_file_upload(id=file["id"], data=data)
+        assert set(await refusal(call)) <= {("parts",), ("id",)}
+    assert (await surface.get_file(id=file["id"]))["is_uploaded"] is False
+    assert (await surface.client.get(file["public_url"])).status_code == 404
+    jpeg = await surface.create_file(data=new_file(PNG, service="product_media", mime_type="image/jpeg"))
+    data = completion(jpeg, await put_parts(surface, jpeg["upload"], PNG))
+    problems = await refusal(surface.complete_file_upload(id=jpeg["id"], data=data))
+    assert problems == {("parts",): "mime_type"}
+    assert (await upload_image(surface))["is_uploaded"] is True
+
+
+async def test_an_upload_with_an_expired_address_gets_a_new_one(surface, gateway):
+    file = await surface.create_file(data=new_file())
+    expired = await gateway.app.state.services.objects.sign_part(
+        file["upload"]["id"],
+        file["path"],
+        1,
+        7,
+        checksum_sha256_base64=None,
+        expires_in=timedelta(seconds=-1),
+    )
+    answer = await surface.client.put(expired.url, content=b"content")
+    assert (answer.status_code, answer.json()) == (
+        403,
+        {"error": "not_permitted", "detail": "The URL has expired."},
+    )
+    fresh = (await surface.get_file(id=file["id"]))["upload"]
+    await put_parts(surface, fresh, b"content")
+
+
+async def test_a_store_that_fails_says_when_to_try_again(database_url, tmp_path, tenant):
+    occupied = tmp_path / "objects"
+    occupied.write_text("a file where the store's directory should be")
+    async for running in run_gateway(database_url, occupied):
+        surface = Rest(running.client, running.app, tenant.token)
+        with pytest.raises(Refused) as refused:
+            await upload_file(surface)
+        assert (refused.value.status, refused.value.code) == (503, "unavailable")
+        headers = {"Authorization": f"Bearer {tenant.token}"}
+        answer = await running.client.post("/api/files/", json=new_file(), headers=headers)
+        assert answer.headers["retry-after"] == "5"
+        assert str(tmp_path) not in answer.text
