@@ -63,7 +63,8 @@ def collect(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
     for parameter in operation.parameters:
         if parameter.place == "filters":
             names = parameter.annotation.model_fields
-            values[parameter.name] = {name: sent.pop(name) for name in names if sent.get(name) is not None}
+            filters = {name: sent.pop(name) for name in names if name in sent}
+            values[parameter.name] = {name: value for name, value in filters.items() if value is not None}
         elif parameter.name in sent:
             values[parameter.name] = sent.pop(parameter.name)
     return values | sent

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
+import strawberry
 from pydantic import Field, model_validator
 
-from schema.base import Input, Output, graphql_input, graphql_type
+from schema.base import Input, Output, Update, graphql_input, graphql_type
 from schema.scalars import LARGEST_LONG, Bool, LongInt
 
 _MEMBER_MODEL = Field(description="Customers have members, and customer sessions can be one member's.")
@@ -18,6 +19,11 @@ _SHOW = Field(description="The customer portal shows what the customer has used.
 
 _Text = Annotated[str | None, Field(max_length=10_000)]
 _Revenue = Annotated[LongInt | None, Field(ge=0, le=LARGEST_LONG, description="In a year, in minor units.")]
+_Channels = Annotated[
+    list[Annotated[str, Field(max_length=1000)]] | None,
+    Field(max_length=100, description="How customers are found; replaced as a whole."),
+]
+_SWITCHING = Field(description="Whether another service was used before.")
 
 
 @graphql_type
@@ -109,19 +115,16 @@ class CustomerPortalSettingsInput(SettingsInput):
 
 
 @graphql_input
-class WorkspaceDetailsInput(Input):
+class WorkspaceDetailsInput(Update):
     """Private information about the business, for compliance; never given back.
 
     What is left out stays as it is, null takes a statement back.
     """
 
-    about: _Text = None
-    product_description: _Text = None
-    intended_use: _Text = None
-    customer_acquisition: Annotated[
-        list[Annotated[str, Field(max_length=1000)]] | None,
-        Field(max_length=100, description="How customers are found; replaced as a whole."),
-    ] = None
-    future_annual_revenue: _Revenue = None
-    switching: Annotated[Bool | None, Field(description="Whether another service was used before.")] = None
-    previous_annual_revenue: _Revenue = None
+    about: strawberry.Maybe[_Text]
+    product_description: strawberry.Maybe[_Text]
+    intended_use: strawberry.Maybe[_Text]
+    customer_acquisition: strawberry.Maybe[_Channels]
+    future_annual_revenue: strawberry.Maybe[_Revenue]
+    switching: strawberry.Maybe[Annotated[Bool | None, _SWITCHING]]
+    previous_annual_revenue: strawberry.Maybe[_Revenue]

@@ -39,7 +39,6 @@ WorkspaceName = Annotated[
 ]
 WorkspaceSlug = Annotated[
     str,
-    BeforeValidator(_lower),
     Field(
         min_length=3,
         max_length=128,
@@ -47,6 +46,7 @@ WorkspaceSlug = Annotated[
         description="The name in addresses and on card statements: lower-case letters and digits in words "
         "joined by `-`; capitals are lowered. Unique, and fixed for ever.",
     ),
+    BeforeValidator(_lower),
 ]
 AvatarUrl = Annotated[Url | None, Field(description="A picture of the workspace.")]
 PublicEmail = Annotated[Email | None, Field(description="The public address of its support.")]
@@ -112,7 +112,7 @@ class WorkspaceCreate(Input):
     avatar_url: AvatarUrl = None
     email: PublicEmail = None
     website: Website = None
-    socials: Socials = []
+    socials: Socials = Field(default_factory=list)
     details: WorkspaceDetailsInput | None = None
     default_presentment_currency: DefaultCurrency = Currency.USD
     feature_settings: FeatureSettingsInput | None = None

@@ -1,16 +1,17 @@
 """Workspaces, from outside: made, found, listed and changed."""
 
+import asyncio
 from uuid import UUID, uuid4
 
 import pytest
 
-from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers.accounts import issue_token
-from storage.enums import CredentialKind
+from oauth.scopes import WORKSPACE_SCOPES, Scope
+from resolvers.accounts import MoveRefused, issue_token, move_workspace
+from storage.enums import CredentialKind, WorkspaceStatus
+from storage.rows import table_of
+from storage.tables.workspaces import WorkspaceRow
 from tests.conftest import make_token
-from tests.surfaces import GraphQL, Refused
-
-ITEM_LEAVES_OUT = {"status", "default_presentment_currency"}
+from tests.surfaces import Refused
 
 
 def new_slug() -> str:
@@ -88,3 +89,228 @@ async def test_the_maker_becomes_the_first_member_and_nobody_else_sees_the_works
         await stranger.get_workspace(id=made["id"])
     with pytest.raises(Refused, match="not_found"):
         await stranger.update_workspace(id=made["id"], data={"name": "Mine"})
+
+
+@pytest.mark.parametrize(
+    ("slug", "type"),
+    [
+        ("ab", "string_too_short"),
+        ("-abc", "string_pattern_mismatch"),
+        ("a--b", "string_pattern_mismatch"),
+        ("abc-", "string_pattern_mismatch"),
+        ("a_b_c", "string_pattern_mismatch"),
+        ("ä-bc", "string_pattern_mismatch"),
+        ("abc\n", "string_pattern_mismatch"),
+        ("a" * 129, "string_too_long"),
+        ("api", "reserved"),
+        ("GraphQL", "reserved"),
+        (7, "string_type"),
+    ],
+)
+async def test_a_slug_that_could_not_be_an_address_is_refused(personal, slug, type):
+    with pytest.raises(Refused) as refused:
+        await personal.create_workspace(data={"name": "Acme", "slug": slug})
+    assert (refused.value.status, refused.value.problems) == (422, {("slug",): type})
+
+
+async def test_a_slug_is_lowered_and_then_unique(personal):
+    slug = new_slug()
+    made = await personal.create_workspace(data={"name": "Acme", "slug": slug.upper()})
+    assert made["slug"] == slug
+    with pytest.raises(Refused) as refused:
+        await personal.create_workspace(data={"name": "Acme", "slug": slug.title()})
+    assert refused.value.problems == {("slug",): "duplicate"}
+
+
+async def test_of_two_that_want_a_slug_at_once_one_gets_it(personal):
+    data = {"name": "Acme", "slug": new_slug()}
+    ends = await asyncio.gather(
+        *(personal.create_workspace(data=data) for _ in range(3)), return_exceptions=True
+    )
+    refused = [end for end in ends if isinstance(end, Refused)]
+    assert [end.problems for end in refused] == [{("slug",): "duplicate"}] * 2
+
+
+async def test_a_slug_is_fixed_for_ever(surface, tenant):
+    with pytest.raises(Refused) as refused:
+        await surface.update_workspace(id=tenant.id, data={"slug": "another"})
+    assert refused.value.problems == {("slug",): "extra_forbidden"}
+
+
+async def test_every_problem_of_a_workspace_is_named_at_its_place(personal):
+    with pytest.raises(Refused) as refused:
+        await personal.create_workspace(
+            data={
+                "name": "ab",
+                "slug": "!",
+                "avatar_url": "javascript:alert(1)",
+                "email": "nobody",
+                "website": "",
+                "socials": [{"url": "https://example.com"}, {"url": "ftp://example.com"}],
+                "default_presentment_currency": "xxx",
+                "details": {"future_annual_revenue": -1, "previous_annual_revenue": 2**53, "colour": "red"},
+                "feature_settings": {"analytics_read": "yes", "unheard_of": None},
+                "customer_portal_settings": {"usage": {"show": 1, "more": True}},
+                "status": "active",
+            }
+        )
+    assert set(refused.value.problems) == {
+        ("name",),
+        ("slug",),
+        ("avatar_url",),
+        ("email",),
+        ("website",),
+        ("socials", 1, "url"),
+        ("default_presentment_currency",),
+        ("details", "future_annual_revenue"),
+        ("details", "previous_annual_revenue"),
+        ("details", "colour"),
+        ("feature_settings", "analytics_read"),
+        ("feature_settings", "unheard_of"),
+        ("customer_portal_settings", "usage", "show"),
+        ("customer_portal_settings", "usage", "more"),
+        ("status",),
+    }
+
+
+async def test_a_field_left_out_keeps_its_value_and_null_clears_only_what_can_be_null(surface, tenant):
+    full = {
+        "avatar_url": "https://example.com/a.png",
+        "email": "help@example.com",
+        "website": "https://example.com",
+    }
+    filled = await surface.update_workspace(
+        id=tenant.id, data={**full, "socials": [{"url": "https://example.com/@a"}]}
+    )
+    assert filled["modified_at"] is not None
+    renamed = await surface.update_workspace(id=tenant.id, data={"name": "Beta"})
+    assert renamed == filled | {"name": "Beta", "modified_at": renamed["modified_at"]}
+
+    kept = ("name", "socials", "details", "default_presentment_currency", "feature_settings")
+    cleared = await surface.update_workspace(id=tenant.id, data=dict.fromkeys((*full, *kept)))
+    assert cleared == renamed | dict.fromkeys(full) | {"modified_at": cleared["modified_at"]}
+
+    replaced = await surface.update_workspace(id=tenant.id, data={"socials": []})
+    assert replaced["socials"] == []
+
+
+async def test_settings_are_merged_at_every_depth_and_null_is_as_if_left_out(surface, tenant):
+    await surface.update_workspace(
+        id=tenant.id,
+        data={
+            "feature_settings": {"analytics_compare": True},
+            "customer_portal_settings": {"usage": {"show": False}},
+        },
+    )
+    changed = await surface.update_workspace(
+        id=tenant.id,
+        data={
+            "feature_settings": {"member_model_enabled": True, "analytics_compare": None},
+            "customer_portal_settings": {"usage": {}},
+            "notification_settings": {"new_payment": None},
+        },
+    )
+    assert changed["feature_settings"] == {
+        "member_model_enabled": True,
+        "seat_based_pricing_enabled": False,
+        "analytics_read": False,
+        "analytics_compare": True,
+    }
+    assert changed["customer_portal_settings"] == {"usage": {"show": False}}
+    assert changed["notification_settings"] == {"new_payment": True}
+    unchanged = await surface.update_workspace(
+        id=tenant.id, data={"customer_portal_settings": {"usage": None}}
+    )
+    assert unchanged["customer_portal_settings"] == {"usage": {"show": False}}
+
+
+async def test_details_are_merged_and_only_their_first_submission_is_dated(surface, gateway, tenant):
+    empty = await surface.update_workspace(id=tenant.id, data={"details": {"about": None}})
+    assert empty["details_submitted_at"] is None
+    first = await surface.update_workspace(id=tenant.id, data={"details": {"about": "a", "switching": True}})
+    assert first["details_submitted_at"] is not None
+    again = await surface.update_workspace(
+        id=tenant.id, data={"details": {"about": None, "customer_acquisition": ["fairs"]}}
+    )
+    assert again["details_submitted_at"] == first["details_submitted_at"]
+    workspaces = table_of(WorkspaceRow)
+    async with gateway.database.read() as connection:
+        wanted = workspaces.select().where(workspaces.c.id == UUID(tenant.id))
+        row = (await connection.execute(wanted)).mappings().one()
+    assert row["details"] == {"about": None, "switching": True, "customer_acquisition": ["fairs"]}
+
+
+async def test_changes_of_different_settings_at_once_both_last(surface, tenant):
+    names = ("member_model_enabled", "analytics_read", "analytics_compare")
+    await asyncio.gather(
+        *(surface.update_workspace(id=tenant.id, data={"feature_settings": {name: True}}) for name in names)
+    )
+    settings = (await surface.get_workspace(id=tenant.id))["feature_settings"]
+    assert [settings[name] for name in names] == [True] * 3
+
+
+async def test_a_workspaces_token_makes_another_for_its_maker_and_stays_in_its_own(surface, tenant):
+    once = surface.with_headers(idempotency_key=uuid4().hex)
+    data = {"name": "Second", "slug": new_slug()}
+    made = await once.create_workspace(data=data)
+    again = await once.ask("create_workspace", {"data": data})
+    assert again.value == made
+    assert again.headers["idempotency-replayed"] == "true"
+
+    with pytest.raises(Refused, match="not_found"):
+        await surface.get_workspace(id=made["id"])
+    assert [item["id"] for item in (await surface.list_workspaces())["data"]] == [tenant.id]
+    maker = surface.with_token(tenant.personal_token)
+    assert await maker.get_workspace(id=made["id"]) == made
+
+
+async def test_a_token_of_nobody_and_a_client_for_one_workspace_make_none(surface, gateway, tenant):
+    of_nobody = await make_token(gateway, tenant, Scope.WORKSPACES_WRITE)
+    async with gateway.database.write() as connection:
+        for_one, _ = await issue_token(
+            connection,
+            CredentialKind.ACCESS_TOKEN,
+            WORKSPACE_SCOPES,
+            workspace_id=UUID(tenant.id),
+            maker_user_id=UUID(tenant.user_id),
+        )
+    for token in (of_nobody, for_one.text):
+        with pytest.raises(Refused, match="not_permitted") as refused:
+            await surface.with_token(token).create_workspace(data={"name": "Acme", "slug": new_slug()})
+        assert refused.value.status == 403
+
+
+async def test_a_users_client_makes_a_workspace_of_that_user(surface, gateway, tenant):
+    async with gateway.database.write() as connection:
+        token, _ = await issue_token(
+            connection, CredentialKind.ACCESS_TOKEN, WORKSPACE_SCOPES, user_id=UUID(tenant.user_id)
+        )
+    made = await surface.with_token(token.text).create_workspace(data={"name": "Acme", "slug": new_slug()})
+    assert (await surface.with_token(tenant.personal_token).get_workspace(id=made["id"]))["name"] == "Acme"
+
+
+async def test_operators_move_the_status_along_the_allowed_moves_only(surface, gateway, tenant):
+    async def move(status):
+        async with gateway.database.write() as connection:
+            return await move_workspace(connection, tenant.slug, status)
+
+    with pytest.raises(MoveRefused, match="moves to onboarding_started"):
+        await move(WorkspaceStatus.ACTIVE)
+    for status in ("onboarding_started", "initial_review", "denied", "initial_review", "active"):
+        await move(WorkspaceStatus(status))
+    with pytest.raises(MoveRefused, match="moves to ongoing_review"):
+        await move(WorkspaceStatus.DENIED)
+    await move(WorkspaceStatus.ONGOING_REVIEW)
+    seen = await surface.get_workspace(id=tenant.id)
+    assert seen["status"] == "ongoing_review"
+    assert seen["modified_at"] is not None
+    with pytest.raises(MoveRefused, match="no workspace"):
+        async with gateway.database.write() as connection:
+            await move_workspace(connection, "nobody-has-this", WorkspaceStatus.ACTIVE)
+
+
+async def test_reading_is_not_enough_to_change(surface, gateway, tenant):
+    reader = surface.with_token(await make_token(gateway, tenant, Scope.WORKSPACES_READ))
+    assert (await reader.get_workspace(id=tenant.id))["id"] == tenant.id
+    with pytest.raises(Refused, match=r"insufficient_scope.*`workspaces:write`"):
+        await reader.update_workspace(id=tenant.id, data={})
