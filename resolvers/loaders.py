@@ -5,12 +5,16 @@ from typing import Any
 
 from strawberry.dataloader import DataLoader
 
-from resolvers import workspaces
+from resolvers import event_parts, member_parts, workspaces
 from resolvers.context import Context
 
 Batch = Callable[[Context, Sequence[Any]], Awaitable[list[Any]]]
 
 LOADERS: dict[str, Batch] = {
+    "customer_events": event_parts.load_customer_events,
+    "event": event_parts.load_events,
+    "event_children": event_parts.load_event_children,
+    "members": member_parts.load_members,
     "workspace": workspaces.load_workspaces,
 }
 

@@ -4,7 +4,16 @@ import strawberry
 from strawberry.extensions import ParserCache
 from strawberry.schema.config import StrawberryConfig
 
-from resolvers import files, shares, viewer, workspaces
+from resolvers import (
+    customer_sessions,
+    customers,
+    events,
+    files,
+    members,
+    shares,
+    viewer,
+    workspaces,
+)
 from resolvers.expose import expose
 from resolvers.gatekeeper import Gatekeeper
 from schema.scalars import SCALARS
@@ -12,9 +21,13 @@ from schema.scalars import SCALARS
 
 @strawberry.type
 class Query:
-    file = expose(files.get_file)
-    file_download = expose(files.get_file_download)
-    files = expose(files.list_files)
+    customer = expose(customers.get_customer)
+    customers = expose(customers.list_customers)
+    event = expose(events.get_event)
+    event_names = expose(events.list_event_names)
+    events = expose(events.list_events)
+    member = expose(members.get_member)
+    members = expose(members.list_members)
     file = expose(files.get_file)
     file_download = expose(files.get_file_download)
     files = expose(files.list_files)
@@ -27,9 +40,13 @@ class Query:
 
 @strawberry.type
 class Mutation:
-    create_file = expose(files.create_file)
-    complete_file_upload = expose(files.complete_file_upload)
-    delete_file = expose(files.delete_file)
+    create_customer = expose(customers.create_customer)
+    update_customer = expose(customers.update_customer)
+    delete_customer = expose(customers.delete_customer)
+    create_customer_session = expose(customer_sessions.create_customer_session)
+    create_member = expose(members.create_member)
+    update_member = expose(members.update_member)
+    delete_member = expose(members.delete_member)
     create_file = expose(files.create_file)
     complete_file_upload = expose(files.complete_file_upload)
     delete_file = expose(files.delete_file)

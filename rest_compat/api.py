@@ -4,13 +4,31 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from rest_compat import files, shares, viewer, workspaces
+from rest_compat import (
+    customer_sessions,
+    customers,
+    events,
+    files,
+    members,
+    shares,
+    viewer,
+    workspaces,
+)
 from rest_compat.openapi import describe_api
 from rest_compat.router import OperationRoute
 from schema.errors import Failure, MethodNotAllowed, NotFound
 
 PREFIX = "/api"
-ROUTERS: tuple[APIRouter, ...] = (files.router, files.router, shares.router, viewer.router, workspaces.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    customer_sessions.router,
+    customers.router,
+    events.router,
+    files.router,
+    members.router,
+    shares.router,
+    viewer.router,
+    workspaces.router,
+)
 
 
 def include_api(app: FastAPI) -> None:
@@ -22,13 +40,18 @@ def include_api(app: FastAPI) -> None:
     app.exception_handler(HTTPException)(render_http_exception)
 
 
-def operation_routes() -> dict[str, OperationRoute]:
-    """Operation name to its documented route; a route's path is without the prefix."""
+def documented_routes() -> list[OperationRoute]:
+    """Every route of the reference; a route's path is without the prefix."""
     routes = [route for router in ROUTERS for route in router.routes]
+    return [route for route in routes if isinstance(route, OperationRoute) and route.include_in_schema]
+
+
+def operation_routes() -> dict[str, OperationRoute]:
+    """Operation name to its first documented route; some have a second one with a name of its own."""
     return {
         route.operation.name: route
-        for route in routes
-        if isinstance(route, OperationRoute) and route.include_in_schema
+        for route in documented_routes()
+        if route.operation_id == route.operation.name
     }
 
 

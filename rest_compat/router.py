@@ -34,9 +34,13 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 class OperationRoute(APIRoute):
-    """A route that runs an operation; FastAPI matches it and documents it."""
+    """A route that runs an operation; FastAPI matches it and documents it.
+
+    `omits` names parameters of the operation that this path does not take.
+    """
 
     operation: Operation
+    omits: frozenset[str]
     answer: TypeAdapter[Any]
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -49,7 +53,7 @@ class OperationRoute(APIRoute):
         ctx: Context = request.app.state.context(request)
         operation = self.operation
         await admit(ctx.caller, [Demand.of(operation)], 1, restricted=operation.restricted)
-        names = path_names_of(self.path)
+        names = path_names_of(self.path) | self.omits
         arguments = await read_arguments(request, operation, names)
         if operation.is_conditional:
             ctx = replace(ctx, if_match=request.headers.get("if-match"))
@@ -95,36 +99,40 @@ class Router(APIRouter):
         path: str,
         resolver: Callable[..., Any],
         status: int,
+        *,
         answer: Any = None,
+        name: str | None = None,
+        omits: tuple[str, ...] = (),
     ) -> None:
         """Publish `resolver`; a collection path answers with and without its trailing slash.
 
-        `answer` is the type to write where it is narrower than what the resolver returns.
+        `answer` is the type to write where it is narrower than what the resolver returns. `name` is for
+        a second path to the same resolver, `omits` for what its other path takes.
         """
         operation = operation_of(resolver)
+        name = name or operation.name
         model: Any = None if status == 204 else answer or operation.answer
-        route_class = type(
-            "OperationRoute", (OperationRoute,), {"operation": operation, "answer": TypeAdapter(model)}
-        )
+        declared = {"operation": operation, "answer": TypeAdapter(model), "omits": frozenset(omits)}
+        route_class = type("OperationRoute", (OperationRoute,), declared)
         other = path.removesuffix("/") if path.endswith("/") else f"{path}/"
         for variant in (path, other):
             self.add_api_route(
                 variant,
-                _document(operation, path_names_of(path)),
+                _document(operation, path_names_of(path), frozenset(omits)),
                 methods=[method],
                 status_code=status,
                 response_model=model,
                 responses=ERRORS,
-                summary=operation.name.replace("_", " ").capitalize(),
+                summary=name.replace("_", " ").capitalize(),
                 description=operation.description,
-                operation_id=operation.name,
+                operation_id=name,
                 include_in_schema=variant == path,
                 openapi_extra=operation_extras(operation, method),
                 route_class_override=route_class,
             )
 
 
-def _document(operation: Operation, path_names: frozenset[str]) -> Callable[..., Any]:
+def _document(operation: Operation, path_names: frozenset[str], omits: frozenset[str]) -> Callable[..., Any]:
     """A function with the operation's parameters, for FastAPI to document; it is never called."""
 
     async def documented(**_: Any) -> Any:
@@ -134,6 +142,8 @@ def _document(operation: Operation, path_names: frozenset[str]) -> Callable[...,
     for parameter in operation.parameters:
         annotation: Any = Annotated[parameter.annotation, Query()]
         default = parameter.default
+        if parameter.name in omits:
+            continue
         if parameter.place == "data":
             annotation = Annotated[parameter.annotation, Body()]
         elif parameter.name in path_names:

@@ -25,9 +25,7 @@ CustomerExternalId = Annotated[
     ExternalId | None,
     Field(description="Its id in the caller's system: unique in the workspace, and fixed once set."),
 ]
-TypeField = Annotated[
-    CustomerType, Field(description="An individual can become a team; a team stays one.")
-]
+TypeField = Annotated[CustomerType, Field(description="An individual can become a team; a team stays one.")]
 
 
 @graphql_type
@@ -111,9 +109,9 @@ class CustomerCreate(Input):
     external_id: CustomerExternalId = None
     name: PersonName = None
     billing_address: BillingAddressInput | None = None
-    type: Annotated[
-        CustomerType | None, Field(description="Null means the default, `individual`.")
-    ] = CustomerType.INDIVIDUAL
+    type: Annotated[CustomerType | None, Field(description="Null means the default, `individual`.")] = (
+        CustomerType.INDIVIDUAL
+    )
     owner: Annotated[
         OwnerInput | None, Field(description="By default the customer's own address and name.")
     ] = None

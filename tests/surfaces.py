@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+from urllib.parse import quote
 
 from graphql import (
     GraphQLEnumType,
@@ -23,7 +24,9 @@ from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
 from resolvers.expose import OPERATION
 from resolvers.operations import Operation
-from rest_compat.api import PREFIX, operation_routes
+from rest_compat.api import PREFIX, documented_routes, operation_routes
+from rest_compat.reading import path_names_of
+from rest_compat.router import OperationRoute
 
 
 class Refused(Exception):
@@ -86,8 +89,8 @@ class Rest(Surface):
     name = "rest"
 
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
-        route = operation_routes()[operation]
-        method, path = next(iter(route.methods)), PREFIX + route.path
+        route = _route_for(operation, arguments)
+        method, path = next(iter(route.methods)), PREFIX + route.path_format
         left = dict(arguments)
         headers = self._sent_headers()
         if (etag := left.pop("if_match", None)) is not None:
@@ -95,7 +98,7 @@ class Rest(Surface):
         body = {"json": left.pop("data")} if "data" in left else {}
         for name in list(left):
             if f"{{{name}}}" in path:
-                path = path.replace(f"{{{name}}}", str(left.pop(name)))
+                path = path.replace(f"{{{name}}}", quote(str(left.pop(name)), safe=""))
         answer = await self.client.request(method, path, params=_query(left), headers=headers, **body)
         return Answer(self._read(route.operation, answer, arguments), answer.headers)
 
@@ -143,6 +146,14 @@ class GraphQL(Surface):
                 detail = [entry | {"loc": _after(entry["loc"], {"data"})} for entry in detail]
             raise Refused(said["status"], said["code"], detail)
         return from_graphql(type_, body["data"][name])
+
+
+def _route_for(operation: str, arguments: Mapping[str, Any]) -> OperationRoute:
+    """The operation's route; where it has several, the one whose path takes the arguments."""
+    for route in documented_routes():
+        if route.operation.name == operation and path_names_of(route.path) <= arguments.keys():
+            return route
+    return operation_routes()[operation]
 
 
 def graphql_fields(schema: GraphQLSchema) -> dict[str, tuple[str, str, Any]]:

@@ -1,4 +1,4 @@
-"""The `events` table: what happened, never changed afterwards."""
+"""The `events` table: what happened, never changed afterwards but to anonymise it."""
 
 from datetime import datetime
 from typing import Any, ClassVar

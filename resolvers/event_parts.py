@@ -1,0 +1,141 @@
+"""Events as rows become answers, the pages of them behind links, and how the service writes its own."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Column, and_, func, literal, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from resolvers.access import Row, visible
+from resolvers.context import Context
+from resolvers.customer_parts import customer_of
+from resolvers.lists import Listing, make_cursor, page_of
+from schema.events import LABELS, Event, EventPage, EventQuery
+from storage.enums import EventSource
+from storage.rows import insert_row, table_of
+from storage.tables.customers import CustomerRow
+from storage.tables.events import EventRow
+
+RowKey = tuple[UUID, UUID]
+PageKey = tuple[UUID, UUID, int, int]
+
+_events, _customers = table_of(EventRow), table_of(CustomerRow)
+LISTING = Listing(EventRow, {"timestamp": _events.c.timestamp}, default=("-timestamp",), replica=True)
+
+
+async def record_event(
+    connection: AsyncConnection, customer: Row, name: str, **metadata: str | None
+) -> Mapping[str, Any]:
+    """Write an event of the service about a customer, in the transaction of what it tells."""
+    return await insert_row(
+        connection,
+        EventRow,
+        workspace_id=customer["workspace_id"],
+        source=EventSource.SYSTEM,
+        name=name,
+        customer_id=customer["id"],
+        external_customer_id=customer["external_id"],
+        metadata=metadata,
+    )
+
+
+async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> list[Event]:
+    """The events of these rows with their customers and counts: two statements, however many rows."""
+    workspaces = {row["workspace_id"] for row in rows}
+    of_rows = and_(
+        _events.c.workspace_id.in_(workspaces), _events.c.parent_id.in_([row["id"] for row in rows])
+    )
+    counted = select(_events.c.parent_id, func.count()).where(of_rows).group_by(_events.c.parent_id)
+    children: dict[UUID, int] = {}
+    customers: dict[UUID, Row] = {}
+    if rows:
+        children = dict((await connection.execute(counted)).tuples().all())
+    if ids := {row["customer_id"] for row in rows} - {None}:
+        # Deleted ones too: an event goes on showing whose it was.
+        theirs = and_(_customers.c.workspace_id.in_(workspaces), _customers.c.id.in_(ids))
+        found = (await connection.execute(select(_customers).where(theirs))).mappings()
+        customers = {row["id"]: dict(row) for row in found}
+    return [_event_of(row, customers.get(row["customer_id"]), children.get(row["id"], 0)) for row in rows]
+
+
+async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
+    """The visible events of these workspaces and ids, in their order."""
+    wanted = select(_events).where(visible(EventRow, ctx.principal), _of(_events.c.id, keys))
+    async with ctx.snapshot(replica=True) as connection:
+        rows = [dict(row) for row in (await connection.execute(wanted)).mappings()]
+        found = {(event.workspace_id, event.id): event for event in await assemble_events(connection, rows)}
+    return [found.get(key) for key in keys]
+
+
+async def load_customer_events(ctx: Context, keys: Sequence[PageKey]) -> list[EventPage]:
+    """A page of each customer's events, the newest first."""
+    return await _load_pages(ctx, _events.c.customer_id, keys)
+
+
+async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[EventPage]:
+    """A page of each event's direct children, the newest first."""
+    return await _load_pages(ctx, _events.c.parent_id, keys)
+
+
+async def _load_pages(ctx: Context, column: Column[Any], keys: Sequence[PageKey]) -> list[EventPage]:
+    """The pages of `keys`: workspace, parent, limit and page. One statement finds their events."""
+    numbered = (
+        select(
+            _events,
+            func.row_number()
+            .over(
+                partition_by=(_events.c.workspace_id, column),
+                order_by=(_events.c.timestamp.desc(), _events.c.id.desc()),
+            )
+            .label("place"),
+            func.count().over(partition_by=(_events.c.workspace_id, column)).label("total"),
+        )
+        .where(visible(EventRow, ctx.principal), _of(column, [key[:2] for key in keys]))
+        .subquery()
+    )
+    # The first of each tells the total to a page past the end.
+    wanted = [numbered.c.place == 1]
+    for limit, page in {key[2:] for key in keys}:
+        skipped = literal((page - 1) * limit, BigInteger)
+        last = literal(page * limit, BigInteger)
+        wanted.append(and_(numbered.c.place > skipped, numbered.c.place <= last))
+    ordered = select(numbered).where(or_(*wanted)).order_by(numbered.c.place)
+    async with ctx.snapshot(replica=True) as connection:
+        rows = [dict(row) for row in (await connection.execute(ordered)).mappings()]
+        events = await assemble_events(connection, rows)
+    found: dict[RowKey, list[tuple[Row, Event]]] = defaultdict(list)
+    for row, event in zip(rows, events, strict=True):
+        found[row["workspace_id"], row[column.name]].append((row, event))
+    return [_page(ctx, column, key, found[key[:2]]) for key in keys]
+
+
+def _page(ctx: Context, column: Column[Any], key: PageKey, found: list[tuple[Row, Event]]) -> EventPage:
+    _, parent, limit, page = key
+    skipped = (page - 1) * limit
+    here = [(row, event) for row, event in found if skipped < row["place"] <= skipped + limit]
+    total = found[0][0]["total"] if found else 0
+    of_parent = {"customer_id": [parent]} if column.name == "customer_id" else {"parent_id": parent}
+    query = EventQuery.model_validate({**of_parent, "limit": limit, "page": page})
+    more = here and skipped + limit < total
+    cursor = make_cursor(ctx, LISTING, query, here[-1][0]) if more else None
+    return page_of(query, [event for _, event in here], total, cursor)
+
+
+def _of(column: Column[Any], keys: Sequence[RowKey]) -> Any:
+    return and_(
+        _events.c.workspace_id.in_({workspace_id for workspace_id, _ in keys}),
+        column.in_([id for _, id in keys]),
+    )
+
+
+def _event_of(row: Row, customer: Row | None, child_count: int) -> Event:
+    return Event.model_validate(
+        {
+            **row,
+            "customer": customer and customer_of(customer),
+            "label": LABELS.get(row["name"], row["name"]),
+            "child_count": child_count,
+        }
+    )

@@ -1,0 +1,99 @@
+"""What can be done with events."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.access import Row, check_workspaces, visible
+from resolvers.context import Context
+from resolvers.event_parts import LISTING, assemble_events
+from resolvers.lists import Listing, any_of, list_page, list_rows, metadata_conditions
+from resolvers.operations import requires
+from schema.errors import NotFound
+from schema.events import Event, EventNameQuery, EventNameSummary, EventQuery
+from schema.pages import Page
+from storage.rows import table_of
+from storage.tables.customers import CustomerRow
+from storage.tables.events import EventRow
+
+_table, _customers = table_of(EventRow), table_of(CustomerRow)
+
+
+@requires(Scope.EVENTS_READ)
+async def list_events(ctx: Context, filters: EventQuery) -> Page[Event]:
+    """Events, page by page, newest first unless sorted otherwise."""
+    await check_workspaces(ctx, filters.workspace_id)
+    conditions = [
+        *_conditions(ctx, filters),
+        *any_of(_table.c.name, filters.name),
+        *metadata_conditions(_table.c.metadata, filters.metadata),
+    ]
+    if filters.parent_id is not None:
+        conditions.append(_table.c.parent_id == filters.parent_id)
+
+    async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[Event]:
+        return await assemble_events(connection, rows)
+
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
+
+
+@requires(Scope.EVENTS_READ)
+async def get_event(ctx: Context, id: UUID) -> Event:
+    """One event."""
+    wanted = select(_table).where(visible(EventRow, ctx.principal), _table.c.id == id)
+    async with ctx.snapshot(replica=True) as connection:
+        row = (await connection.execute(wanted)).mappings().first()
+        if row is None:
+            raise NotFound("There is no such event.")
+        (event,) = await assemble_events(connection, [dict(row)])
+    return event
+
+
+@requires(Scope.EVENTS_READ)
+async def list_event_names(ctx: Context, filters: EventNameQuery) -> Page[EventNameSummary]:
+    """The names of the events that match, each once, with how often and when they occur; by name."""
+    await check_workspaces(ctx, filters.workspace_id)
+    # A name belongs to one source: those of the service's own events are refused to others.
+    names = (
+        select(
+            _table.c.name,
+            func.min(_table.c.source).label("source"),
+            func.count().label("occurrences"),
+            func.min(_table.c.timestamp).label("first_seen"),
+            func.max(_table.c.timestamp).label("last_seen"),
+        )
+        .where(visible(EventRow, ctx.principal), *_conditions(ctx, filters))
+        .group_by(_table.c.name)
+        .subquery()
+    )
+    keys: dict[str, Any] = {key: names.c[key] for key in ("name", "occurrences", "first_seen", "last_seen")}
+    listing = Listing(EventRow, keys, default=("name",), identity=keys["name"], replica=True)
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[EventNameSummary]:
+        return [EventNameSummary.model_validate(row) for row in rows]
+
+    return await list_rows(ctx, listing, filters, select(names), assemble)
+
+
+def _conditions(ctx: Context, filters: EventQuery | EventNameQuery) -> list[ColumnElement[bool]]:
+    conditions = [
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.customer_id, filters.customer_id),
+    ]
+    if filters.external_customer_id is not None:
+        external_id = filters.external_customer_id
+        # Those reported under the id, and those of the customer who has it now.
+        same = _customers.c.external_id == external_id
+        theirs = select(_customers.c.id).where(visible(CustomerRow, ctx.principal), same)
+        conditions.append(or_(_table.c.external_customer_id == external_id, _table.c.customer_id.in_(theirs)))
+    if filters.source is not None:
+        conditions.append(_table.c.source == filters.source.value)
+    if filters.start_timestamp is not None:
+        conditions.append(_table.c.timestamp >= filters.start_timestamp)
+    if filters.end_timestamp is not None:
+        conditions.append(_table.c.timestamp < filters.end_timestamp)
+    return conditions

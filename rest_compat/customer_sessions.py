@@ -1,0 +1,7 @@
+"""`/api/customer-sessions/`."""
+
+from resolvers import customer_sessions
+from rest_compat.router import Router
+
+router = Router("/customer-sessions", "Customer sessions")
+router.post("/", customer_sessions.create_customer_session)

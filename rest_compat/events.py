@@ -1,0 +1,9 @@
+"""`/api/events/`."""
+
+from resolvers import events
+from rest_compat.router import Router
+
+router = Router("/events", "Events")
+router.get("/", events.list_events)
+router.get("/names", events.list_event_names)
+router.get("/{id}", events.get_event)

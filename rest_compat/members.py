@@ -1,0 +1,11 @@
+"""`/api/members/`."""
+
+from resolvers import members
+from rest_compat.router import Router
+
+router = Router("/members", "Members")
+router.post("/", members.create_member)
+router.get("/", members.list_members)
+router.get("/{id}", members.get_member)
+router.patch("/{id}", members.update_member)
+router.delete("/{id}", members.delete_member)
