@@ -15,6 +15,15 @@ SCHEMES = {
         "description": "A workspace token, a personal token, an OAuth access token or a customer's token.",
     }
 }
+DESCRIPTION = """
+Send `Authorization: Bearer <token>` with every call; bodies are JSON. Every operation here is also a field
+of the GraphQL endpoint `/graphql`, which runs the same code.
+
+A failure answers `{"error": code, "detail": ...}`. With 422, `detail` lists every problem as
+`{loc, msg, type, input}`. Lists take `page` and `limit`, or `after` with the `next_cursor` of the page before.
+A `PATCH` keeps the fields it leaves out. `POST` and `PATCH` take an `Idempotency-Key`, single reads give an
+`ETag`.
+"""
 METADATA = {
     "name": "metadata",
     "in": "query",
@@ -36,6 +45,7 @@ def describe_api(app: FastAPI) -> None:
                     title=app.title,
                     version=app.version,
                     summary="REST and GraphQL over the same operations; this is the REST surface.",
+                    description=DESCRIPTION,
                     routes=app.routes,
                 )
             )

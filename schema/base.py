@@ -47,7 +47,7 @@ class Input(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def _check_texts(cls, value: Any) -> Any:
-        bare = value.value if isinstance(value, strawberry.Some) else value
+        bare = _bare(value)
         for text in bare if isinstance(bare, list) else [bare]:
             if isinstance(text, str):
                 check_text(text)
@@ -106,5 +106,10 @@ def _as_data(model: type[BaseModel], value: Any, context: InputContext) -> dict[
     for field in definition.fields:
         name = context.config.name_converter.from_field(field)
         if name in value:
-            data[field.python_name] = context.convert(value[name], field.type)
+            converted = context.convert(value[name], field.type)
+            data[field.python_name] = _bare(converted)
     return data
+
+
+def _bare(value: Any) -> Any:
+    return value.value if isinstance(value, strawberry.Some) else value

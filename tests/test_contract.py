@@ -4,9 +4,11 @@ from pathlib import Path
 
 import orjson
 import pytest
+from graphql import parse, validate
 
 from gateway.app import create_app
 from gateway.settings import Settings
+from gateway.web.pages import explorer_examples
 from resolvers.operations import operation_of
 from resolvers.root import make_schema
 from rest_compat.api import operation_routes
@@ -40,6 +42,11 @@ def test_the_committed_openapi_document_is_the_one_served():
     app = create_app(Settings(secret_key="x" * 32))
     committed = orjson.loads((ROOT / "rest_compat/openapi.json").read_bytes())
     assert committed == orjson.loads(orjson.dumps(app.openapi()))
+
+
+@pytest.mark.parametrize("example", explorer_examples(), ids=lambda example: example.query.split("(")[0])
+def test_the_explorers_examples_fit_the_schema(example):
+    assert validate(make_schema()._schema, parse(example.query)) == []
 
 
 def test_a_resolver_without_a_declaration_cannot_be_published():

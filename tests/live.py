@@ -1,0 +1,50 @@
+"""A gateway behind a real socket, in a thread with a loop of its own."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from gateway.app import create_app
+from gateway.settings import Settings
+from storage.migrations.run import upgrade
+from tests.conftest import SECRET, Gateway, Tenant, make_tenant
+
+
+@contextmanager
+def serve(database_url: str, objects: Path) -> Iterator[tuple[str, Tenant]]:
+    """The address of a running gateway and a tenant of it."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    app = create_app(
+        Settings(
+            database_url=database_url,
+            object_store=str(objects),
+            secret_key=SECRET,
+            base_url=f"{address}/api",
+            rate_limit=0,
+            rate_limit_restricted=0,
+        )
+    )
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", proxy_headers=False))
+    made: list[Tenant] = []
+
+    async def run() -> None:
+        database = app.state.services.database
+        await upgrade(database)
+        made.append(await make_tenant(Gateway(app, None, database)))  # type: ignore[arg-type]
+        await server.serve(sockets=[listener])
+
+    thread = threading.Thread(target=asyncio.run, args=(run(),), daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(timeout=0.02)
+        if not thread.is_alive():
+            raise RuntimeError("The gateway did not start.")
+    yield address, made[0]
+    server.should_exit = True
+    thread.join(timeout=10)
