@@ -1,0 +1,70 @@
+"""Users, workspaces, their review and their limits from the command line."""
+
+import pytest
+
+from tests.cli.command import Command
+from tests.cli.conftest import OWNER
+
+
+def test_a_new_user_is_given_by_id_and_address(command: Command) -> None:
+    user = command.json("users", "create", "--email", "grace@example.com", "--password", "another")
+    assert user.keys() == {"id", "email"}
+    assert user["email"] == "grace@example.com"
+
+
+def test_an_address_that_has_a_user_is_refused_in_any_case(command: Command) -> None:
+    said = command.refusal("users", "create", "--email", OWNER.upper(), "--password", "another")
+    assert said == (
+        "There is a user with the e-mail address ADA@EXAMPLE.COM already: choose another address."
+    )
+
+
+def test_every_problem_with_a_user_is_named_in_one_sentence(command: Command) -> None:
+    said = command.refusal("users", "create", "--email", "ada", "--password", "")
+    assert said.startswith("email: Input should be an e-mail address")
+    assert "; password: String should have at least 1 character." in said
+
+
+def test_a_new_workspace_is_printed_as_rest_gives_it(command: Command) -> None:
+    made = command.json("workspaces", "create", "--name", "Harbour", "--slug", "harbour", "--owner", OWNER)
+    assert (made["slug"], made["status"], made["modified_at"]) == ("harbour", "created", None)
+    assert made["customer_portal_settings"] == {"usage": {"show": True}}
+
+
+@pytest.mark.parametrize(
+    ("slug", "owner", "reason"),
+    [
+        ("acme", OWNER, "slug: "),
+        ("graphql", OWNER, "slug: This slug is reserved"),
+        ("two words", OWNER, "slug: String should match pattern"),
+        ("harbour", "nobody@example.com", "There is no user with the address nobody@example.com: make one"),
+    ],
+    ids=["taken", "reserved", "malformed", "nobody's"],
+)
+def test_a_workspace_that_the_api_would_refuse_is_refused(
+    command: Command, slug: str, owner: str, reason: str
+) -> None:
+    said = command.refusal("workspaces", "create", "--name", "Harbour", "--slug", slug, "--owner", owner)
+    assert said.startswith(reason)
+
+
+def test_a_review_moves_only_along_the_allowed_moves(command: Command) -> None:
+    assert (
+        command.json("workspaces", "status", "acme", "onboarding_started")["status"] == "onboarding_started"
+    )
+    said = command.refusal("workspaces", "status", "acme", "active")
+    assert said == "From onboarding_started the status moves to initial_review."
+    assert "nowhere" in command.refusal("workspaces", "status", "nowhere", "active")
+
+
+def test_a_limit_can_be_set_and_turned_off(command: Command) -> None:
+    for limit in (1200, 0):
+        answer = command.json("limits", "set", "acme", str(limit))
+        assert answer == {"slug": "acme", "requests_per_minute": limit}
+    assert "'N'" in command.refusal("limits", "set", "acme", "--", "-1", status=2)
+    assert "no workspace with the slug nowhere" in command.refusal("limits", "set", "nowhere", "5")
+
+
+def test_without_json_a_short_text_is_printed(command: Command) -> None:
+    outcome = command.run("limits", "set", "acme", "1200")
+    assert outcome.stdout == "The workspace acme may make 1200 calls a minute.\n"

@@ -1,0 +1,79 @@
+"""Access tokens from the command line."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from oauth.credentials import mint
+from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
+from storage.enums import CredentialKind
+from tests.cli.command import Command
+from tests.cli.conftest import OWNER
+
+
+@pytest.mark.parametrize(
+    ("owner", "start", "scopes"),
+    [
+        (("--workspace", "acme"), "dg_wat_", WORKSPACE_SCOPES),
+        (("--user", OWNER), "dg_pat_", USER_SCOPES),
+    ],
+    ids=["workspace", "user"],
+)
+def test_a_token_has_all_scopes_of_its_kind_unless_told_otherwise(
+    command: Command, owner: tuple[str, str], start: str, scopes: frozenset[str]
+) -> None:
+    made = command.json("tokens", "create", *owner)
+    assert made.keys() == {"id", "token", "scopes", "expires_at"}
+    assert made["token"].startswith(start)
+    assert made["scopes"] == sorted(scopes)
+    assert made["expires_at"] is None
+
+
+def test_a_token_has_just_the_scopes_and_the_life_asked_for(command: Command) -> None:
+    wanted = ("--scope", "shares:read", "--scope", "files:write", "--expires-in", "600")
+    made = command.json("tokens", "create", "--workspace", "acme", *wanted)
+    assert made["scopes"] == ["files:write", "shares:read"]
+    life = datetime.fromisoformat(made["expires_at"]) - datetime.now(UTC)
+    assert timedelta(seconds=540) < life <= timedelta(seconds=600)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "reason"),
+    [
+        (
+            ("--workspace", "acme", "--scope", "user:read"),
+            1,
+            "user:read cannot be a scope of this token: take a",
+        ),
+        (("--workspace", "nowhere"), 1, "There is no workspace with the slug nowhere"),
+        (("--user", "nobody@example.com"), 1, "There is no user with the address nobody@example.com"),
+        ((), 2, "Invalid value for --workspace or --user"),
+        (("--workspace", "acme", "--user", OWNER), 2, "Invalid value for --workspace or --user"),
+        (("--workspace", "acme", "--expires-in", "0"), 2, "Invalid value for '--expires-in'"),
+    ],
+    ids=["scope", "workspace", "user", "no owner", "two owners", "no life"],
+)
+def test_a_token_that_makes_no_sense_is_refused(
+    command: Command, arguments: tuple[str, ...], status: int, reason: str
+) -> None:
+    assert command.refusal("tokens", "create", *arguments, status=status).startswith(reason)
+
+
+def test_a_revoked_token_leaves_the_list_and_stays_revoked(command: Command) -> None:
+    first, second = (command.json("tokens", "create", "--workspace", "acme") for _ in range(2))
+    command.json("tokens", "create", "--user", OWNER, "--comment", "laptop")
+    by_text = command.json("tokens", "revoke", first["token"])
+    assert by_text["id"] == first["id"]
+    assert command.json("tokens", "revoke", first["id"]) == by_text
+    command.json("tokens", "revoke", second["id"])
+    (left,) = command.json("tokens", "list")["tokens"]
+    assert (left["workspace"], left["user"], left["comment"]) == (None, OWNER, "laptop")
+    assert "token" not in left
+    assert command.json("tokens", "list", "--workspace", "acme") == {"tokens": []}
+
+
+def test_an_unknown_credential_is_refused_without_repeating_it(command: Command) -> None:
+    unknown = mint(CredentialKind.WORKSPACE_TOKEN).text
+    for said in (command.refusal("tokens", "revoke", name) for name in (unknown, unknown[:-1])):
+        assert "`duograph tokens list` shows" in said
+        assert unknown[:-1] not in said
