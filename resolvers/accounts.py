@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import Credential, mint
@@ -36,6 +36,7 @@ class MoveRefused(ValueError):
 
 async def create_user(connection: AsyncConnection, email: str, password: str, name: str | None) -> Values:
     """A new user, who joins every workspace that invited the address. Raises `Duplicate`."""
+    await _hold_address(connection, email)
     user = await insert_row(
         connection, UserRow, email=email, name=name, password_hash=hash_password(password)
     )
@@ -63,6 +64,16 @@ async def found_workspace(connection: AsyncConnection, owner: Values, **values: 
         email=owner["email"],
     )
     return workspace
+
+
+async def invite_member(connection: AsyncConnection, workspace_id: UUID, email: str) -> Values:
+    """A member where the address has a user already, else an invitation. Raises `Duplicate`."""
+    await _hold_address(connection, email)
+    user = await find_user(connection, email)
+    user_id = user["id"] if user else None
+    return await insert_row(
+        connection, WorkspaceMemberRow, workspace_id=workspace_id, user_id=user_id, email=email
+    )
 
 
 async def find_workspace(connection: AsyncConnection, slug: str) -> Values | None:
@@ -113,3 +124,9 @@ async def issue_token(
         expires_at=now() + expires_in if expires_in else None,
     )
     return credential, row
+
+
+async def _hold_address(connection: AsyncConnection, email: str) -> None:
+    """Let an invitation and the sign-up of its user come one after the other, or neither sees the other."""
+    if connection.dialect.name == "postgresql":
+        await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(email.casefold()))))

@@ -12,6 +12,7 @@ from resolvers import (
     members,
     shares,
     viewer,
+    workspace_members,
     workspaces,
 )
 from resolvers.expose import expose
@@ -36,6 +37,8 @@ class Query:
     viewer = expose(viewer.get_viewer)
     workspace = expose(workspaces.find_workspace)
     workspaces = expose(workspaces.list_workspaces)
+    workspace_member = expose(workspace_members.get_workspace_member)
+    workspace_members = expose(workspace_members.list_workspace_members)
 
 
 @strawberry.type
@@ -55,6 +58,8 @@ class Mutation:
     delete_share = expose(shares.delete_share)
     create_workspace = expose(workspaces.create_workspace)
     update_workspace = expose(workspaces.update_workspace)
+    invite_workspace_member = expose(workspace_members.invite_workspace_member)
+    remove_workspace_member = expose(workspace_members.remove_workspace_member)
 
 
 def make_schema() -> strawberry.Schema:

@@ -12,6 +12,7 @@ from rest_compat import (
     members,
     shares,
     viewer,
+    workspace_members,
     workspaces,
 )
 from rest_compat.openapi import describe_api
@@ -27,6 +28,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     members.router,
     shares.router,
     viewer.router,
+    workspace_members.router,
     workspaces.router,
 )
 

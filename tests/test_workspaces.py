@@ -5,9 +5,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from oauth.scopes import WORKSPACE_SCOPES, Scope
-from resolvers.accounts import MoveRefused, issue_token, move_workspace
-from storage.enums import CredentialKind, WorkspaceStatus
+from oauth.scopes import Scope
+from resolvers.accounts import MoveRefused, move_workspace
+from storage.enums import WorkspaceStatus
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
 from tests.conftest import make_token
@@ -79,16 +79,6 @@ async def test_everything_that_is_sent_is_kept_and_details_are_never_given_back(
             "analytics_compare": False,
         }
     }
-
-
-async def test_the_maker_becomes_the_first_member_and_nobody_else_sees_the_workspace(personal, other_tenant):
-    made = await personal.create_workspace(data={"name": "Second", "slug": new_slug()})
-    assert {item["id"] for item in (await personal.list_workspaces())["data"]} >= {made["id"]}
-    stranger = personal.with_token(other_tenant.personal_token)
-    with pytest.raises(Refused, match="not_found"):
-        await stranger.get_workspace(id=made["id"])
-    with pytest.raises(Refused, match="not_found"):
-        await stranger.update_workspace(id=made["id"], data={"name": "Mine"})
 
 
 @pytest.mark.parametrize(
@@ -247,46 +237,6 @@ async def test_changes_of_different_settings_at_once_both_last(surface, tenant):
     )
     settings = (await surface.get_workspace(id=tenant.id))["feature_settings"]
     assert [settings[name] for name in names] == [True] * 3
-
-
-async def test_a_workspaces_token_makes_another_for_its_maker_and_stays_in_its_own(surface, tenant):
-    once = surface.with_headers(idempotency_key=uuid4().hex)
-    data = {"name": "Second", "slug": new_slug()}
-    made = await once.create_workspace(data=data)
-    again = await once.ask("create_workspace", {"data": data})
-    assert again.value == made
-    assert again.headers["idempotency-replayed"] == "true"
-
-    with pytest.raises(Refused, match="not_found"):
-        await surface.get_workspace(id=made["id"])
-    assert [item["id"] for item in (await surface.list_workspaces())["data"]] == [tenant.id]
-    maker = surface.with_token(tenant.personal_token)
-    assert await maker.get_workspace(id=made["id"]) == made
-
-
-async def test_a_token_of_nobody_and_a_client_for_one_workspace_make_none(surface, gateway, tenant):
-    of_nobody = await make_token(gateway, tenant, Scope.WORKSPACES_WRITE)
-    async with gateway.database.write() as connection:
-        for_one, _ = await issue_token(
-            connection,
-            CredentialKind.ACCESS_TOKEN,
-            WORKSPACE_SCOPES,
-            workspace_id=UUID(tenant.id),
-            maker_user_id=UUID(tenant.user_id),
-        )
-    for token in (of_nobody, for_one.text):
-        with pytest.raises(Refused, match="not_permitted") as refused:
-            await surface.with_token(token).create_workspace(data={"name": "Acme", "slug": new_slug()})
-        assert refused.value.status == 403
-
-
-async def test_a_users_client_makes_a_workspace_of_that_user(surface, gateway, tenant):
-    async with gateway.database.write() as connection:
-        token, _ = await issue_token(
-            connection, CredentialKind.ACCESS_TOKEN, WORKSPACE_SCOPES, user_id=UUID(tenant.user_id)
-        )
-    made = await surface.with_token(token.text).create_workspace(data={"name": "Acme", "slug": new_slug()})
-    assert (await surface.with_token(tenant.personal_token).get_workspace(id=made["id"]))["name"] == "Acme"
 
 
 async def test_operators_move_the_status_along_the_allowed_moves_only(surface, gateway, tenant):

@@ -1,0 +1,10 @@
+"""`/api/workspace-members/`."""
+
+from resolvers import workspace_members
+from rest_compat.router import Router
+
+router = Router("/workspace-members", "Workspace members")
+router.post("/", workspace_members.invite_workspace_member)
+router.get("/", workspace_members.list_workspace_members)
+router.get("/{id}", workspace_members.get_workspace_member)
+router.delete("/{id}", workspace_members.remove_workspace_member)
