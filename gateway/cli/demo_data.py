@@ -1,0 +1,72 @@
+"""What the demo workspace holds, as callers would send it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Data = Mapping[str, Any]
+
+WORKSPACE: Data = {
+    "name": "Harbour Prints",
+    "email": "hello@example.com",
+    "website": "https://example.com",
+    "feature_settings": {"member_model_enabled": True},
+}
+SHARES: tuple[Data, ...] = (
+    {
+        "name": "Lighthouse poster",
+        "description": "Forty by sixty, ready to print.",
+        "prices": [{"amount_type": "fixed", "price_amount": 2500, "price_currency": "usd"}],
+        "metadata": {"collection": "coast", "year": 2026},
+    },
+    {
+        "name": "Wallpapers of the tides",
+        "description": "Twelve pictures for screens.",
+        "prices": [{"amount_type": "free"}],
+        "metadata": {"collection": "coast"},
+    },
+    {
+        "name": "Sea sounds",
+        "description": "An hour of waves: pay what you like.",
+        "prices": [
+            {
+                "amount_type": "custom",
+                "price_currency": "usd",
+                "minimum_amount": 300,
+                "preset_amount": 800,
+                "maximum_amount": 5000,
+            }
+        ],
+    },
+    {
+        "name": "Winter almanac",
+        "visibility": "draft",
+        "prices": [{"amount_type": "fixed", "price_amount": 1800, "price_currency": "eur"}],
+    },
+)
+# Each with the members that join its owner.
+CUSTOMERS: tuple[tuple[Data, tuple[Data, ...]], ...] = (
+    (
+        {
+            "email": "mina@example.com",
+            "name": "Mina Okafor",
+            "external_id": "reader-1001",
+            "billing_address": {"country": "GB", "city": "Whitby"},
+            "metadata": {"newsletter": True},
+        },
+        (),
+    ),
+    ({"email": "jonas@example.com", "name": "Jonas Lind"}, ()),
+    (
+        {
+            "email": "office@studio.example.com",
+            "name": "Studio Nord",
+            "external_id": "studio-7",
+            "type": "team",
+            "billing_address": {"country": "SE", "city": "Malmö"},
+        },
+        (
+            {"email": "ines@studio.example.com", "name": "Ines Berg", "role": "billing_manager"},
+            {"email": "tarik@studio.example.com", "name": "Tarik Aydin"},
+        ),
+    ),
+)
