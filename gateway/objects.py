@@ -50,7 +50,9 @@ async def put_part(request: Request) -> Response:
     except UrlRefused as refused:
         raise await _not_permitted(request, refused) from None
     except PartsRefused as refused:
-        raise Invalid(problem(("body",), fault.message, fault.fault) for fault in refused.problems) from None
+        raise Invalid(
+            problem(("body",), _sentence(fault.message), fault.fault) for fault in refused.problems
+        ) from None
     except UploadUnknown:
         raise NotFound("This upload has been completed or dropped.") from None
     except ClientDisconnect:
@@ -98,8 +100,11 @@ async def _not_permitted(request: Request, refused: UrlRefused) -> NotPermitted:
     """A good URL was paid for by the call that gave it; one that is not costs the address a call."""
     ctx: Context = request.app.state.context(request)
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
-    text = str(refused)
-    return NotPermitted(f"{text[:1].upper()}{text[1:]}.")
+    return NotPermitted(f"{_sentence(str(refused))}.")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _store(request: Request) -> LocalObjectStore:

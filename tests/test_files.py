@@ -1,5 +1,6 @@
 """Files, from outside: made, read, listed, downloaded and deleted, on both surfaces and both databases."""
 
+import asyncio
 from hashlib import sha256
 from uuid import uuid4
 
@@ -210,6 +211,22 @@ async def test_deleting_a_file_takes_it_off_its_shares(surface):
     assert left["medias"] == [kept]
     assert left["modified_at"] is not None
     assert await surface.get_share(id=other["id"]) == other
+
+
+async def test_files_can_be_deleted_while_their_shares_change(surface):
+    images = [await upload_image(surface) for _ in range(4)]
+    medias = [image["id"] for image in images]
+    data = {"name": "Album", "prices": [FREE], "medias": medias}
+    shares = [await surface.create_share(data=data) for _ in range(2)]
+    changes = [surface.update_share(id=share["id"], data={"medias": medias}) for share in shares]
+    deletions = [surface.delete_file(id=id) for id in medias[:3]]
+    results = await asyncio.gather(*changes, *deletions, return_exceptions=True)
+
+    assert results[2:] == medias[:3]
+    for result in results[:2]:
+        assert isinstance(result, dict) or set(result.problems.values()) == {"media"}
+    for share in shares:
+        assert (await surface.get_share(id=share["id"]))["medias"] == [images[3]]
 
 
 async def test_only_uploaded_images_of_the_same_workspace_can_be_medias(surface, other_tenant):

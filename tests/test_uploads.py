@@ -1,11 +1,12 @@
 """Uploads in parts, from outside: their plan, their arrival, their completion and what can go wrong."""
 
+import asyncio
 import os
 from datetime import timedelta
 
 import pytest
 
-from storage.objects.interface import PartReference
+from storage.objects.interface import ObjectMissing, PartReference
 from tests.conftest import run_gateway
 from tests.surfaces import Refused, Rest
 from tests.uploads import (
@@ -170,6 +171,27 @@ async def test_a_second_completion_gives_the_file_again(surface):
     assert await surface.complete_file_upload(id=file["id"], data=data) == uploaded
     late = await put(surface.client, file["upload"]["parts"][0], b"changed")
     assert late.status_code == 404
+
+
+async def test_completions_at_the_same_time_all_give_the_file(surface):
+    content = os.urandom(PART + 1000)
+    file = await surface.create_file(data=new_file(content))
+    data = completion(file, await put_parts(surface, file["upload"], content))
+    calls = [surface.complete_file_upload(id=file["id"], data=data) for _ in range(5)]
+    first, *others = await asyncio.gather(*calls)
+    assert first["is_uploaded"] is True
+    assert others == [first] * 4
+
+
+async def test_a_file_deleted_while_it_is_completed_leaves_no_content(surface, gateway):
+    file = await surface.create_file(data=new_file())
+    data = completion(file, await put_parts(surface, file["upload"], b"content"))
+    completing = surface.complete_file_upload(id=file["id"], data=data)
+    results = await asyncio.gather(completing, surface.delete_file(id=file["id"]), return_exceptions=True)
+    assert results[1] == file["id"]
+    assert isinstance(results[0], dict) or results[0].code == "not_found"
+    with pytest.raises(ObjectMissing):
+        await gateway.app.state.services.objects.open_object(file["path"])
 
 
 async def test_a_completion_whose_commit_never_came_can_be_repeated(surface, gateway):
