@@ -47,11 +47,11 @@ async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> l
     of_rows = and_(
         _events.c.workspace_id.in_(workspaces), _events.c.parent_id.in_([row["id"] for row in rows])
     )
-    counted = select(_events.c.parent_id, func.count()).where(of_rows).group_by(_events.c.parent_id)
+    counted = select(_events.c.parent_id, func.count().label("children")).where(of_rows).group_by(_events.c.parent_id)
     children: dict[UUID, int] = {}
     customers: dict[UUID, Row] = {}
     if rows:
-        children = dict((await connection.execute(counted)).tuples().all())
+        children = {row.parent_id: row.children for row in await connection.execute(counted)}
     if ids := {row["customer_id"] for row in rows} - {None}:
         # Deleted ones too: an event goes on showing whose it was.
         theirs = and_(_customers.c.workspace_id.in_(workspaces), _customers.c.id.in_(ids))

@@ -13,12 +13,11 @@ _country = TypeAdapter(CountryAlpha2)
 
 def _check_country(code: str) -> str:
     try:
-        _country.validate_python(code)
+        return str(_country.validate_python(code))
     except ValidationError:
         raise PydanticCustomError(
-            "country", "Input should be a country code of ISO 3166 in two capitals, like `DE`"
+            "country", "Input should be a country code of ISO 3166 with two letters, like `DE`"
         ) from None
-    return code
 
 
 Line = Annotated[str | None, Field(max_length=256)]
