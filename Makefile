@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 PORT ?= 8000
 HOST ?= 127.0.0.1
 WORKERS ?= auto
+EXAMPLES ?= 500
 
-.PHONY: help setup run test check format bench lock
+.PHONY: help setup run test check generated browser parity bench format lock
 
 help:  ## List what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.ready  ## Make .venv with every pinned dependency
 
@@ -32,6 +33,21 @@ check: setup  ## Lint, type-check and compare generated files
 	@$(BIN)/lint-imports
 	@$(BIN)/duograph schema export --check
 	@$(BIN)/duograph openapi export --check
+	@$(BIN)/duograph docs export --check
+
+generated: setup  ## Write the files that follow from the declarations
+	@$(BIN)/duograph schema export
+	@$(BIN)/duograph openapi export
+	@$(BIN)/duograph docs export
+
+browser:  ## Install the Chromium that the browser tests drive (Debian)
+	apt-get install --yes --quiet chromium
+
+parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
+	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) tests/test_parity.py tests/test_openapi_fuzz.py
+
+bench: setup  ## Measure both surfaces against the floor, on SQLite and PostgreSQL
+	@$(BIN)/python -m bench.http
 
 format: setup  ## Format the code
 	@$(BIN)/ruff check --fix --quiet . || true

@@ -20,7 +20,7 @@ Send `Authorization: Bearer <token>` with every call; bodies are JSON. Every ope
 of the GraphQL endpoint `/graphql`, which runs the same code.
 
 A failure answers `{"error": code, "detail": ...}`. With 422, `detail` lists every problem as
-`{loc, msg, type, input}`. Lists take `page` and `limit`, or `after` with the `next_cursor` of the page before.
+`{loc, msg, type, input}`. Lists take `page` and `limit`, or `after` with a page's `next_cursor`.
 A `PATCH` keeps the fields it leaves out. `POST` and `PATCH` take an `Idempotency-Key`, single reads give an
 `ETag`.
 """

@@ -54,6 +54,8 @@ class Failure(Exception):
 
 
 class Unauthorized(Failure):
+    """No credential came with the request, and this needs one."""
+
     status = HTTPStatus.UNAUTHORIZED
 
     def __init__(self) -> None:
@@ -63,6 +65,8 @@ class Unauthorized(Failure):
 
 
 class InvalidToken(Failure):
+    """The credential is unknown, expired or revoked."""
+
     status = HTTPStatus.UNAUTHORIZED
 
     def __init__(self) -> None:
@@ -73,6 +77,8 @@ class InvalidToken(Failure):
 
 
 class InsufficientScope(Failure):
+    """The credential was not granted a scope that this needs; the header names those that would do."""
+
     status = HTTPStatus.FORBIDDEN
 
     def __init__(self, scopes: Iterable[str]) -> None:
@@ -84,6 +90,8 @@ class InsufficientScope(Failure):
 
 
 class NotPermitted(Failure):
+    """A rule of permission forbids it, or it does not take this kind of credential."""
+
     status = HTTPStatus.FORBIDDEN
 
 
@@ -94,23 +102,34 @@ class NotFound(Failure):
 
 
 class MethodNotAllowed(Failure):
+    """The path does not take this method; the header `Allow` names those it takes."""
+
     status = HTTPStatus.METHOD_NOT_ALLOWED
 
 
 class IdempotencyConflict(Failure):
+    """The Idempotency-Key was used with other parameters, or its first request is still running."""
+
     status = HTTPStatus.CONFLICT
 
 
 class PreconditionFailed(Failure):
+    """`If-Match` is stale: the resource has changed since it was read."""
+
     status = HTTPStatus.PRECONDITION_FAILED
 
 
 class TooLarge(Failure):
+    """The body is over the limit."""
+
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 class Invalid(Failure):
-    """`detail` lists every problem; a `loc` begins with the resolver's parameter until it is rendered."""
+    """Bad input, or a broken rule; every problem is listed.
+
+    A `loc` begins with the resolver's parameter until a surface renders it.
+    """
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
 
@@ -123,15 +142,19 @@ class Invalid(Failure):
 
 
 class TooComplex(Failure):
+    """A GraphQL document that could never fit the limits; it says the limit and the value."""
+
     status = HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 class RateLimited(Failure):
+    """Too many requests; `Retry-After` says when to come back, in seconds."""
+
     status = HTTPStatus.TOO_MANY_REQUESTS
 
 
 class Internal(Failure):
-    """The cause is in the log, under the request id that the caller is told."""
+    """Nobody foresaw it; the cause is in the log, under the request id that the caller is told."""
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
 
@@ -140,6 +163,8 @@ class Internal(Failure):
 
 
 class Unavailable(Failure):
+    """A part that this depends on is down; `Retry-After` says when to try again."""
+
     status = HTTPStatus.SERVICE_UNAVAILABLE
 
 

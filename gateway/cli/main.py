@@ -21,6 +21,7 @@ NOUNS = (
     "limits",
     "schema",
     "openapi",
+    "docs",
     "doctor",
 )
 

@@ -1,0 +1,32 @@
+"""`duograph docs`: the pages that follow from the declarations."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gateway.cli.output import CommandError, Json, noun, show
+from gateway.reference import pages
+
+app = noun("The documentation that follows from the declarations.")
+
+FOLDER = Path(__file__).parents[2] / "docs"
+
+
+@app.command()
+def export(
+    check: Annotated[bool, typer.Option("--check", help="Only compare; fail where they differ.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the generated pages of docs/."""
+    changed = []
+    for name, text in pages().items():
+        path = FOLDER / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            changed.append(name)
+            if not check:
+                path.write_text(text, "utf-8")
+    if check and changed:
+        raise CommandError(f"docs/{changed[0]} is not what the code says: run `duograph docs export`.")
+    text = f"Wrote {', '.join(changed)}." if changed else "The pages are as the code says."
+    show({"changed": changed}, text, as_json=as_json)

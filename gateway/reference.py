@@ -1,0 +1,95 @@
+"""The pages of docs/ that follow from the declarations: operations, scopes, errors and settings."""
+
+import inspect
+from collections.abc import Iterable, Iterator
+
+from oauth.scopes import CUSTOMER_SCOPES, OPENID_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope, that_would_do
+from resolvers.expose import OPERATION
+from resolvers.root import make_schema
+from rest_compat.api import PREFIX, documented_routes
+from schema.errors import Failure
+
+GENERATED = "<!-- Made by `make generated`; edit the declarations, not this page. -->\n"
+
+
+def operations_page() -> str:
+    """docs/operations.md: each REST route with its GraphQL twin, the scope it needs and its statuses."""
+    twins = _twins()
+    lines = [
+        "# Operations\n",
+        GENERATED,
+        "Each row is one resolver, published twice: path and field take the same input, need the same",
+        "scope and fail in the same way; links between types exist in GraphQL only.\n",
+    ]
+    tag = None
+    for route in documented_routes():
+        if route.tags[0] != tag:
+            tag = route.tags[0]
+            lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "scope", "answers"), "|---|---|---|---|"]
+        operation = route.operation
+        method = next(iter(route.methods or ()))
+        needed = (
+            " or ".join(f"`{scope}`" for scope in that_would_do(operation.scope)) if operation.scope else ""
+        )
+        scope = needed or ("any credential" if operation.kinds else "none")
+        twin = twins.get(operation.name, "none: see the reason in tests/test_contract.py")
+        lines += _row(f"`{method} {PREFIX}{route.path}`", f"`{twin}`", scope, str(route.status_code))
+    return "\n".join(lines) + "\n"
+
+
+def scopes_page() -> str:
+    """docs/scopes.md: every scope and the credentials that can have it."""
+    holders = {
+        "workspace tokens": WORKSPACE_SCOPES,
+        "personal tokens": USER_SCOPES,
+        "customer sessions": CUSTOMER_SCOPES,
+    }
+    lines = ["# Scopes\n", GENERATED, "A `:write` scope also reads.\n"]
+    lines += [*_row("scope", "held by"), "|---|---|"]
+    for scope in Scope:
+        who = [name for name, scopes in holders.items() if scope in scopes]
+        note = "; OpenID Connect" if scope in OPENID_SCOPES else ""
+        lines += _row(f"`{scope}`", ", ".join(who) + note)
+    return "\n".join(lines) + "\n"
+
+
+def errors_page() -> str:
+    """docs/errors.md: every outcome that is no success, with its code and status."""
+    lines = [
+        "# Errors\n",
+        GENERATED,
+        'REST answers `{"error": code, "detail": ...}`; GraphQL has `code`, `detail` and `status` in the',
+        "error's `extensions`. With `invalid`, `detail` lists every problem as `{loc, msg, type, input}`: `loc`",
+        "begins with `path`, `query` or `body` in REST and with the argument in GraphQL.\n",
+        *_row("code", "status", "when"),
+        "|---|---|---|",
+    ]
+    for failure in sorted(Failure.__subclasses__(), key=lambda failure: (failure.status, failure.code)):
+        lines += _row(
+            f"`{failure.code}`", str(int(failure.status)), (inspect.getdoc(failure) or "").partition("\n")[0]
+        )
+    return "\n".join(lines) + "\n"
+
+
+def pages() -> dict[str, str]:
+    """File name in docs/ to its text."""
+    return {"operations.md": operations_page(), "scopes.md": scopes_page(), "errors.md": errors_page()}
+
+
+def _twins() -> dict[str, str]:
+    schema = make_schema()._schema
+    found = {}
+    for root in (schema.query_type, schema.mutation_type):
+        for name, field in root.fields.items() if root else ():
+            arguments = ", ".join(field.args)
+            operation = field.extensions["strawberry-definition"].metadata[OPERATION]
+            found[operation.name] = f"{name}({arguments})" if arguments else name
+    return found
+
+
+def _row(*cells: str) -> Iterator[str]:
+    yield f"| {' | '.join(_escaped(cells))} |"
+
+
+def _escaped(cells: Iterable[str]) -> Iterator[str]:
+    return (cell.replace("|", "\\|") for cell in cells)
