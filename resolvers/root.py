@@ -5,6 +5,7 @@ from strawberry.extensions import ParserCache
 from strawberry.schema.config import StrawberryConfig
 
 from resolvers import (
+    custom_fields,
     customer_sessions,
     customers,
     events,
@@ -22,6 +23,8 @@ from schema.scalars import SCALARS
 
 @strawberry.type
 class Query:
+    custom_field = expose(custom_fields.get_custom_field)
+    custom_fields = expose(custom_fields.list_custom_fields)
     customer = expose(customers.get_customer)
     customers = expose(customers.list_customers)
     event = expose(events.get_event)
@@ -43,6 +46,9 @@ class Query:
 
 @strawberry.type
 class Mutation:
+    create_custom_field = expose(custom_fields.create_custom_field)
+    update_custom_field = expose(custom_fields.update_custom_field)
+    delete_custom_field = expose(custom_fields.delete_custom_field)
     create_customer = expose(customers.create_customer)
     update_customer = expose(customers.update_customer)
     delete_customer = expose(customers.delete_customer)

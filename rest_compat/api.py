@@ -5,6 +5,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from rest_compat import (
+    custom_fields,
     customer_sessions,
     customers,
     events,
@@ -21,6 +22,7 @@ from schema.errors import Failure, MethodNotAllowed, NotFound
 
 PREFIX = "/api"
 ROUTERS: tuple[APIRouter, ...] = (
+    custom_fields.router,
     customer_sessions.router,
     customers.router,
     events.router,

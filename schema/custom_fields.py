@@ -3,12 +3,12 @@
 from typing import Annotated
 
 import strawberry
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
 from schema.metadata import Metadata, MetadataPairs
-from schema.pages import ListQuery
+from schema.pages import ListQuery, SortedByCreation
 from schema.scalars import Bool, Int
 from storage.enums import CustomFieldType
 
@@ -71,9 +71,22 @@ class SelectOptionInput(Input):
     label: Annotated[str, Field(min_length=1, max_length=256)]
 
 
+def _unique_values(options: list[SelectOptionInput]) -> list[SelectOptionInput]:
+    if len({option.value for option in options}) != len(options):
+        raise ValueError("The same value is listed twice")
+    return options
+
+
+Options = Annotated[
+    list[SelectOptionInput],
+    Field(min_length=1, max_length=500, description="The choices of a `select` field, in order."),
+    AfterValidator(_unique_values),
+]
+
+
 @graphql_input
 class CustomFieldPropertiesInput(Input):
-    """How the field is shown in a form and what it takes; `options` is for `select` only."""
+    """How the field is shown in a form and what it takes; `select` needs `options`, no other type has them."""
 
     form_label: Label = None
     form_help_text: Label = None
@@ -81,12 +94,12 @@ class CustomFieldPropertiesInput(Input):
     textarea: Bool | None = None
     min_length: Length = None
     max_length: Length = None
-    options: Annotated[list[SelectOptionInput] | None, Field(min_length=1, max_length=500)] = None
+    options: Options | None = None
 
     @model_validator(mode="after")
     def _check_lengths(self) -> "CustomFieldPropertiesInput":
         if self.min_length is not None and self.max_length is not None and self.min_length > self.max_length:
-            raise ValueError("min_length is above max_length")
+            raise ValueError("`min_length` should not be above `max_length`")
         return self
 
 
@@ -113,4 +126,7 @@ class CustomFieldUpdate(Update):
 
 
 class CustomFieldQuery(ListQuery):
+    """The filters of a list of custom fields."""
+
     workspace_id: WorkspaceIdFilter = None
+    sorting: SortedByCreation = None

@@ -33,7 +33,7 @@ async def taken_fields(connection: AsyncConnection, duplicate: Duplicate) -> lis
     """The fields of the refused row whose unique rule another row stands in the way of."""
     model, values, table = duplicate.model, duplicate.values, table_of(duplicate.model)
     taken = []
-    for field, column in model.unique.items():  # type: ignore[attr-defined]
+    for field, column in getattr(model, "unique", {}).items():
         if values.get(column) is None:
             continue
         others = [table.c[name] == values[name] for name in _unique_columns(table, column)]

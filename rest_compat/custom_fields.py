@@ -1,0 +1,11 @@
+"""`/api/custom-fields/`."""
+
+from resolvers import custom_fields
+from rest_compat.router import Router
+
+router = Router("/custom-fields", "Custom fields")
+router.post("/", custom_fields.create_custom_field)
+router.get("/", custom_fields.list_custom_fields)
+router.get("/{id}", custom_fields.get_custom_field)
+router.patch("/{id}", custom_fields.update_custom_field)
+router.delete("/{id}", custom_fields.delete_custom_field)
