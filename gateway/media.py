@@ -33,7 +33,7 @@ async def get_media(request: Request) -> Response:
     headers = {"ETag": file["checksum_etag"], "Cache-Control": CACHE_CONTROL}
     if file["checksum_etag"] in _tags(request):
         return Response(status_code=304, headers=headers)
-    objects: LocalObjectStore = ctx.services.objects  # type: ignore[assignment]
+    objects: LocalObjectStore = request.app.state.services.objects
     try:
         with store_failures():
             content = await objects.open_object(file["path"])
