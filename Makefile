@@ -7,7 +7,7 @@ HOST ?= 127.0.0.1
 WORKERS ?= auto
 EXAMPLES ?= 500
 
-.PHONY: help setup run test check generated browser parity bench format lock
+.PHONY: help setup run test check generated migration browser parity bench format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ generated: setup  ## Write the files that follow from the declarations
 	@$(BIN)/duograph schema export
 	@$(BIN)/duograph openapi export
 	@$(BIN)/duograph docs export
+
+migration: setup  ## Write the revision for changed tables (NAME="what changes")
+	@$(BIN)/python -m storage.migrations.revise $(NAME)
 
 browser:  ## Install the Chromium that the browser tests drive (Debian)
 	apt-get install --yes --quiet chromium

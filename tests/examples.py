@@ -1,0 +1,148 @@
+"""One good call of every operation, on a workspace that has one of each resource."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from tests.conftest import Tenant
+from tests.surfaces import Surface
+from tests.uploads import completion, new_file, put_parts, upload_image
+
+
+@dataclass(frozen=True)
+class World:
+    """The ids of a workspace's resources; `unfinished` is a file whose parts have all arrived."""
+
+    workspace: str
+    share: str
+    price: str
+    custom_field: str
+    media: str
+    unfinished: dict[str, Any]
+    unfinished_parts: list[dict[str, Any]]
+    team: str
+    member: str
+    event: str
+    customer_token: str
+    workspace_token: str
+    personal_token: str
+    workspace_member: str
+
+    @property
+    def ids(self) -> set[str]:
+        return {value for value in vars(self).values() if isinstance(value, str)} - {self.customer_token}
+
+
+async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World:
+    """One of each resource, made with a token of the workspace and one of its user."""
+    media = await upload_image(workspace)
+    field = await workspace.create_custom_field(data={"type": "text", "slug": "size", "name": "Size"})
+    share = await workspace.create_share(
+        data={
+            "name": "Quarterly report",
+            "prices": [{"amount_type": "fixed", "price_amount": 1500}],
+            "medias": [media["id"]],
+            "attached_custom_fields": [{"custom_field_id": field["id"], "required": True}],
+        }
+    )
+    unfinished = await workspace.create_file(data=new_file())
+    team = await workspace.create_customer(data={"email": "team@example.com", "type": "team"})
+    member = await workspace.create_member(data={"customer_id": team["id"], "email": "bo@example.com"})
+    events = await workspace.list_events(customer_id=[team["id"]])
+    session = await workspace.create_customer_session(data={"customer_id": team["id"]})
+    token = await workspace.create_workspace_access_token(data={"comment": "a", "scopes": ["shares:read"]})
+    personal = await user.create_personal_access_token(data={"comment": "a", "scopes": ["shares:read"]})
+    invited = await user.invite_workspace_member(data={"email": "new@example.com", "workspace_id": tenant.id})
+    return World(
+        workspace=tenant.id,
+        share=share["id"],
+        price=share["prices"][0]["id"],
+        custom_field=field["id"],
+        media=media["id"],
+        unfinished=unfinished,
+        unfinished_parts=await put_parts(workspace, unfinished["upload"], b"content"),
+        team=team["id"],
+        member=member["id"],
+        event=events["data"][0]["id"],
+        customer_token=session["token"],
+        workspace_token=token["workspace_access_token"]["id"],
+        personal_token=personal["personal_access_token"]["id"],
+        workspace_member=invited["id"],
+    )
+
+
+Arguments = Callable[[World], dict[str, Any]]
+FREE = [{"amount_type": "free"}]
+
+EXAMPLES: dict[str, Arguments] = {
+    "get_viewer": lambda world: {},
+    "create_workspace": lambda world: {"data": {"name": "Another", "slug": f"w-{uuid4().hex}"}},
+    "get_workspace": lambda world: {"id": world.workspace},
+    "list_workspaces": lambda world: {"name": "acme"},
+    "update_workspace": lambda world: {"id": world.workspace, "data": {"name": "Renamed"}},
+    "list_workspace_members": lambda world: {"workspace_id": [world.workspace]},
+    "get_workspace_member": lambda world: {"id": world.workspace_member},
+    "invite_workspace_member": lambda world: {
+        "data": {"email": "third@example.com", "workspace_id": world.workspace}
+    },
+    "remove_workspace_member": lambda world: {"id": world.workspace_member},
+    "create_share": lambda world: {
+        "data": {"name": "Another", "prices": FREE, "workspace_id": world.workspace, "medias": [world.media]}
+    },
+    "get_share": lambda world: {"id": world.share},
+    "list_shares": lambda world: {"workspace_id": [world.workspace]},
+    "update_share": lambda world: {"id": world.share, "data": {"prices": [{"id": world.price}]}},
+    "delete_share": lambda world: {"id": world.share},
+    "create_custom_field": lambda world: {
+        "data": {"type": "date", "slug": "day", "name": "Day", "workspace_id": world.workspace}
+    },
+    "get_custom_field": lambda world: {"id": world.custom_field},
+    "list_custom_fields": lambda world: {"workspace_id": [world.workspace]},
+    "update_custom_field": lambda world: {"id": world.custom_field, "data": {"name": "Width"}},
+    "delete_custom_field": lambda world: {"id": world.custom_field},
+    "create_customer": lambda world: {"data": {"email": "ada@example.com", "workspace_id": world.workspace}},
+    "get_customer": lambda world: {"id": world.team},
+    "list_customers": lambda world: {"workspace_id": [world.workspace]},
+    "update_customer": lambda world: {"id": world.team, "data": {"name": "Ada"}},
+    "delete_customer": lambda world: {"id": world.team, "anonymize": True},
+    "create_member": lambda world: {"data": {"customer_id": world.team, "email": "cy@example.com"}},
+    "get_member": lambda world: {"id": world.member},
+    "list_members": lambda world: {"customer_id": [world.team]},
+    "update_member": lambda world: {"id": world.member, "data": {"role": "owner"}},
+    "delete_member": lambda world: {"id": world.member},
+    "create_customer_session": lambda world: {"data": {"customer_id": world.team}},
+    "get_event": lambda world: {"id": world.event},
+    "list_events": lambda world: {"workspace_id": [world.workspace]},
+    "list_event_names": lambda world: {"workspace_id": [world.workspace]},
+    "create_file": lambda world: {"data": new_file(workspace_id=world.workspace)},
+    "get_file": lambda world: {"id": world.unfinished["id"]},
+    "list_files": lambda world: {"workspace_id": [world.workspace]},
+    "complete_file_upload": lambda world: {
+        "id": world.unfinished["id"],
+        "data": completion(world.unfinished, world.unfinished_parts),
+    },
+    "get_file_download": lambda world: {"id": world.media},
+    "delete_file": lambda world: {"id": world.media},
+    "create_workspace_access_token": lambda world: {
+        "data": {"comment": "b", "scopes": ["shares:read"], "workspace_id": world.workspace}
+    },
+    "get_workspace_access_token": lambda world: {"id": world.workspace_token},
+    "list_workspace_access_tokens": lambda world: {"workspace_id": [world.workspace]},
+    "update_workspace_access_token": lambda world: {"id": world.workspace_token, "data": {"comment": "c"}},
+    "delete_workspace_access_token": lambda world: {"id": world.workspace_token},
+    "create_personal_access_token": lambda world: {"data": {"comment": "b", "scopes": ["shares:read"]}},
+    "get_personal_access_token": lambda world: {"id": world.personal_token},
+    "list_personal_access_tokens": lambda world: {},
+    "update_personal_access_token": lambda world: {"id": world.personal_token, "data": {"comment": "c"}},
+    "delete_personal_access_token": lambda world: {"id": world.personal_token},
+}
+
+# Operations on what is the caller's own, whoever calls: there is no other tenant's row to reach.
+OWN = {
+    "get_viewer",
+    "create_workspace",
+    "list_workspaces",
+    "create_personal_access_token",
+    "list_personal_access_tokens",
+}
