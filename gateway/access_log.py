@@ -1,9 +1,12 @@
 """One log line for each request: what was asked and how it went, never a query, a body or a credential."""
 
 import time
+from collections.abc import Iterable
+from typing import Any
 
 import structlog
 from starlette.datastructures import Headers
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rest_compat.api import PREFIX
@@ -20,8 +23,9 @@ class AccessLogMiddleware:
     where the client left first), `milliseconds` until the last byte was handed over, and `request_id`.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, routes: Iterable[BaseRoute]) -> None:
         self._app = app
+        self._templates: dict[Any, str] = dict(map(_endpoint_and_path, _plain(routes)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -44,18 +48,26 @@ class AccessLogMiddleware:
             log.info(
                 "request",
                 method=scope["method"],
-                path=path_template(scope),
+                path=self._template(scope),
                 status=status,
                 milliseconds=round((time.perf_counter() - started) * 1000, 1),
                 request_id=request_id,
             )
 
+    def _template(self, scope: Scope) -> str:
+        """Like `/api/shares/{id}`; `unmatched` where no route took the request."""
+        route = scope.get("route")
+        if route is None:
+            return self._templates.get(scope.get("endpoint"), UNMATCHED)
+        # The route of an operation has the path that it was declared with, without the API's prefix.
+        path: str = route.path
+        return PREFIX + path
 
-def path_template(scope: Scope) -> str:
-    """The path of the route that took the request, like `/api/shares/{id}`; `unmatched` where none did."""
-    template = getattr(scope.get("route"), "path", None)
-    if template is None:
-        return UNMATCHED
-    # An included router's route has the path that it was given, without the prefix of the inclusion.
-    in_api = scope["path"].startswith(f"{PREFIX}/") and not template.startswith(f"{PREFIX}/")
-    return f"{PREFIX}{template}" if in_api else str(template)
+
+def _plain(routes: Iterable[BaseRoute]) -> Iterable[Route | Mount]:
+    return (route for route in routes if isinstance(route, Route | Mount))
+
+
+def _endpoint_and_path(route: Route | Mount) -> tuple[Any, str]:
+    """What the scope says of a plain route that was taken, and its path."""
+    return (route.endpoint if isinstance(route, Route) else route.app), route.path

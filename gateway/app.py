@@ -98,7 +98,7 @@ def create_app(settings: Settings) -> FastAPI:
         trusted_proxies=settings.trusted_proxies,
     )
     if settings.access_log:
-        app.add_middleware(AccessLogMiddleware)
+        app.add_middleware(AccessLogMiddleware, routes=tuple(app.routes))
     return app
 
 

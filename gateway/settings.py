@@ -1,6 +1,7 @@
 """Everything an operator can set, and nothing else."""
 
 import os
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -14,6 +15,7 @@ from gateway.addresses import parse_trusted
 
 PREFIX = "DUOGRAPH_"
 SECRET_PATH = Path("var/secret-key")
+SHORTEST_SECRET = 32
 
 _DRIVERS = {
     "postgres": "postgresql+asyncpg",
@@ -69,34 +71,30 @@ class Settings(BaseModel):
     redis_url: Annotated[
         str | None,
         Field(
-            description="`redis://HOST/0`: one rate-limit budget for all processes, which else count alone.",
-            pattern=r"^(rediss?|unix)://",
+            description="`redis://HOST/0`: one rate-limit budget for all processes, which else count alone."
         ),
     ] = None
     object_store: Annotated[
-        str, Field(description="The directory of uploaded files; hosts must share it.", pattern=r"^[^:]+$")
+        str, Field(description="The directory of uploaded files; hosts must share it.")
     ] = "var/objects"
     base_url: Annotated[
         str,
         Field(
-            description="Where callers find REST; `duograph serve` puts its host and port into the default.",
-            pattern=r"^https?://[^/]",
+            description="Where callers find REST; `duograph serve` puts its host and port into the default."
         ),
     ] = "http://127.0.0.1:8000/api"
     auth_url: Annotated[
         str | None,
         Field(
             description="Where callers find the pages and GraphQL: `DUOGRAPH_BASE_URL` without `/api`, if "
-            "not set.",
-            pattern=r"^https?://[^/]",
+            "not set."
         ),
     ] = None
     secret_key: Annotated[
         SecretStr | None,
         Field(
             description="Signs cursors and addresses: 32 characters or more, the same for all processes; "
-            "development makes one and keeps it in `var/secret-key`.",
-            min_length=32,
+            "development makes one and keeps it in `var/secret-key`."
         ),
     ] = None
     rate_limit: Annotated[
@@ -147,8 +145,32 @@ class Settings(BaseModel):
 
     @field_validator("base_url", "auth_url")
     @classmethod
-    def _end_without_slash(cls, url: str | None) -> str | None:
+    def _check_address(cls, url: str | None) -> str | None:
+        """The address without a slash at its end."""
+        if url is not None and not re.match(r"https?://[^/]", url):
+            raise ValueError("it should begin with http:// or https:// and a host")
         return url.rstrip("/") if url else url
+
+    @field_validator("redis_url")
+    @classmethod
+    def _check_redis(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith(("redis://", "rediss://", "unix://")):
+            raise ValueError("it should begin with redis://, rediss:// or unix://")
+        return url
+
+    @field_validator("object_store")
+    @classmethod
+    def _check_directory(cls, path: str) -> str:
+        if "://" in path:
+            raise ValueError("it should be a directory")
+        return path
+
+    @field_validator("secret_key")
+    @classmethod
+    def _check_secret(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and len(key) < SHORTEST_SECRET:
+            raise ValueError(f"it should have {SHORTEST_SECRET} characters or more")
+        return key
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] = os.environ, **defaults: Any) -> Self:
@@ -199,6 +221,8 @@ def describe_settings() -> Iterator[tuple[str, str, str]]:
     """The variable, default and description of every setting; the default is empty where there is none."""
     for name, field in Settings.model_fields.items():
         default = "" if field.default in (None, ()) else str(field.default)
+        if isinstance(field.default, bool):
+            default = default.lower()
         yield variable_of(name), default, field.description or ""
 
 

@@ -7,12 +7,13 @@ from datetime import timedelta
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.cli.acting import in_place_of, perform
-from gateway.cli.demo_data import CUSTOMERS, SHARES, WORKSPACE
+from gateway.cli.demo_data import CUSTOM_FIELDS, CUSTOMERS, SHARES, WORKSPACE
 from gateway.settings import Settings
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
 from resolvers.accounts import create_user, find_workspace, issue_token, move_workspace
 from resolvers.administration import first_member_id
 from resolvers.context import Context
+from resolvers.custom_fields import create_custom_field
 from resolvers.customers import create_customer
 from resolvers.members import create_member
 from resolvers.shares import create_share
@@ -79,8 +80,18 @@ async def _make(settings: Settings, database: Database, slug: str) -> Demo:
 
 
 async def _fill(ctx: Context, workspace_id: str) -> None:
+    custom_fields = {}
+    for data in CUSTOM_FIELDS:
+        made = await perform(ctx, create_custom_field, data={**data, "workspace_id": workspace_id})
+        custom_fields[made.slug] = str(made.id)
     for share in SHARES:
-        await perform(ctx, create_share, data={**share, "workspace_id": workspace_id})
+        attached = [
+            {"custom_field_id": custom_fields[slug], "required": False}
+            for slug in share.get("custom_fields", ())
+        ]
+        data = {name: value for name, value in share.items() if name != "custom_fields"}
+        data |= {"attached_custom_fields": attached, "workspace_id": workspace_id}
+        await perform(ctx, create_share, data=data)
     for data, members in CUSTOMERS:
         customer = await perform(ctx, create_customer, data={**data, "workspace_id": workspace_id})
         for member in members:

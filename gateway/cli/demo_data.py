@@ -11,12 +11,30 @@ WORKSPACE: Data = {
     "website": "https://example.com",
     "feature_settings": {"member_model_enabled": True},
 }
+CUSTOM_FIELDS: tuple[Data, ...] = (
+    {
+        "type": "text",
+        "slug": "dedication",
+        "name": "Dedication",
+        "properties": {"form_label": "For whom is it?", "max_length": 80},
+    },
+    {
+        "type": "select",
+        "slug": "paper",
+        "name": "Paper",
+        "properties": {
+            "options": [{"value": "matte", "label": "Matte"}, {"value": "gloss", "label": "Gloss"}],
+        },
+    },
+)
+# `custom_fields` names those of them that the share's form asks for.
 SHARES: tuple[Data, ...] = (
     {
         "name": "Lighthouse poster",
         "description": "Forty by sixty, ready to print.",
         "prices": [{"amount_type": "fixed", "price_amount": 2500, "price_currency": "usd"}],
         "metadata": {"collection": "coast", "year": 2026},
+        "custom_fields": ("dedication", "paper"),
     },
     {
         "name": "Wallpapers of the tides",

@@ -1,0 +1,156 @@
+"""Serving from the command line, and what a first start prints."""
+
+import json
+import re
+import shlex
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.cli.command import PATIENCE_SECONDS, PROGRAM, Command
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def serving(command: Command, *arguments: str, **settings: str) -> Iterator[dict[str, Any]]:
+    """What a server prints once it answers; it is stopped in the end, and must say so by status 0."""
+    with (
+        (command.directory / "log").open("w") as log,
+        subprocess.Popen(
+            [*PROGRAM, "serve", "--port", "0", "--json", *arguments],
+            cwd=command.directory,
+            env=command.environ(**settings),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            yield json.loads(process.stdout.readline())
+        finally:
+            process.send_signal(signal.SIGTERM)
+            left = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert (process.returncode, left) == (0, "")
+
+
+def logged(command: Command) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (command.directory / "log").read_text().splitlines()]
+
+
+def in_a_shell(line: str) -> Any:
+    """What a line prints when it is pasted into a shell."""
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=30, check=True)
+    return json.loads(done.stdout)
+
+
+def test_the_printed_commands_work_as_pasted_on_the_first_start_and_on_later_ones(empty: Command) -> None:
+    names: list[list[str]] = []
+    tokens = set()
+    for _ in range(2):
+        with serving(empty, "--demo") as said:
+            rest, graphql = map(in_a_shell, said["demo"]["commands"])
+            tokens.add(said["demo"]["workspace_token"])
+        assert [share["name"] for share in rest["data"]] == [
+            share["name"] for share in graphql["data"]["shares"]["data"]
+        ]
+        assert rest["meta"]["total"] == 4
+        names.append([share["name"] for share in rest["data"]])
+    assert names[0] == names[1]
+    assert len(tokens) == 2
+    assert not tokens & set(re.findall(r"dg_wat_\w+", (empty.directory / "log").read_text()))
+
+
+def test_make_run_serves_the_demo_at_its_port(empty: Command) -> None:
+    shown = subprocess.run(
+        ["make", "--dry-run", "--no-print-directory", "run", "PORT=9000"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    program, *arguments = shlex.split(shown.stdout.splitlines()[-1])
+    assert program == ".venv/bin/duograph"
+    assert arguments == ["serve", "--demo", "--host", "127.0.0.1", "--port", "9000"]
+
+
+def test_addresses_follow_the_port_unless_they_are_set(empty: Command) -> None:
+    with serving(empty) as said:
+        assert said["base_url"] == f"{said['url']}/api"
+        assert said["graphql_url"] == f"{said['url']}/graphql"
+        assert said["demo"] is None
+        assert httpx.get(said["url"] + "/ready").json()["status"] == "ok"
+    with serving(empty, DUOGRAPH_BASE_URL="https://shop.example.com/api/") as said:
+        assert said["base_url"] == "https://shop.example.com/api"
+        assert said["graphql_url"] == "https://shop.example.com/graphql"
+
+
+def test_requests_are_logged_by_template_status_and_id_without_query_or_credential(command: Command) -> None:
+    token = command.json("tokens", "create", "--workspace", "acme")["token"]
+    with serving(command) as said, httpx.Client(base_url=said["url"]) as client:
+        client.headers["Authorization"] = f"Bearer {token}"
+        answers = [
+            client.get("/api/shares/", params={"query": "hush"}),
+            client.get("/api/shares/9f1c2d3e-0000-4000-8000-000000000000"),
+            client.get("/no/such/hush"),
+            client.post("/graphql", json={"query": "{ viewer { kind } }"}),
+            client.get("/health"),
+            client.get("/static/style.css"),
+        ]
+    lines = [line for line in logged(command) if line["event"] == "request"]
+    assert [(line["method"], line["path"], line["status"]) for line in lines] == [
+        ("GET", "/api/shares/", 200),
+        ("GET", "/api/shares/{id}", 404),
+        ("GET", "unmatched", 404),
+        ("POST", "/graphql", 200),
+        ("GET", "/health", 200),
+        ("GET", "/static", 200),
+    ]
+    assert [line["request_id"] for line in lines] == [answer.headers["x-request-id"] for answer in answers]
+    assert all(line["milliseconds"] > 0 for line in lines)
+    text = (command.directory / "log").read_text()
+    assert "hush" not in text
+    assert token not in text
+
+
+def test_several_processes_share_one_port_and_one_secret(command: Command) -> None:
+    token = command.json("tokens", "create", "--workspace", "acme")["token"]
+    with serving(command, "--workers", "2", DUOGRAPH_ACCESS_LOG="false") as said:
+        for _ in range(8):
+            answer = httpx.get(f"{said['base_url']}/shares/", headers={"Authorization": f"Bearer {token}"})
+            assert answer.status_code == 200
+    started = [line for line in logged(command) if line["event"].startswith("Started server process")]
+    assert len(started) == 2
+    assert not [line for line in logged(command) if line["event"] == "request"]
+
+
+def test_a_taken_port_is_refused_in_a_sentence(empty: Command) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = empty.refusal("serve", "--port", port)
+    assert said.startswith(f"Port {port} of 127.0.0.1 cannot be used (")
+    assert said.endswith("give another --port.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings", "reason"),
+    [
+        ((), {}, "DUOGRAPH_SECRET_KEY is not set: production needs one of 32 characters or more."),
+        (("--demo",), {"DUOGRAPH_SECRET_KEY": "k" * 32}, "--demo is for development"),
+    ],
+    ids=["no secret", "demo data"],
+)
+def test_production_does_not_start_as_if_it_were_a_laptop(
+    empty: Command, arguments: tuple[str, ...], settings: dict[str, str], reason: str
+) -> None:
+    said = empty.refusal("serve", "--port", "0", *arguments, DUOGRAPH_ENV="production", **settings)
+    assert said.startswith(reason)
+    assert not (empty.directory / "var").exists()

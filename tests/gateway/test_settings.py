@@ -1,0 +1,110 @@
+"""Settings: what the environment may say, and what it is told when it says something else."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gateway.settings import Settings, SettingsError, describe_settings
+
+PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
+SECRET = "k" * 32
+
+
+def test_every_setting_is_documented_with_its_default_and_description() -> None:
+    rows = [
+        f"| `{variable}` | {f'`{default}`' if default else ''} | {description} |"
+        for variable, default, description in describe_settings()
+    ]
+    assert all(description for _, _, description in describe_settings())
+    assert [line for line in PAGE.read_text().splitlines() if line.startswith("| `")] == rows
+
+
+def test_nothing_has_to_be_set() -> None:
+    settings = Settings.from_environ({})
+    assert settings.database_url == "sqlite+aiosqlite:///var/duograph.sqlite"
+    assert settings.base_url == "http://127.0.0.1:8000/api"
+    assert settings.sign_in_url == "http://127.0.0.1:8000"
+
+
+def test_an_empty_variable_is_as_if_unset() -> None:
+    settings = Settings.from_environ({"DUOGRAPH_REDIS_URL": "", "DUOGRAPH_RATE_LIMIT": ""})
+    assert (settings.redis_url, settings.rate_limit) == (None, 500)
+
+
+def test_what_is_set_wins_over_a_default_of_the_command() -> None:
+    environ = {"DUOGRAPH_BASE_URL": "https://shop.example.com/api/"}
+    settings = Settings.from_environ(environ, base_url="http://127.0.0.1:9000/api", log_format="json")
+    assert settings.base_url == "https://shop.example.com/api"
+    assert settings.sign_in_url == "https://shop.example.com"
+    assert settings.log_format == "json"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("postgresql://ada@db/duograph", "postgresql+asyncpg://ada@db/duograph"),
+        ("postgres://ada@db/duograph", "postgresql+asyncpg://ada@db/duograph"),
+        ("postgresql+asyncpg://ada@db/duograph", "postgresql+asyncpg://ada@db/duograph"),
+        ("sqlite:///var/other.sqlite", "sqlite+aiosqlite:///var/other.sqlite"),
+        ("sqlite:////srv/other.sqlite", "sqlite+aiosqlite:////srv/other.sqlite"),
+    ],
+)
+def test_a_database_address_needs_no_driver(given: str, kept: str) -> None:
+    assert Settings.from_environ({"DUOGRAPH_DATABASE_URL": given}).database_url == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("DATABASE_URL", "mysql://ada:hush@db/duograph", "it should begin with sqlite:/// or postgresql://"),
+        ("DATABASE_URL", "sqlite://", "SQLite needs a file that connections share"),
+        ("DATABASE_URL", "sqlite:///:memory:", "SQLite needs a file that connections share"),
+        ("DATABASE_POOL_SIZE", "0", "Input should be greater than or equal to 1"),
+        ("ENV", "staging", "Input should be 'development' or 'production'"),
+        ("OBJECT_STORE", "s3://bucket", "it should be a directory"),
+        ("RATE_LIMIT", "many", "Input should be a valid integer"),
+        ("SECRET_KEY", "hush", "it should have 32 characters or more"),
+        ("TRUSTED_PROXIES", "10.0.0.1/8", "'10.0.0.1/8' is not a network"),
+        ("LOG_FORMAT", "xml", "Input should be 'console' or 'json'"),
+        ("BASE_URL", "shop.example.com/api", "it should begin with http:// or https://"),
+        ("REDIS_URL", "127.0.0.1:6379", "it should begin with redis://"),
+        ("DATABSE_URL", "", "is not a setting: correct its name or unset it."),
+    ],
+)
+def test_what_cannot_be_used_is_named_and_never_repeated_where_it_may_be_secret(
+    name: str, value: str, reason: str
+) -> None:
+    with pytest.raises(SettingsError) as refused:
+        Settings.from_environ({f"DUOGRAPH_{name}": value})
+    said = str(refused.value)
+    assert said.startswith(f"DUOGRAPH_{name} ")
+    assert reason in said
+    assert "hush" not in said
+
+
+def test_production_needs_a_secret_of_its_own() -> None:
+    with pytest.raises(SettingsError, match="DUOGRAPH_SECRET_KEY is not set: production needs one"):
+        Settings.from_environ({"DUOGRAPH_ENV": "production"})
+    environ = {"DUOGRAPH_ENV": "production", "DUOGRAPH_SECRET_KEY": SECRET}
+    assert Settings.from_environ(environ).secret() == SECRET.encode()
+
+
+def test_development_makes_one_secret_and_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = Settings().secret(), Settings().secret()
+    assert first == second
+    assert len(first) == 64
+    (file,) = (tmp_path / "var").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_secret_is_not_shown_with_the_settings() -> None:
+    assert SECRET not in repr(Settings.from_environ({"DUOGRAPH_SECRET_KEY": SECRET}))
+
+
+def test_the_environment_itself_is_read_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("DUOGRAPH_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("DUOGRAPH_RATE_LIMIT", "7")
+    assert Settings.from_environ().rate_limit == 7
