@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, select, true
+from sqlalchemy import ColumnElement, Select, and_, false, or_, select, true
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal
 from resolvers.context import Context
 from schema.errors import Invalid, NotFound, problem
+from storage.enums import CredentialKind
 from storage.rows import table_of
+from storage.tables.credentials import CredentialRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 Row = Mapping[str, Any]
@@ -28,6 +30,8 @@ def reachable(principal: Principal) -> Select[UUID]:
 
 def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
     """The condition on `model`'s rows that the principal may know of; deleted rows are nobody's."""
+    if model is CredentialRow:
+        return _visible_credentials(principal)
     table = table_of(model)
     owner = table.c.id if model is WorkspaceRow else table.c.workspace_id
     if principal.workspace_id is not None:
@@ -35,6 +39,17 @@ def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
     else:
         condition = owner.in_(reachable(principal))
     return and_(condition, table.c.deleted_at.is_(None) if "deleted_at" in table.columns else true())
+
+
+def _visible_credentials(principal: Principal) -> ColumnElement[bool]:
+    """The access tokens of the workspaces in reach and a user's own; a revoked one is nobody's."""
+    table = table_of(CredentialRow)
+    of_workspace = and_(
+        table.c.kind == CredentialKind.WORKSPACE_TOKEN.value, table.c.workspace_id.in_(reachable(principal))
+    )
+    own = and_(table.c.kind == CredentialKind.PERSONAL_TOKEN.value, table.c.user_id == principal.user_id)
+    is_user = principal.workspace_id is None and principal.user_id is not None
+    return and_(or_(of_workspace, own if is_user else false()), table.c.revoked_at.is_(None))
 
 
 async def get_visible(ctx: Context, model: type[SQLModel], **values: Any) -> Row:

@@ -86,7 +86,7 @@ Options = Annotated[
 
 @graphql_input
 class CustomFieldPropertiesInput(Input):
-    """How the field is shown in a form and what it takes; `select` needs `options`, no other type has them."""
+    """How the field is shown in a form and what it takes; `options` is for `select`, which needs it."""
 
     form_label: Label = None
     form_help_text: Label = None
