@@ -11,8 +11,10 @@ from resolvers import (
     events,
     files,
     members,
+    personal_access_tokens,
     shares,
     viewer,
+    workspace_access_tokens,
     workspace_members,
     workspaces,
 )
@@ -23,6 +25,10 @@ from schema.scalars import SCALARS
 
 @strawberry.type
 class Query:
+    workspace_access_token = expose(workspace_access_tokens.get_workspace_access_token)
+    workspace_access_tokens = expose(workspace_access_tokens.list_workspace_access_tokens)
+    personal_access_token = expose(personal_access_tokens.get_personal_access_token)
+    personal_access_tokens = expose(personal_access_tokens.list_personal_access_tokens)
     custom_field = expose(custom_fields.get_custom_field)
     custom_fields = expose(custom_fields.list_custom_fields)
     customer = expose(customers.get_customer)
@@ -46,6 +52,12 @@ class Query:
 
 @strawberry.type
 class Mutation:
+    create_workspace_access_token = expose(workspace_access_tokens.create_workspace_access_token)
+    update_workspace_access_token = expose(workspace_access_tokens.update_workspace_access_token)
+    delete_workspace_access_token = expose(workspace_access_tokens.delete_workspace_access_token)
+    create_personal_access_token = expose(personal_access_tokens.create_personal_access_token)
+    update_personal_access_token = expose(personal_access_tokens.update_personal_access_token)
+    delete_personal_access_token = expose(personal_access_tokens.delete_personal_access_token)
     create_custom_field = expose(custom_fields.create_custom_field)
     update_custom_field = expose(custom_fields.update_custom_field)
     delete_custom_field = expose(custom_fields.delete_custom_field)

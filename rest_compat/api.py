@@ -11,8 +11,10 @@ from rest_compat import (
     events,
     files,
     members,
+    personal_access_tokens,
     shares,
     viewer,
+    workspace_access_tokens,
     workspace_members,
     workspaces,
 )
@@ -28,8 +30,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     events.router,
     files.router,
     members.router,
+    personal_access_tokens.router,
     shares.router,
     viewer.router,
+    workspace_access_tokens.router,
     workspace_members.router,
     workspaces.router,
 )
