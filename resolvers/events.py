@@ -1,10 +1,9 @@
 """What can be done with events."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import BigInteger, Column, ColumnElement, MetaData, Table, Text, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
@@ -19,8 +18,20 @@ from schema.pages import Page
 from storage.rows import table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.events import EventRow
+from storage.types import CodePointText, MomentColumn
 
 _table, _customers = table_of(EventRow), table_of(CustomerRow)
+# Columns of a statement of ours, not of the database: a list needs their types and what can be null.
+_names = Table(
+    "event_names",
+    MetaData(),
+    Column("name", CodePointText, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("occurrences", BigInteger, nullable=False),
+    Column("first_seen", MomentColumn, nullable=False),
+    Column("last_seen", MomentColumn, nullable=False),
+)
+NAMES = Listing(EventRow, dict(_names.c), default=("name",), identity=_names.c.name, replica=True)
 
 
 @requires(Scope.EVENTS_READ)
@@ -68,15 +79,13 @@ async def list_event_names(ctx: Context, filters: EventNameQuery) -> Page[EventN
         )
         .where(visible(EventRow, ctx.principal), *_conditions(ctx, filters))
         .group_by(_table.c.name)
-        .subquery()
+        .cte(_names.name)
     )
-    keys: dict[str, Any] = {key: names.c[key] for key in ("name", "occurrences", "first_seen", "last_seen")}
-    listing = Listing(EventRow, keys, default=("name",), identity=keys["name"], replica=True)
 
     async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[EventNameSummary]:
         return [EventNameSummary.model_validate(row) for row in rows]
 
-    return await list_rows(ctx, listing, filters, select(names), assemble)
+    return await list_rows(ctx, NAMES, filters, select(_names).add_cte(names), assemble)
 
 
 def _conditions(ctx: Context, filters: EventQuery | EventNameQuery) -> list[ColumnElement[bool]]:
