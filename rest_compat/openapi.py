@@ -24,6 +24,7 @@ A failure answers `{"error": code, "detail": ...}`. With 422, `detail` lists eve
 A `PATCH` keeps the fields it leaves out. `POST` and `PATCH` take an `Idempotency-Key`, single reads give an
 `ETag`.
 """
+_BOUNDS = {"ge": "minimum", "le": "maximum"}
 METADATA = {
     "name": "metadata",
     "in": "query",
@@ -82,4 +83,12 @@ def _complete(document: dict[str, Any]) -> dict[str, Any]:
                 METADATA if (entry["name"], entry["in"]) == ("metadata", "query") else entry
                 for entry in operation.get("parameters", [])
             ]
-    return document
+    bounded: dict[str, Any] = _with_bounds(document)
+    return bounded
+
+
+def _with_bounds(schema: Any) -> Any:
+    """Bounds in JSON Schema's words: pydantic keeps its own where a validator stands before the number."""
+    if isinstance(schema, dict):
+        return {_BOUNDS.get(key, key): _with_bounds(value) for key, value in schema.items()}
+    return [_with_bounds(item) for item in schema] if isinstance(schema, list) else schema
