@@ -44,7 +44,7 @@ class Query:
     share = expose(shares.get_share)
     shares = expose(shares.list_shares)
     viewer = expose(viewer.get_viewer)
-    workspace = expose(workspaces.find_workspace)
+    workspace = expose(workspaces.get_workspace)
     workspaces = expose(workspaces.list_workspaces)
     workspace_member = expose(workspace_members.get_workspace_member)
     workspace_members = expose(workspace_members.list_workspace_members)

@@ -16,6 +16,7 @@ from resolvers.lists import Listing, any_of, contains, list_page
 from resolvers.operations import requires
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from schema.pages import Page
+from schema.scalars import Id
 from schema.workspaces import Workspace, WorkspaceCreate, WorkspaceQuery, WorkspaceUpdate
 from storage.clock import now
 from storage.rows import table_of, update_row
@@ -52,19 +53,12 @@ async def list_workspaces(ctx: Context, filters: WorkspaceQuery) -> Page[Workspa
 
 
 @requires(Scope.WORKSPACES_READ)
-async def get_workspace(ctx: Context, id: UUID) -> Workspace:
-    """One workspace."""
-    return Workspace.model_validate(await get_visible(ctx, WorkspaceRow, id=id))
-
-
-@requires(Scope.WORKSPACES_READ)
-async def find_workspace(ctx: Context, id: UUID | None = None, slug: str | None = None) -> Workspace:
-    """One workspace, by its id or by its slug."""
+async def get_workspace(ctx: Context, id: Id | None = None, slug: str | None = None) -> Workspace:
+    """One workspace, named by its id or by its slug."""
     if (id is None) == (slug is None):
         raise Invalid([problem(("id",), "Name the workspace by `id` or by `slug`, one of them", "one_of")])
-    if slug is not None:
-        return Workspace.model_validate(await get_visible(ctx, WorkspaceRow, slug=slug.lower()))
-    return Workspace.model_validate(await get_visible(ctx, WorkspaceRow, id=id))
+    named = {"slug": slug.lower()} if slug is not None else {"id": id}
+    return Workspace.model_validate(await get_visible(ctx, WorkspaceRow, **named))
 
 
 @requires(Scope.WORKSPACES_READ)

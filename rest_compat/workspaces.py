@@ -8,5 +8,5 @@ from schema.workspaces import WorkspaceItem
 router = Router("/workspaces", "Workspaces")
 router.post("/", workspaces.create_workspace)
 router.get("/", workspaces.list_workspaces, answer=Page[WorkspaceItem])
-router.get("/{id}", workspaces.get_workspace)
+router.get("/{id}", workspaces.get_workspace, omits=("slug",))
 router.patch("/{id}", workspaces.update_workspace)

@@ -1,7 +1,7 @@
 """Access tokens of workspaces and of users, as callers see them: never their text, but for once."""
 
 from collections.abc import Callable
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import strawberry
 from pydantic import AfterValidator, Field
@@ -15,6 +15,7 @@ from schema.scalars import LARGEST_INT, Id, Int, Moment
 
 
 def _one_of(scopes: frozenset[Scope]) -> Callable[[str], str]:
+    """A check of one scope; scopes stay strings, so that a new one breaks no client's enum."""
     allowed = ", ".join(sorted(scopes))
 
     def check(scope: str) -> str:
@@ -26,14 +27,20 @@ def _one_of(scopes: frozenset[Scope]) -> Callable[[str], str]:
     return check
 
 
+def _documented(scopes: frozenset[Scope]) -> Any:
+    return Field(json_schema_extra={"enum": list(map(str, sorted(scopes)))})
+
+
 Comment = Annotated[str, Field(min_length=1, max_length=256, description="What the token is for.")]
 _SCOPES = Field(
     min_length=1,
     max_length=len(Scope),
     description="What it may do: at most what the credential may do that makes or changes it.",
 )
-WorkspaceScopes = Annotated[list[Annotated[str, AfterValidator(_one_of(WORKSPACE_SCOPES))]], _SCOPES]
-UserScopes = Annotated[list[Annotated[str, AfterValidator(_one_of(USER_SCOPES))]], _SCOPES]
+_WorkspaceScope = Annotated[str, _documented(WORKSPACE_SCOPES), AfterValidator(_one_of(WORKSPACE_SCOPES))]
+_UserScope = Annotated[str, _documented(USER_SCOPES), AfterValidator(_one_of(USER_SCOPES))]
+WorkspaceScopes = Annotated[list[_WorkspaceScope], _SCOPES]
+UserScopes = Annotated[list[_UserScope], _SCOPES]
 ExpiresIn = Annotated[
     Int | None,
     Field(

@@ -43,6 +43,7 @@ WorkspaceSlug = Annotated[
         min_length=3,
         max_length=128,
         pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        json_schema_extra={"pattern": r"^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"},
         description="The name in addresses and on card statements: lower-case letters and digits in words "
         "joined by `-`; capitals are lowered. Unique, and fixed for ever.",
     ),

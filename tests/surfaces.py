@@ -117,9 +117,7 @@ class GraphQL(Surface):
 
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         schema = self.app.state.schema._schema
-        fields = graphql_fields(schema)
-        # Where REST reads by one key, GraphQL's field may take several: `find_x` beside `get_x`.
-        kind, name, definition = fields.get(operation) or fields[operation.replace("get_", "find_", 1)]
+        kind, name, definition = graphql_fields(schema)[operation]
         variables, declared, given = {}, [], []
         for argument, value in arguments.items():
             camel = to_camel_case(argument)
