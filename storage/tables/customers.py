@@ -92,7 +92,8 @@ class MemberRow(TenantRow, table=True):
             sqlite_where=_OWNS,
             postgresql_where=_OWNS,
         ),
-        Index("ix_members_created_at", "workspace_id", "customer_id", "created_at", "id"),
+        Index("ix_members_customer", "workspace_id", "customer_id", "created_at", "id"),
+        Index("ix_members_created_at", "workspace_id", "created_at", "id"),
     )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}

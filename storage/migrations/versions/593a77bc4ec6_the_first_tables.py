@@ -6,7 +6,7 @@ from alembic import op
 
 import storage.types
 
-revision = 'fb35bbf4665c'
+revision = '593a77bc4ec6'
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -243,7 +243,8 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('workspace_id', 'id', name=op.f('pk_members'))
     )
     with op.batch_alter_table('members', schema=None) as batch_op:
-        batch_op.create_index('ix_members_created_at', ['workspace_id', 'customer_id', 'created_at', 'id'], unique=False)
+        batch_op.create_index('ix_members_created_at', ['workspace_id', 'created_at', 'id'], unique=False)
+        batch_op.create_index('ix_members_customer', ['workspace_id', 'customer_id', 'created_at', 'id'], unique=False)
         batch_op.create_index('uq_members_email', ['workspace_id', 'customer_id', 'email_folded'], unique=True, sqlite_where=sa.text('deleted_at IS NULL'), postgresql_where=sa.text('deleted_at IS NULL'))
         batch_op.create_index('uq_members_external_id', ['workspace_id', 'customer_id', 'external_id'], unique=True, sqlite_where=sa.text('deleted_at IS NULL'), postgresql_where=sa.text('deleted_at IS NULL'))
         batch_op.create_index('uq_members_owner', ['workspace_id', 'customer_id'], unique=True, sqlite_where=sa.text("role = 'owner' AND deleted_at IS NULL"), postgresql_where=sa.text("role = 'owner' AND deleted_at IS NULL"))
@@ -335,6 +336,7 @@ def downgrade() -> None:
         batch_op.drop_index('uq_members_owner', sqlite_where=sa.text("role = 'owner' AND deleted_at IS NULL"), postgresql_where=sa.text("role = 'owner' AND deleted_at IS NULL"))
         batch_op.drop_index('uq_members_external_id', sqlite_where=sa.text('deleted_at IS NULL'), postgresql_where=sa.text('deleted_at IS NULL'))
         batch_op.drop_index('uq_members_email', sqlite_where=sa.text('deleted_at IS NULL'), postgresql_where=sa.text('deleted_at IS NULL'))
+        batch_op.drop_index('ix_members_customer')
         batch_op.drop_index('ix_members_created_at')
 
     op.drop_table('members')
