@@ -1,8 +1,10 @@
 """The way of subcommands to the database: reached, at the right revision, and closed again."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy.exc import DBAPIError
@@ -35,13 +37,8 @@ async def reached(settings: Settings, *, create: bool = False) -> AsyncIterator[
 
     `create` makes a SQLite file that is missing; otherwise that is an error, since the address may be wrong.
     """
-    path = settings.sqlite_path
-    if path is not None and create:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    elif path is not None and not path.exists():
-        raise CommandError(
-            f"There is no database at {path}: run `duograph migrate`, or correct DUOGRAPH_DATABASE_URL."
-        )
+    if settings.sqlite_path is not None:
+        _check_file(settings.sqlite_path, create=create)
     database = Database(settings.database_url, pool_size=settings.database_pool_size)
     try:
         await _answer(database)
@@ -90,6 +87,22 @@ async def bring_up(database: Database) -> str:
     return newest_revision()
 
 
+def _check_file(path: Path, *, create: bool) -> None:
+    """Open the file without the driver, whose thread leaves a traceback of its own when it cannot."""
+    if not create and not path.exists():
+        raise CommandError(
+            f"There is no database at {path}: run `duograph migrate`, or correct DUOGRAPH_DATABASE_URL."
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(path, timeout=PATIENCE_SECONDS)) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+    except OSError as error:
+        raise _out_of_reach(error.strerror or str(error)) from None
+    except sqlite3.Error as error:
+        raise _out_of_reach(str(error)) from None
+
+
 async def _answer(database: Database) -> None:
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
@@ -102,4 +115,8 @@ async def _answer(database: Database) -> None:
         reason = error.strerror or str(error)
     else:
         return
-    raise CommandError(f"The database cannot be reached ({reason}): check DUOGRAPH_DATABASE_URL.")
+    raise _out_of_reach(reason)
+
+
+def _out_of_reach(reason: str) -> CommandError:
+    return CommandError(f"The database cannot be reached ({reason}): check DUOGRAPH_DATABASE_URL.")

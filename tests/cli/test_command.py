@@ -39,14 +39,17 @@ def test_a_database_from_the_future_asks_for_a_newer_version(command: Command) -
     ("url", "reason"),
     [
         ("postgresql://ada:hush@127.0.0.1:1/duograph", "cannot be reached"),
-        ("sqlite:////proc/duograph.sqlite", "cannot be reached"),
+        ("sqlite:////proc/duograph.sqlite", "cannot be reached (unable to open database file)"),
+        ("sqlite:////dev/null/deep/duograph.sqlite", "cannot be reached (Not a directory)"),
+        ("sqlite:///text", "cannot be reached (file is not a database)"),
         ("mysql://ada:hush@127.0.0.1/duograph", "should begin with sqlite:/// or postgresql://"),
     ],
-    ids=["nobody listens", "no place for files", "another kind"],
+    ids=["nobody listens", "no place for files", "no directory", "no database", "another kind"],
 )
 def test_a_database_out_of_reach_is_one_sentence_without_the_password(
     empty: Command, url: str, reason: str
 ) -> None:
+    (empty.directory / "text").write_text("This is no database. " * 99)
     said = empty.refusal("migrate", DUOGRAPH_DATABASE_URL=url)
     assert reason in said
     assert "DUOGRAPH_DATABASE_URL" in said
