@@ -19,7 +19,8 @@ from storage.tables.customers import CustomerRow
 from storage.tables.events import EventRow
 
 RowKey = tuple[UUID, UUID]
-PageKey = tuple[UUID, UUID, int, int]
+# Workspace, parent, limit, page, and whether the total will be seen.
+PageKey = tuple[UUID, UUID, int, int, bool]
 
 _events, _customers = table_of(EventRow), table_of(CustomerRow)
 LISTING = Listing(EventRow, {"timestamp": _events.c.timestamp}, default=("-timestamp",), replica=True)
@@ -47,7 +48,11 @@ async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> l
     of_rows = and_(
         _events.c.workspace_id.in_(workspaces), _events.c.parent_id.in_([row["id"] for row in rows])
     )
-    counted = select(_events.c.parent_id, func.count().label("children")).where(of_rows).group_by(_events.c.parent_id)
+    counted = (
+        select(_events.c.parent_id, func.count().label("children"))
+        .where(of_rows)
+        .group_by(_events.c.parent_id)
+    )
     children: dict[UUID, int] = {}
     customers: dict[UUID, Row] = {}
     if rows:
@@ -80,45 +85,45 @@ async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[Eve
 
 
 async def _load_pages(ctx: Context, column: Column[Any], keys: Sequence[PageKey]) -> list[EventPage]:
-    """The pages of `keys`: workspace, parent, limit and page. One statement finds their events."""
+    """The pages of `keys`; one statement finds the events of all of them.
+
+    Only what an index holds is numbered; the rows of the pages are looked up afterwards.
+    """
+    counted = any(key[4] for key in keys)
+    parents = (_events.c.workspace_id, column)
+    newest_first = (_events.c.timestamp.desc(), _events.c.id.desc())
+    total = func.count().over(partition_by=parents) if counted else literal(None, BigInteger)
+    place = func.row_number().over(partition_by=parents, order_by=newest_first)
     numbered = (
-        select(
-            _events,
-            func.row_number()
-            .over(
-                partition_by=(_events.c.workspace_id, column),
-                order_by=(_events.c.timestamp.desc(), _events.c.id.desc()),
-            )
-            .label("place"),
-            func.count().over(partition_by=(_events.c.workspace_id, column)).label("total"),
-        )
+        select(_events.c.workspace_id, _events.c.id, place.label("place"), total.label("total"))
         .where(visible(EventRow, ctx.principal), _of(column, [key[:2] for key in keys]))
         .subquery()
     )
-    # The first of each tells the total to a page past the end.
+    # The first of each parent tells the total to a page past the end, one too many that there are more.
     wanted = [numbered.c.place == 1]
-    for limit, page in {key[2:] for key in keys}:
-        skipped = literal((page - 1) * limit, BigInteger)
-        last = literal(page * limit, BigInteger)
-        wanted.append(and_(numbered.c.place > skipped, numbered.c.place <= last))
-    ordered = select(numbered).where(or_(*wanted)).order_by(numbered.c.place)
+    for limit, page in {key[2:4] for key in keys}:
+        first, last = ((page - 1) * limit + 1, page * limit + 1)
+        wanted.append(numbered.c.place.between(literal(first, BigInteger), literal(last, BigInteger)))
+    same = and_(_events.c.workspace_id == numbered.c.workspace_id, _events.c.id == numbered.c.id)
+    joined = select(_events, numbered.c.place, numbered.c.total).join_from(numbered, _events, same)
     async with ctx.snapshot(replica=True) as connection:
-        rows = [dict(row) for row in (await connection.execute(ordered)).mappings()]
+        found = await connection.execute(joined.where(or_(*wanted)).order_by(numbered.c.place))
+        rows = [dict(row) for row in found.mappings()]
         events = await assemble_events(connection, rows)
-    found: dict[RowKey, list[tuple[Row, Event]]] = defaultdict(list)
+    by_parent: dict[RowKey, list[tuple[Row, Event]]] = defaultdict(list)
     for row, event in zip(rows, events, strict=True):
-        found[row["workspace_id"], row[column.name]].append((row, event))
-    return [_page(ctx, column, key, found[key[:2]]) for key in keys]
+        by_parent[row["workspace_id"], row[column.name]].append((row, event))
+    return [_page(ctx, column, key, by_parent[key[:2]]) for key in keys]
 
 
 def _page(ctx: Context, column: Column[Any], key: PageKey, found: list[tuple[Row, Event]]) -> EventPage:
-    _, parent, limit, page = key
+    _, parent, limit, page, counted = key
     skipped = (page - 1) * limit
     here = [(row, event) for row, event in found if skipped < row["place"] <= skipped + limit]
-    total = found[0][0]["total"] if found else 0
+    more = any(row["place"] > skipped + limit for row, _ in found) and here
+    total = (found[0][0]["total"] if found else 0) if counted else None
     of_parent = {"customer_id": [parent]} if column.name == "customer_id" else {"parent_id": parent}
     query = EventQuery.model_validate({**of_parent, "limit": limit, "page": page})
-    more = here and skipped + limit < total
     cursor = make_cursor(ctx, LISTING, query, here[-1][0]) if more else None
     return page_of(query, [event for _, event in here], total, cursor)
 

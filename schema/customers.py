@@ -10,10 +10,10 @@ from oauth.scopes import Scope
 from schema.addresses import BillingAddress, BillingAddressInput
 from schema.base import Input, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput, is_absent
-from schema.links import link, load
+from schema.links import link, load, selects
 from schema.members import ExternalId, Member, MemberExternalId, PersonName
 from schema.metadata import Metadata, MetadataFilter, MetadataPairs
-from schema.pages import ListQuery, check_page
+from schema.pages import COUNTED, ListQuery, check_page
 from schema.scalars import Email, Moment
 from schema.workspaces import Workspace
 from storage.enums import CustomerType
@@ -87,7 +87,8 @@ class Customer(Resource):
         `nextCursor` continues in the field `events(customerId)`.
         """
         check_page(limit, page)
-        found: Any = await load(info, "customer_events", (self.workspace_id, self.id, limit, page))
+        key = (self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
+        found: Any = await load(info, "customer_events", key)
         return found
 
 

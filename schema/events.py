@@ -10,9 +10,9 @@ from oauth.scopes import Scope
 from schema.base import Output, Resource, graphql_type
 from schema.customers import Customer
 from schema.fields import WorkspaceId, WorkspaceIdFilter
-from schema.links import link, load
+from schema.links import link, load, selects
 from schema.metadata import MetadataFilter, MetadataPairs
-from schema.pages import ListQuery, Page, check_page
+from schema.pages import COUNTED, ListQuery, Page, check_page
 from schema.scalars import Id, Int, Moment, MomentInput
 from storage.enums import EventSource
 
@@ -77,7 +77,8 @@ class Event(Resource):
         `nextCursor` continues in the field `events(parentId)`.
         """
         check_page(limit, page)
-        found: EventPage = await load(info, "event_children", (self.workspace_id, self.id, limit, page))
+        key = (self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
+        found: EventPage = await load(info, "event_children", key)
         return found
 
 

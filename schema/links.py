@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import strawberry
+from strawberry.types.nodes import SelectedField, Selection
 
 from oauth.scopes import Scope, that_would_do
 
@@ -27,3 +28,15 @@ def link(scope: Scope) -> Callable[[Method], Method]:
 async def load(info: strawberry.Info, loader: str, key: Any) -> Any:
     """What the named loader has for `key`; keys asked for at the same moment go in one batch."""
     return await info.context["load"](loader, key)
+
+
+def selects(info: strawberry.Info, *names: str) -> bool:
+    """Whether one of these fields is selected below the link, at any depth; names are camelCase."""
+
+    def found(selections: list[Selection]) -> bool:
+        return any(
+            (isinstance(item, SelectedField) and item.name in names) or found(item.selections)
+            for item in selections
+        )
+
+    return any(found(field.selections) for field in info.selected_fields)

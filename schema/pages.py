@@ -74,6 +74,10 @@ class Page(Output, Generic[Item]):
     pagination: Pagination | None
 
 
+# Fields of a page, as GraphQL names them, for which its list has to be counted.
+COUNTED = ("total", "pages", "pagination")
+
+
 def check_page(limit: int, page: int) -> None:
     """For a link with these arguments. Raises `Invalid` with both problems at once."""
     problems = []

@@ -163,3 +163,13 @@ async def test_links_take_a_constant_number_of_statements(ask, gateway, history)
     # Of one customer without parents among its events the link to parents asks nothing.
     assert counts[1] <= counts[0] + 3
     assert counts[1] <= 16
+
+
+async def test_a_page_that_is_not_counted_still_tells_whether_there_is_more(ask, history):
+    pages = " ".join(
+        f"p{page}: events(limit: 3, page: {page}) {{ meta {{ nextCursor }} }}" for page in (1, 2)
+    )
+    answer = await ask(f'{{ customer(id: "{history[2]["id"]}") {{ {pages} }} }}')
+    first, second = (page["meta"]["nextCursor"] for page in answer["data"]["customer"].values())
+    assert first is not None
+    assert second is None
