@@ -9,21 +9,21 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.cli.database import migrated, read_settings, wait_for
-from gateway.cli.input import user_of, workspace_of
+from gateway.cli.input import checked, user_of, workspace_of
 from gateway.cli.output import CommandError, Json, noun, show, table
 from gateway.settings import Settings
 from oauth.credentials import Credential, kind_of
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts import issue_token
 from resolvers.administration import first_member_id, list_tokens, revoke_credential
+from schema.access_tokens import PersonalAccessTokenCreate, WorkspaceAccessTokenCreate
 from schema.scalars import write_moment
 from storage.enums import CredentialKind
 from storage.rows import Values
 
 app = noun("The access tokens of workspaces and users.")
 
-LONGEST_LIFE = 100 * 365 * 24 * 3600
-
+TokenCreate = WorkspaceAccessTokenCreate | PersonalAccessTokenCreate
 Workspace = Annotated[
     str | None, typer.Option("--workspace", metavar="SLUG", help="The workspace it is for.")
 ]
@@ -38,20 +38,22 @@ def create(
     scope: Annotated[
         list[str] | None, typer.Option(help="What it may do; again for more. All of its kind if left out.")
     ] = None,
-    comment: Annotated[str, typer.Option(help="What it is for.")] = "",
+    comment: Annotated[str, typer.Option(help="What it is for.")] = "Made by an operator",
     expires_in: Annotated[
-        int | None,
-        typer.Option(metavar="SECONDS", min=1, max=LONGEST_LIFE, help="Its life; default: endless."),
+        int | None, typer.Option(metavar="SECONDS", help="Its life; endless if left out.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Make a token for a workspace or for a user, and show it this once."""
     if (workspace is None) == (user is None):
         raise typer.BadParameter("Name the owner by one of them", param_hint="--workspace or --user")
-    scopes = _scopes(WORKSPACE_SCOPES if user is None else USER_SCOPES, scope or [])
-    life = timedelta(seconds=expires_in) if expires_in else None
-    made = _create(read_settings(), workspace, user, scopes=scopes, comment=comment, expires_in=life)
-    credential, row = wait_for(made)
+    values = {"comment": comment, "expires_in": expires_in}
+    data: TokenCreate
+    if user is None:
+        data = checked(WorkspaceAccessTokenCreate, scopes=scope or sorted(WORKSPACE_SCOPES), **values)
+    else:
+        data = checked(PersonalAccessTokenCreate, scopes=scope or sorted(USER_SCOPES), **values)
+    credential, row = wait_for(_create(read_settings(), workspace, user, data))
     result = {
         "id": str(row["id"]),
         "token": credential.text,
@@ -87,11 +89,18 @@ def revoke(
 
 
 async def _create(
-    settings: Settings, slug: str | None, email: str | None, **values: Any
+    settings: Settings, slug: str | None, email: str | None, data: TokenCreate
 ) -> tuple[Credential, Values]:
     async with migrated(settings) as database, database.write() as connection:
         kind, owner = await _owner(connection, slug, email)
-        return await issue_token(connection, kind, **owner, **values)
+        return await issue_token(
+            connection,
+            kind,
+            {Scope(scope) for scope in data.scopes},
+            **owner,
+            comment=data.comment,
+            expires_in=timedelta(seconds=data.expires_in) if data.expires_in else None,
+        )
 
 
 async def _owner(
@@ -118,14 +127,6 @@ async def _revoke(settings: Settings, token_or_id: UUID | str) -> Values:
     if row is None:
         raise CommandError("There is no such credential: `duograph tokens list` shows the ids.")
     return row
-
-
-def _scopes(possible: frozenset[Scope], names: list[str]) -> frozenset[Scope]:
-    if unknown := [name for name in names if name not in possible]:
-        raise CommandError(
-            f"{', '.join(unknown)} cannot be a scope of this token: take {', '.join(sorted(possible))}."
-        )
-    return frozenset(map(Scope, names)) or possible
 
 
 def _identifier(text: str) -> UUID | str:

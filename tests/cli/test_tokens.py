@@ -43,15 +43,16 @@ def test_a_token_has_just_the_scopes_and_the_life_asked_for(command: Command) ->
         (
             ("--workspace", "acme", "--scope", "user:read"),
             1,
-            "user:read cannot be a scope of this token: take a",
+            "scopes.0: This is no scope for such a token",
         ),
         (("--workspace", "nowhere"), 1, "There is no workspace with the slug nowhere"),
         (("--user", "nobody@example.com"), 1, "There is no user with the address nobody@example.com"),
         ((), 2, "Invalid value for --workspace or --user"),
         (("--workspace", "acme", "--user", OWNER), 2, "Invalid value for --workspace or --user"),
-        (("--workspace", "acme", "--expires-in", "0"), 2, "Invalid value for '--expires-in'"),
+        (("--workspace", "acme", "--expires-in", "0"), 1, "expires_in: Input should be greater than or"),
+        (("--workspace", "acme", "--comment", "\udcff"), 1, "comment: Input should be a valid string"),
     ],
-    ids=["scope", "workspace", "user", "no owner", "two owners", "no life"],
+    ids=["scope", "workspace", "user", "no owner", "two owners", "no life", "no text"],
 )
 def test_a_token_that_makes_no_sense_is_refused(
     command: Command, arguments: tuple[str, ...], status: int, reason: str
