@@ -13,7 +13,6 @@ from resolvers.document import Survey, survey
 from resolvers.raw import problems_of_field, with_defaults
 from schema.errors import Failure, Invalid, problem
 
-
 MOST_TOKENS = 5_000
 # Keyed by the parsed document, of which the parser's cache keeps one for each text.
 _validate = lru_cache(maxsize=500)(validate_document)

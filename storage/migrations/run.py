@@ -43,9 +43,11 @@ async def upgrade(database: Database, revision: str = "head") -> None:
 
 async def new_revision(database: Database, message: str) -> None:
     """Write the revision that leads from the database's tables to ours: for developers."""
+    known = ScriptDirectory.from_config(_config()).walk_revisions()
+    number = f"{sum(1 for _ in known) + 1:04}"
 
     def run(connection: Connection) -> None:
-        command.revision(_config(connection), message, autogenerate=True)
+        command.revision(_config(connection), message, autogenerate=True, rev_id=number)
 
     async with database.write() as connection:
         await connection.run_sync(run)

@@ -6,7 +6,7 @@ from alembic import op
 
 import storage.types
 
-revision = '593a77bc4ec6'
+revision = '0001'
 down_revision = None
 branch_labels = None
 depends_on = None
