@@ -59,8 +59,8 @@ def errors_page() -> str:
         "# Errors\n",
         GENERATED,
         'REST answers `{"error": code, "detail": ...}`; GraphQL has `code`, `detail` and `status` in the',
-        "error's `extensions`. With `invalid`, `detail` lists every problem as `{loc, msg, type, input}`: `loc`",
-        "begins with `path`, `query` or `body` in REST and with the argument in GraphQL.\n",
+        "error's `extensions`. With `invalid`, `detail` lists every problem as `{loc, msg, type, input}`:",
+        "`loc` begins with `path`, `query` or `body` in REST and with the argument in GraphQL.\n",
         *_row("code", "status", "when"),
         "|---|---|---|",
     ]
