@@ -12,9 +12,10 @@ from strawberry.utils.str_converters import to_camel_case, to_snake_case
 from resolvers.context import Context, Outcome
 from resolvers.operations import Operation, Parameter, default_of, operation_of
 from resolvers.run import run
-from schema.errors import Invalid
+from schema.errors import Invalid, NotPermitted
 
 OPERATION = "operation"
+ADMITTED = "admitted"
 IF_MATCH = Parameter("if_match", str | None, None, "condition")
 
 
@@ -32,6 +33,9 @@ def expose(resolver: Callable[..., Any]) -> Any:
         )
 
     async def field(*, info: strawberry.Info, **given: Any) -> Any:
+        # Whatever picks the operation to run must be what was admitted.
+        if info.context.get(ADMITTED) is not info.operation:
+            raise NotPermitted("This operation of the document was not admitted.")
         ctx = context_for(info, operation, given.pop(IF_MATCH.name, None))
         try:
             values = operation.validate(collect(operation, given))

@@ -10,6 +10,7 @@ from strawberry.schema.schema import validate_document
 from resolvers.admission import admit
 from resolvers.context import Context
 from resolvers.document import Survey, survey
+from resolvers.expose import ADMITTED
 from resolvers.raw import problems_of_field, with_defaults
 from schema.errors import Failure, Invalid, problem
 
@@ -31,6 +32,7 @@ class Gatekeeper(SchemaExtension):
         document, definition = self.execution_context.graphql_document, self._definition()
         if document is not None and definition is not None:
             self.surveyed = await self._admit(document, definition)
+            self.execution_context.context[ADMITTED] = definition
         context = self.execution_context
         if document is not None:
             # Validating here, after admission, also keeps Strawberry from validating again.

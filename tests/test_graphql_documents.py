@@ -50,6 +50,14 @@ async def test_without_a_credential_nothing_of_a_workspace_is_told(post):
     }
 
 
+async def test_of_several_operations_the_one_that_runs_is_judged(gateway):
+    document = "query A { __typename } query B { shares { data { id } } }"
+    for name, codes in (("A", []), ("B", ["unauthorized"]), ("C", ["invalid"]), (None, [])):
+        body = {"query": document, "operationName": name}
+        answer = (await gateway.client.post("/graphql", json=body)).json()
+        assert [error["extensions"]["code"] for error in answer.get("errors", [])] == codes
+
+
 async def test_a_missing_share_is_null_beside_a_found_one(post):
     created = await post(
         "mutation($d: ShareCreate!) { createShare(data: $d) { id } }",
