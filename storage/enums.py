@@ -83,3 +83,27 @@ class CredentialKind(StrEnum):
     CLIENT_SECRET = "cs"  # noqa: S105
     REGISTRATION_TOKEN = "crt"  # noqa: S105
     BROWSER_SESSION = "us"
+
+
+class FileShareSessionStatus(StrEnum):
+    CREATED = "created"
+    ACTIVE = "active"
+    COMPLETED = "completed"
+    EXPIRED = "expired"
+
+
+class FactKind(StrEnum):
+    """What one row of the log of measured facts says; each lies at its own moment."""
+
+    FREE_SESSION = "free_session"
+    PRICED_SESSION = "priced_session"
+    CONVERSION = "conversion"
+    DOWNLOAD = "download"
+    ACTIVATION = "activation"
+    DEACTIVATION = "deactivation"
+    COMPLETION = "completion"
+    EXPIRY = "expiry"
+    PAYMENT = "payment"
+    REFUND = "refund"
+    EVENT = "event"
+    COST = "cost"

@@ -16,7 +16,10 @@ _OWNS = text("role = 'owner' AND deleted_at IS NULL")
 
 
 class CustomerRow(TenantRow, table=True):
-    """Deletion is soft and frees the e-mail and the external id, so both are unique among the others."""
+    """Deletion is soft and frees the e-mail and the external id, so both are unique among the others.
+
+    `person` is the number under which facts about it are measured; null until there is one.
+    """
 
     __tablename__ = "customers"
     __table_args__ = (
@@ -52,6 +55,7 @@ class CustomerRow(TenantRow, table=True):
     name_folded: str | None = Field(default=None, sa_type=CodePointText)
     billing_address: dict[str, Any] = Field(default_factory=dict, sa_type=JsonColumn)
     type: str | None = CustomerType.INDIVIDUAL.value
+    person: int | None = None
     custom_metadata: dict[str, Any] = Field(
         default_factory=dict, sa_column=Column("metadata", JsonColumn, nullable=False)
     )

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import Column, Index
+from sqlalchemy import BigInteger, Column, Index
 from sqlmodel import Field
 
 from storage.clock import now
@@ -13,12 +13,16 @@ from storage.types import CodePointText, JsonColumn, MomentColumn
 
 
 class EventRow(TenantRow, table=True):
-    """`timestamp` is when it happened, `created_at` when it was written down."""
+    """`timestamp` is when it happened, `created_at` when it was written down.
+
+    A cost is `cost_amount` whole minor units and `cost_parts` of 10^-12 of one.
+    """
 
     __tablename__ = "events"
     __table_args__ = (
         references("customer_id", "customers"),
         references("parent_id", "events"),
+        references("share_id", "shares"),
         Index("uq_events_external_id", "workspace_id", "external_id", unique=True),
         Index("ix_events_timestamp", "workspace_id", "timestamp", "id"),
         Index("ix_events_customer", "workspace_id", "customer_id", "timestamp", "id"),
@@ -37,6 +41,11 @@ class EventRow(TenantRow, table=True):
     member_id: UUID | None = None
     external_member_id: str | None = None
     parent_id: UUID | None = None
+    share_id: UUID | None = None
+    person: int | None = None
+    cost_currency: str | None = None
+    cost_amount: int | None = Field(default=None, sa_type=BigInteger)
+    cost_parts: int | None = Field(default=None, sa_type=BigInteger)
     custom_metadata: dict[str, Any] = Field(
         default_factory=dict, sa_column=Column("metadata", JsonColumn, nullable=False)
     )

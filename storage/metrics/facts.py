@@ -1,0 +1,42 @@
+"""Writing the log of measured facts, in the transaction of the change that they measure."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.enums import FactKind
+from storage.rows import insert_rows
+from storage.tables.metrics import MetricFactRow
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One fact at its own moment; see `MetricFactRow` for the units."""
+
+    workspace_id: UUID
+    kind: FactKind
+    moment: datetime
+    share_id: UUID | None = None
+    person: int | None = None
+    currency: str | None = None
+    count: int = 1
+    bytes: int = 0
+    amount: int = 0
+    fee: int = 0
+    parts: int = 0
+
+
+def microseconds(moment: datetime) -> int:
+    """Microseconds since 1970 in UTC, exactly."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+async def record_facts(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
+    """Append facts to the log."""
+    rows = [asdict(fact) | {"kind": fact.kind.value, "moment": microseconds(fact.moment)} for fact in facts]
+    await insert_rows(connection, MetricFactRow, rows)
