@@ -11,6 +11,13 @@ from sqlalchemy import Connection
 from storage.database import Database
 
 
+class BrokenReferences(Exception):
+    """A revision left rows that refer to nothing; it was undone."""
+
+    def __init__(self, table: str) -> None:
+        super().__init__(f"Rows of {table} would refer to nothing.")
+
+
 def newest_revision() -> str:
     return ScriptDirectory.from_config(_config()).get_current_head() or ""
 
@@ -32,13 +39,31 @@ async def current_revision(database: Database) -> str | None:
 
 
 async def upgrade(database: Database, revision: str = "head") -> None:
-    """Run every revision up to `revision`, in one transaction on PostgreSQL."""
+    """Run every revision up to `revision`, all or nothing.
+
+    SQLite rebuilds a table to change it, and dropping the old one would count as deleting its rows: foreign
+    keys are off meanwhile and all of them are checked before the commit. Raises `BrokenReferences`.
+    """
 
     def run(connection: Connection) -> None:
         command.upgrade(_config(connection), revision)
 
-    async with database.write() as connection:
-        await connection.run_sync(run)
+    async with database.engine.connect() as connection:
+        if database.is_sqlite:
+            await connection.exec_driver_sql("PRAGMA foreign_keys=OFF")
+            await connection.rollback()
+        await connection.execution_options(sqlite_begin="IMMEDIATE")
+        try:
+            async with connection.begin():
+                await connection.run_sync(run)
+                if database.is_sqlite:
+                    broken = (await connection.exec_driver_sql("PRAGMA foreign_key_check")).all()
+                    if broken:
+                        raise BrokenReferences(broken[0][0])
+        finally:
+            if database.is_sqlite:
+                await connection.execution_options(sqlite_begin=None)
+                await connection.exec_driver_sql("PRAGMA foreign_keys=ON")
 
 
 async def new_revision(database: Database, message: str) -> None:

@@ -1,6 +1,6 @@
 """Migrations: an empty database becomes the one that the tables describe, on both engines."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
@@ -52,3 +52,28 @@ async def test_every_earlier_revision_leads_to_the_newest(empty, revision):
     assert await run.current_revision(empty) == revision
     await run.upgrade(empty)
     assert await run.current_revision(empty) == run.newest_revision()
+
+
+async def test_rows_of_the_first_revision_are_kept(empty):
+    await run.upgrade(empty, "0001")
+    at, workspace, parent, child = "2026-01-31 09:30:00.000000", uuid4().hex, uuid4().hex, uuid4().hex
+    statements = [
+        "INSERT INTO workspaces (created_at, id, name, name_folded, slug, socials, status, status_changed_at,"
+        " details, default_presentment_currency, feature_settings, notification_settings,"
+        " customer_email_settings, customer_portal_settings)"
+        f" VALUES ('{at}', '{workspace}', 'Acme', 'acme', 'acme', '[]', 'created', '{at}',"
+        " '{}', 'usd', '{}', '{}', '{}', '{}')"
+    ]
+    for id, parent_id in ((parent, "NULL"), (child, f"'{parent}'")):
+        statements.append(
+            "INSERT INTO events (created_at, workspace_id, id, timestamp, source, name, metadata, parent_id)"
+            f" VALUES ('{at}', '{workspace}', '{id}', '{at}', 'user', 'opened', '{{}}', {parent_id})"
+        )
+    async with empty.write() as connection:
+        for statement in statements:
+            await connection.exec_driver_sql(statement)
+    await run.upgrade(empty)
+    async with empty.read() as connection:
+        found = (await connection.exec_driver_sql("SELECT id, parent_id FROM events")).all()
+    kept = {UUID(str(id)): parent_id and UUID(str(parent_id)) for id, parent_id in found}
+    assert kept == {UUID(parent): None, UUID(child): UUID(parent)}
