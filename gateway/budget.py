@@ -7,7 +7,10 @@ RESTRICTED = "restricted:"
 
 
 class RequestBudget:
-    """One request's way to the limiter; keeps the headers of the last charge for the response."""
+    """One request's way to the limiter; keeps the headers of the last charge for the response.
+
+    `RateLimit-Cost` is what the request was charged, in calls.
+    """
 
     def __init__(
         self, limiter: RateLimiter, default: int, restricted: int, response_headers: dict[str, str]
@@ -28,6 +31,7 @@ class RequestBudget:
         else:
             charge = await self._limiter.charge(subject, cost, self._default if limit is None else limit)
         self._response_headers.update(headers(charge))
+        self._response_headers["RateLimit-Cost"] = str(cost)
         if not charge.allowed:
             raise RateLimited(
                 f"More than {charge.limit} calls in {charge.window_seconds} seconds: "

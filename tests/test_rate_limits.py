@@ -51,6 +51,7 @@ async def test_a_document_costs_what_rest_would_cost(limited):
     assert answer.headers["ratelimit-remaining"] == str(LIMIT - 2)
     answer = await graphql(limited, tenant.token, "{ shares(limit: 4) { data { workspace { name } } } }")
     assert answer.headers["ratelimit-remaining"] == str(LIMIT - 2 - 1 - 4)
+    assert answer.headers["ratelimit-cost"] == "5"
 
 
 async def test_what_could_never_fit_is_too_complex_and_costs_nothing(limited):
