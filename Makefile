@@ -6,6 +6,7 @@ PORT ?= 8000
 HOST ?= 127.0.0.1
 WORKERS ?= auto
 EXAMPLES ?= 500
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup run test check generated migration browser parity bench format lock
 
@@ -23,7 +24,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 run: setup  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
-test: setup  ## Run every test, on SQLite and on a real PostgreSQL
+test: setup browser  ## Run every test, on SQLite and on a real PostgreSQL
 	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
 
 check: setup  ## Lint, type-check and compare generated files
@@ -43,8 +44,11 @@ generated: setup  ## Write the files that follow from the declarations
 migration: setup  ## Write the revision for changed tables (NAME="what changes")
 	@$(BIN)/python -m storage.migrations.revise $(NAME)
 
-browser:  ## Install the Chromium that the browser tests drive (Debian)
-	apt-get install --yes --quiet chromium
+browser:  ## Install the Chromium that the browser tests drive, where there is none (Debian)
+	@command -v chromium > /dev/null || { \
+		command -v apt-get > /dev/null || { echo "Install Chromium: the browser tests drive it." >&2; exit 1; }; \
+		echo "Installing Chromium for the browser tests"; \
+		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq chromium > /dev/null; }
 
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
 	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) tests/test_parity.py tests/test_openapi_fuzz.py
