@@ -24,6 +24,7 @@ from schema.pages import Page
 from schema.scalars import Id
 from storage.clock import now
 from storage.enums import CustomerType, MemberRole
+from storage.persons import claim_external_id, release_external_id
 from storage.rows import Values, insert_row, table_of, update_row, update_rows
 from storage.tables.customers import CustomerRow, MemberRow
 
@@ -74,6 +75,8 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
     values["type"] = values["type"] or CustomerType.INDIVIDUAL
     values["billing_address"] = _whole_address(values["billing_address"])
     row = await insert_row(ctx.unit, CustomerRow, workspace_id=workspace_id, **values)
+    if row["external_id"] is not None:
+        await claim_external_id(ctx.unit, ctx.services.database, row)
     owner = await insert_row(ctx.unit, MemberRow, **_owner_of(row, data.owner or OwnerInput()))
     await record_event(
         ctx.unit,
@@ -104,7 +107,10 @@ async def update_customer(
     # Another case of the same address is the same mailbox, as it is to the unique rule.
     if "email" in changes and changes["email"].casefold() != row["email_folded"]:
         changes["email_verified"] = False
-    return await _with_members(ctx, await update_row(ctx.unit, CustomerRow, row, **changes))
+    changed = await update_row(ctx.unit, CustomerRow, row, **changes)
+    if changed["external_id"] != row["external_id"]:
+        await claim_external_id(ctx.unit, ctx.services.database, changed)
+    return await _with_members(ctx, changed)
 
 
 @requires(Scope.CUSTOMERS_WRITE)
@@ -118,6 +124,7 @@ async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UU
     row = await get_for_update(ctx, CustomerRow, id=id)
     deleted_at = now()
     await update_row(ctx.unit, CustomerRow, row, deleted_at=deleted_at)
+    await release_external_id(ctx.unit, row)
     current = of_customers([(row["workspace_id"], id)]) & table_of(MemberRow).c.deleted_at.is_(None)
     await update_rows(ctx.unit, MemberRow, current, deleted_at=deleted_at)
     await end_sessions(ctx.unit, row)

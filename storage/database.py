@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import make_url
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.pool import NullPool
 
 from storage.functions import metadata_text
 
@@ -23,11 +24,14 @@ class Database:
     - `read`: autocommit, for one statement that must not wait;
     - `snapshot`: several statements that see the same state;
     - `write`: one transaction, committed when the block ends, rolled back when it raises.
+
+    `write_apart` is for a `write` that needs something committed before it ends.
     """
 
     def __init__(self, url: str, read_url: str | None = None, pool_size: int = 20) -> None:
         self.engine = _make_engine(url, pool_size)
         self._read_engine = _make_engine(read_url, pool_size) if read_url else self.engine
+        self._engine_apart = create_async_engine(self.engine.url, poolclass=NullPool)
         self._writer = asyncio.Lock() if self.is_sqlite else None
 
     @property
@@ -65,6 +69,15 @@ class Database:
             await connection.execution_options(sqlite_begin="IMMEDIATE")
             async with connection.begin():
                 yield connection
+
+    @asynccontextmanager
+    async def write_apart(self) -> AsyncIterator[AsyncConnection]:
+        """A short transaction inside another unit, on PostgreSQL only: SQLite has one writer.
+
+        Its connection is outside the pool, which units that each wait for a second one would drain.
+        """
+        async with self._engine_apart.connect() as connection, connection.begin():
+            yield connection
 
     async def close(self) -> None:
         await self.engine.dispose()

@@ -1,0 +1,81 @@
+"""New numbers of persons, unique in their workspace; gaps are nothing to worry about."""
+
+import asyncio
+from collections import OrderedDict
+from uuid import UUID
+from weakref import WeakKeyDictionary
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.database import Database
+from storage.rows import table_of
+from storage.tables.metrics import PersonCounterRow
+from storage.upserts import upsert
+
+BLOCK = 1_000
+# A workspace beyond these loses the rest of its block, not more.
+BLOCKS_AT_HAND = 10_000
+
+_counters = table_of(PersonCounterRow)
+
+
+class _Blocks:
+    """What is left of the blocks that this process took from one database, by workspace."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self._left: OrderedDict[UUID, range] = OrderedDict()
+
+    def take(self, workspace_id: UUID, many: int) -> range | None:
+        """The next numbers of the block, or None where it has too few left."""
+        left = self._left.get(workspace_id, range(0))
+        if len(left) < many:
+            return None
+        self._left[workspace_id] = left[many:]
+        self._left.move_to_end(workspace_id)
+        return left[:many]
+
+    def put(self, workspace_id: UUID, block: range) -> None:
+        self._left[workspace_id] = block
+        self._left.move_to_end(workspace_id)
+        if len(self._left) > BLOCKS_AT_HAND:
+            self._left.popitem(last=False)
+
+
+_blocks: WeakKeyDictionary[Database, _Blocks] = WeakKeyDictionary()
+
+
+async def new_persons(
+    connection: AsyncConnection, database: Database, workspace_id: UUID, many: int
+) -> range:
+    """`many` numbers that nobody else gets, whether or not the unit of `connection` commits.
+
+    On PostgreSQL they come from a block of this process, so that units do not wait for each other's
+    numbers; the workspace must be committed. SQLite's one writer counts in its own transaction.
+    """
+    if database.is_sqlite:
+        return await _count_on(connection, workspace_id, many)
+    blocks = _blocks.setdefault(database, _Blocks())
+    taken = blocks.take(workspace_id, many)
+    if taken is not None:
+        return taken
+    async with blocks.lock:
+        # Whoever held the lock before may have brought a block of this very workspace.
+        taken = blocks.take(workspace_id, many)
+        if taken is None:
+            async with database.write_apart() as apart:
+                block = await _count_on(apart, workspace_id, max(many, BLOCK))
+            taken = block[:many]
+            blocks.put(workspace_id, block[many:])
+    return taken
+
+
+async def _count_on(connection: AsyncConnection, workspace_id: UUID, many: int) -> range:
+    """Move the workspace's counter on by `many`, in one statement."""
+    first = upsert(connection, _counters).values(workspace_id=workspace_id, next_person=1 + many)
+    counted = first.on_conflict_do_update(
+        index_elements=[_counters.c.workspace_id],
+        set_={"next_person": _counters.c.next_person + many},
+    ).returning(_counters.c.next_person)
+    after: int = (await connection.execute(counted)).scalar_one()
+    return range(after - many, after)
