@@ -91,6 +91,19 @@ class Customer(Resource):
         found: Any = await load(info, "customer_events", key)
         return found
 
+    @link(Scope.FILE_SHARE_SESSIONS_READ)
+    async def file_share_sessions(
+        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    ) -> Annotated["FileShareSessionPage", strawberry.lazy("schema.file_share_sessions")]:  # type: ignore[name-defined]  # noqa: F821
+        """The customer's file-share sessions, the newest first.
+
+        `nextCursor` continues in the field `fileShareSessions(customerId)`.
+        """
+        check_page(limit, page)
+        key = (self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
+        found: Any = await load(info, "customer_file_share_sessions", key)
+        return found
+
 
 @graphql_input
 class OwnerInput(Input):

@@ -1,0 +1,77 @@
+"""Back-fill: whole histories of file-share sessions, a batch at a time, taken whole or not at all."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlmodel import SQLModel
+
+from oauth.scopes import Scope
+from resolvers.access import workspace_for
+from resolvers.context import Context
+from resolvers.file_share_session_parts import Opening, open_sessions, reported
+from resolvers.history_batch import HistoryBatch
+from resolvers.operations import requires
+from schema.errors import Invalid, Location, Problem, problem
+from schema.file_share_backfill import (
+    FileShareSessionHistory,
+    FileShareSessionIngest,
+    FileShareSessionIngestResult,
+)
+from storage.clock import now
+from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+
+
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE)
+async def ingest_file_share_sessions(
+    ctx: Context, data: FileShareSessionIngest
+) -> FileShareSessionIngestResult:
+    """Take whole histories of sessions: the batch or, where one of them is bad, nothing of it.
+
+    A session whose external id is known, or came earlier in the batch, is a duplicate and changes
+    nothing. An external id of a payment or a refund that is known is refused: it is another session's.
+    """
+    workspace_id = await workspace_for(ctx, data.workspace_id)
+    new = await _new_histories(ctx, workspace_id, data.sessions)
+    clock = now()
+    openings = [Opening(history, ("data", "sessions", index)) for index, history in new]
+    rows, problems = await open_sessions(ctx, workspace_id, openings, clock)
+    batch = HistoryBatch(clock, problems)
+    for opening, row, (_, history) in zip(openings, rows, new, strict=True):
+        batch.tell(row, history, opening.loc)
+    for model, places in (
+        (FileSharePaymentRow, batch.payment_places),
+        (FileShareRefundRow, batch.refund_places),
+    ):
+        batch.problems += await _check_external_ids(ctx, model, workspace_id, places)
+    if batch.problems:
+        raise Invalid(batch.problems)
+    await batch.insert(ctx.unit)
+    return FileShareSessionIngestResult(inserted=len(new), duplicates=len(data.sessions) - len(new))
+
+
+async def _new_histories(
+    ctx: Context, workspace_id: UUID, histories: Sequence[FileShareSessionHistory]
+) -> list[tuple[int, FileShareSessionHistory]]:
+    """The histories that are no duplicates, each with its place in the batch."""
+    external_ids = {history.external_id for history in histories}
+    seen = set(await reported(ctx, FileShareSessionRow, workspace_id, external_ids))
+    new = []
+    for index, history in enumerate(histories):
+        if history.external_id not in seen:
+            seen.add(history.external_id)
+            new.append((index, history))
+    return new
+
+
+async def _check_external_ids(
+    ctx: Context, model: type[SQLModel], workspace_id: UUID, places: Sequence[tuple[str, Location]]
+) -> list[Problem]:
+    """The problems of external ids that are taken, each named at its place."""
+    taken = set(await reported(ctx, model, workspace_id, {external_id for external_id, _ in places}))
+    problems = []
+    for external_id, loc in places:
+        if external_id in taken:
+            message = "Another one here has this external id already"
+            problems.append(problem(loc, message, "duplicate", input=external_id))
+        taken.add(external_id)
+    return problems

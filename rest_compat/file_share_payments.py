@@ -1,0 +1,8 @@
+"""`/api/file-share-payments/`."""
+
+from resolvers import file_share_payments
+from rest_compat.router import Router
+
+router = Router("/file-share-payments", "File-share payments")
+router.get("/{id}", file_share_payments.get_file_share_payment)
+router.post("/{id}/refund", file_share_payments.refund_payment, status=200)

@@ -1,0 +1,14 @@
+"""`/api/file-share-sessions/`."""
+
+from resolvers import file_share_backfill, file_share_payments, file_share_sessions
+from rest_compat.router import Router
+
+router = Router("/file-share-sessions", "File-share sessions")
+router.post("/", file_share_sessions.create_file_share_session)
+router.get("/", file_share_sessions.list_file_share_sessions)
+router.post("/ingest", file_share_backfill.ingest_file_share_sessions)
+router.get("/{id}", file_share_sessions.get_file_share_session)
+router.post("/{id}/downloads", file_share_sessions.record_download)
+router.post("/{id}/payments", file_share_payments.record_payment)
+router.post("/{id}/complete", file_share_sessions.complete_file_share_session, status=200)
+router.post("/{id}/expire", file_share_sessions.expire_file_share_session, status=200)

@@ -1,0 +1,104 @@
+"""Whole histories of file-share sessions, as callers send them from before they reported live."""
+
+from datetime import datetime
+from typing import Annotated
+
+from pydantic import Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from schema.base import Input, Output, graphql_input, graphql_type
+from schema.fields import WorkspaceIdInput
+from schema.file_share_payments import FeeGivenBack, PlatformFee
+from schema.file_share_sessions import (
+    CustomerIdInput,
+    ExternalCustomerIdInput,
+    FileSizeInput,
+    ListPriceCurrencyInput,
+    ListPriceInput,
+    MinorUnits,
+    ReportedId,
+    ShareIdInput,
+)
+from schema.members import ExternalId
+from schema.scalars import Int, MomentInput
+from storage.enums import Currency
+
+MOST_HISTORIES = 500
+MOST_DOWNLOADS = 1_000
+MOST_PAYMENTS = 100
+
+PastMoment = Annotated[MomentInput, Field(description="When it happened: at most 5 minutes ahead.")]
+EndMoment = Annotated[
+    MomentInput | None,
+    Field(description="When it ended this way. A history has one end, or none so far."),
+]
+
+
+@graphql_input
+class RefundHistory(Input):
+    """A refund of a payment in a history."""
+
+    amount: MinorUnits
+    at: PastMoment
+    platform_fee: FeeGivenBack = 0
+    external_id: ReportedId = None
+
+
+@graphql_input
+class PaymentHistory(Input):
+    """A payment in a history, with its refunds."""
+
+    amount: MinorUnits
+    currency: Currency
+    at: PastMoment
+    platform_fee: PlatformFee = 0
+    external_id: ReportedId = None
+    refunds: Annotated[list[RefundHistory], Field(max_length=MOST_PAYMENTS)] = Field(default=[])
+
+
+@graphql_input
+class FileShareSessionHistory(Input):
+    """All of one session: how it began, what came of it, and how it ended."""
+
+    external_id: Annotated[
+        ExternalId, Field(description="Its id in the caller's system; one that is known is a duplicate.")
+    ]
+    created_at: PastMoment
+    file_size_bytes: FileSizeInput
+    share_id: ShareIdInput = None
+    customer_id: CustomerIdInput = None
+    external_customer_id: ExternalCustomerIdInput = None
+    price_amount: ListPriceInput = None
+    price_currency: ListPriceCurrencyInput = None
+    downloads: Annotated[
+        list[PastMoment],
+        Field(max_length=MOST_DOWNLOADS, description="The moments of the downloads, in any order."),
+    ] = Field(default=[])
+    payments: Annotated[list[PaymentHistory], Field(max_length=MOST_PAYMENTS)] = Field(default=[])
+    completed_at: EndMoment = None
+    expired_at: EndMoment = None
+
+    @field_validator("expired_at")
+    @classmethod
+    def _check_end(cls, moment: datetime | None, info: ValidationInfo) -> datetime | None:
+        if moment is not None and info.data.get("completed_at") is not None:
+            raise PydanticCustomError("conflict", "Send completed_at or expired_at, not both")
+        return moment
+
+
+@graphql_input
+class FileShareSessionIngest(Input):
+    """A batch of histories; the whole batch is taken, or nothing of it."""
+
+    sessions: Annotated[list[FileShareSessionHistory], Field(min_length=1, max_length=MOST_HISTORIES)]
+    workspace_id: WorkspaceIdInput = None
+
+
+@graphql_type
+class FileShareSessionIngestResult(Output):
+    """What became of a batch of histories."""
+
+    inserted: Annotated[Int, Field(description="Histories that were new and are taken.")]
+    duplicates: Annotated[
+        Int, Field(description="Histories whose external id was known, or came earlier in the batch.")
+    ]
