@@ -8,6 +8,7 @@ from resolvers import (
     custom_fields,
     customer_sessions,
     customers,
+    event_ingestion,
     events,
     files,
     members,
@@ -65,6 +66,7 @@ class Mutation:
     update_customer = expose(customers.update_customer)
     delete_customer = expose(customers.delete_customer)
     create_customer_session = expose(customer_sessions.create_customer_session)
+    ingest_events = expose(event_ingestion.ingest_events)
     create_member = expose(members.create_member)
     update_member = expose(members.update_member)
     delete_member = expose(members.delete_member)

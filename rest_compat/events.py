@@ -1,9 +1,10 @@
 """`/api/events/`."""
 
-from resolvers import events
+from resolvers import event_ingestion, events
 from rest_compat.router import Router
 
 router = Router("/events", "Events")
 router.get("/", events.list_events)
+router.post("/ingest", event_ingestion.ingest_events)
 router.get("/names", events.list_event_names)
 router.get("/{id}", events.get_event)

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
 from storage.clock import now
+from storage.upserts import upsert
 
 Values = dict[str, Any]
 
@@ -76,6 +77,26 @@ async def insert_rows(
         except IntegrityError as error:
             raise Duplicate(model, complete[0]) from error
     return complete
+
+
+async def insert_new_rows(
+    connection: AsyncConnection, model: type[SQLModel], rows: Sequence[Values]
+) -> list[Values]:
+    """Insert the rows that no unique rule refuses, in one statement, and give those.
+
+    Waits for others who are inserting the same. Raises `Duplicate` where a foreign key refuses a row, as
+    when it refers to one that lost to another writer's.
+    """
+    complete = [_with_defaults(model, values) for values in rows]
+    if not complete:
+        return []
+    table = table_of(model)
+    statement = upsert(connection, table).on_conflict_do_nothing().returning(table.c.id)
+    try:
+        inserted = set((await connection.execute(statement, complete)).scalars())
+    except IntegrityError as error:
+        raise Duplicate(model, {}) from error
+    return [row for row in complete if row["id"] in inserted]
 
 
 async def update_rows(

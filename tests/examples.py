@@ -115,6 +115,12 @@ EXAMPLES: dict[str, Arguments] = {
     "get_event": lambda world: {"id": world.event},
     "list_events": lambda world: {"workspace_id": [world.workspace]},
     "list_event_names": lambda world: {"workspace_id": [world.workspace]},
+    "ingest_events": lambda world: {
+        "data": {
+            "events": [{"name": "page.viewed", "customer_id": world.team, "member_id": world.member}],
+            "workspace_id": world.workspace,
+        }
+    },
     "create_file": lambda world: {"data": new_file(workspace_id=world.workspace)},
     "get_file": lambda world: {"id": world.unfinished["id"]},
     "list_files": lambda world: {"workspace_id": [world.workspace]},

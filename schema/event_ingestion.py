@@ -1,0 +1,157 @@
+"""Events as the workspace's own systems send them: in batches, each perhaps with a cost."""
+
+import re
+from decimal import Decimal
+from math import isfinite
+from typing import Annotated, Any
+
+import strawberry
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from schema.base import Input, Output, graphql_input, graphql_type
+from schema.events import LABELS
+from schema.fields import WorkspaceIdInput
+from schema.members import ExternalId
+from schema.metadata import Metadata, MetadataPairs
+from schema.scalars import SCALARS, Id, Int, MomentInput
+from storage.enums import Currency
+
+MOST_EVENTS = 1_000
+COST_DIGITS = 12
+_TOO_LARGE = 10**COST_DIGITS
+_PLAIN_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+_LONGEST_DECIMAL = 100
+
+
+def _check_name(name: str) -> str:
+    if name in LABELS:
+        raise PydanticCustomError("reserved", "Only the service itself writes events of this name")
+    return name
+
+
+def _read_decimal(value: Any) -> Decimal:
+    """A number as its sender wrote it: a double stands for the shortest decimal that reads back as it."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+        raise PydanticCustomError("decimal_type", "Input should be a number or a decimal string")
+    if isinstance(value, str):
+        if len(value) > _LONGEST_DECIMAL or not _PLAIN_DECIMAL.fullmatch(value):
+            raise PydanticCustomError("decimal_parsing", "Input should be a decimal like `12.5`")
+    elif isinstance(value, float) and not isfinite(value):
+        raise PydanticCustomError("finite_number", "Input should be a finite number")
+    return Decimal(repr(value) if isinstance(value, float) else value)
+
+
+def _check_cost(amount: Decimal) -> Decimal:
+    if amount < 0:
+        raise PydanticCustomError("greater_than_equal", "Input should be greater than or equal to 0")
+    if amount >= _TOO_LARGE:
+        raise PydanticCustomError(
+            "decimal_whole_digits", "Input should have at most 12 digits before the point"
+        )
+    exponent = amount.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -COST_DIGITS:
+        raise PydanticCustomError("decimal_max_places", "Input should have at most 12 digits after the point")
+    return amount
+
+
+SCALARS[Decimal] = strawberry.scalar(
+    name="Decimal",
+    description="An exact decimal: a string like `12.5`, or a number, which means its shortest form.",
+    serialize=str,
+    parse_value=lambda value: value,
+)
+
+CostAmount = Annotated[
+    Decimal,
+    Field(
+        description="In minor units, 0 or more: a decimal string or a number, with up to 12 digits before "
+        "and 12 after the point."
+    ),
+    BeforeValidator(_read_decimal),
+    AfterValidator(_check_cost),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": 0, "exclusiveMaximum": _TOO_LARGE},
+                {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]{1,12})?$"},
+            ]
+        }
+    ),
+]
+
+
+@graphql_input
+class EventCost(Input):
+    """What an event cost the workspace."""
+
+    amount: CostAmount
+    currency: Currency
+
+
+@graphql_input
+class EventCreate(Input):
+    """Something that happened, by the workspace's own account.
+
+    Whose it is: a customer by its id, or a person by the caller's own id, who need not be a customer yet.
+    """
+
+    name: Annotated[
+        str,
+        Field(min_length=1, max_length=128, description="Not a name of the service's own events."),
+        AfterValidator(_check_name),
+    ]
+    timestamp: Annotated[
+        MomentInput | None,
+        Field(description="When it happened; the default is now. At most 5 minutes ahead."),
+    ] = None
+    external_id: Annotated[
+        ExternalId | None,
+        Field(
+            description="Its id in the caller's system, unique in the workspace: a repeat changes nothing."
+        ),
+    ] = None
+    customer_id: Annotated[Id | None, Field(description="The customer whose event it is.")] = None
+    external_customer_id: Annotated[
+        ExternalId | None,
+        Field(
+            description="Whose event it is by the caller's own id: a customer's, or of anyone else. Together "
+            "with `customer_id` it must be the customer's external id."
+        ),
+    ] = None
+    member_id: Annotated[Id | None, Field(description="The member of the customer who acted.")] = None
+    external_member_id: Annotated[
+        ExternalId | None,
+        Field(
+            description="The member who acted, by the caller's own id; taken as it is where nobody is a "
+            "customer with the `external_customer_id` yet."
+        ),
+    ] = None
+    share_id: Annotated[Id | None, Field(description="The share that it is about.")] = None
+    parent_id: Annotated[
+        ExternalId | None,
+        Field(
+            description="The event that it belongs to: the `external_id` of one in the same batch, or the "
+            "`id` of an earlier one."
+        ),
+    ] = None
+    metadata: Metadata = Field(default_factory=lambda: MetadataPairs({}))
+    cost: EventCost | None = None
+
+
+@graphql_input
+class EventIngest(Input):
+    """A batch of events; the whole batch is taken, or nothing of it."""
+
+    events: Annotated[list[EventCreate], Field(min_length=1, max_length=MOST_EVENTS)]
+    workspace_id: WorkspaceIdInput = None
+
+
+@graphql_type
+class EventIngestResult(Output):
+    """What became of a batch of events."""
+
+    inserted: Annotated[Int, Field(description="Events that were new and are taken.")]
+    duplicates: Annotated[
+        Int, Field(description="Events whose external id was known, or came earlier in the batch.")
+    ]
