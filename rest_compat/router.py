@@ -3,9 +3,10 @@
 import inspect
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from fastapi import APIRouter, Body, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter
 
@@ -36,8 +37,11 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 class OperationRoute(APIRoute):
     """A route that runs an operation; FastAPI matches it and documents it.
 
-    `omits` names parameters of the operation that this path does not take.
+    `omits` names parameters of the operation that this path does not take. `writes` is the class of its
+    responses: where it is not JSON, a subclass makes them.
     """
+
+    writes: ClassVar[type[Response]] = JSONResponse
 
     operation: Operation
     omits: frozenset[str]
@@ -103,17 +107,20 @@ class Router(APIRouter):
         answer: Any = None,
         name: str | None = None,
         omits: tuple[str, ...] = (),
+        route_class: type[OperationRoute] = OperationRoute,
     ) -> None:
         """Publish `resolver`; a collection path answers with and without its trailing slash.
 
         `answer` is the type to write where it is narrower than what the resolver returns. `name` is for
-        a second path to the same resolver, `omits` for what its other path takes.
+        a second path to the same resolver, `omits` for what its other path takes, `route_class` for one
+        that writes something else than JSON.
         """
         operation = operation_of(resolver)
         name = name or operation.name
         model: Any = None if status == 204 else answer or operation.answer
         declared = {"operation": operation, "answer": TypeAdapter(model), "omits": frozenset(omits)}
-        route_class = type("OperationRoute", (OperationRoute,), declared)
+        declared_class = type(route_class.__name__, (route_class,), declared)
+        is_json = issubclass(route_class.writes, JSONResponse)
         other = path.removesuffix("/") if path.endswith("/") else f"{path}/"
         for variant in (path, other):
             self.add_api_route(
@@ -121,14 +128,15 @@ class Router(APIRouter):
                 _document(operation, path_names_of(path), frozenset(omits)),
                 methods=[method],
                 status_code=status,
-                response_model=model,
+                response_model=model if is_json else None,
+                response_class=route_class.writes,
                 responses=ERRORS,
                 summary=name.replace("_", " ").capitalize(),
                 description=operation.description,
                 operation_id=name,
                 include_in_schema=variant == path,
                 openapi_extra=operation_extras(operation, method),
-                route_class_override=route_class,
+                route_class_override=declared_class,
             )
 
 

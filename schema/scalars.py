@@ -1,5 +1,6 @@
 """The types of single values: how strictly they are read and how they are written, alike on both surfaces."""
 
+import re
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, NewType, cast
 from uuid import UUID
@@ -20,13 +21,22 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 SMALLEST_INT, LARGEST_INT = -(2**31), 2**31 - 1
 LARGEST_LONG = 2**53 - 1
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 Long = NewType("Long", int)
+Number = NewType("Number", float)
+Numbers = NewType("Numbers", list[float])
+ZonedMoment = NewType("ZonedMoment", str)
 
 
 def write_moment(moment: datetime) -> str:
     """`2026-01-31T09:30:00.000000Z`: UTC, always six digits."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
+
+
+def write_number(value: float) -> float:
+    """An integer as it is where every JSON reader holds it exactly, else the nearest double."""
+    return value if abs(value) <= LARGEST_LONG else float(value)
 
 
 def _only_text(value: Any) -> Any:
@@ -44,6 +54,13 @@ def _only_moment(value: Any) -> Any:
     # Pydantic reads "1700000000" as seconds since 1970; ISO 8601 begins with the year and a dash.
     if isinstance(value, str) and value[4:5] != "-":
         raise PydanticCustomError("datetime_parsing", "Input should be an ISO 8601 date-time")
+    return _only_text(value)
+
+
+def _only_date(value: Any) -> Any:
+    # Pydantic reads date-times at midnight and seconds since 1970 as dates too.
+    if isinstance(value, str) and not _DATE.fullmatch(value):
+        raise PydanticCustomError("date_parsing", "Input should be an ISO 8601 date, like `2026-01-31`")
     return _only_text(value)
 
 
@@ -122,6 +139,7 @@ class _WrittenInFull:
 
 
 Moment = Annotated[datetime, _WrittenInFull()]
+DateInput = Annotated[date, BeforeValidator(_only_date)]
 MomentInput = Annotated[datetime, BeforeValidator(_only_moment), AfterValidator(_in_utc)]
 
 
@@ -132,6 +150,10 @@ def _as_sent(value: Any) -> Any:
 
 def _write_id(value: Any) -> str:
     return str(value)
+
+
+def _write_numbers(values: list[float]) -> list[float]:
+    return [write_number(value) for value in values]
 
 
 SCALARS: dict[object, Any] = {
@@ -147,7 +169,26 @@ SCALARS: dict[object, Any] = {
     Long: strawberry.scalar(
         name="Long",
         description="An integer up to 2^53-1 in size, which every JSON reader holds exactly.",
-        serialize=int,
+        serialize=write_number,
         parse_value=_as_sent,
+    ),
+    date: strawberry.scalar(
+        name="Date",
+        description="An ISO 8601 date, like `2026-01-31`.",
+        serialize=date.isoformat,
+        parse_value=_as_sent,
+    ),
+    Number: strawberry.scalar(
+        name="Number", description="A JSON number: an integer, or a double.", serialize=write_number
+    ),
+    Numbers: strawberry.scalar(
+        name="Numbers",
+        description="A whole column of JSON numbers as one value.",
+        serialize=_write_numbers,
+    ),
+    ZonedMoment: strawberry.scalar(
+        name="ZonedDateTime",
+        description="ISO 8601 with six digits and an offset: `2025-09-07T01:00:00.000000-03:00`.",
+        serialize=str,
     ),
 }

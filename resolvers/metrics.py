@@ -1,0 +1,124 @@
+"""What can be measured."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.access import check_workspaces, visible
+from resolvers.context import Context
+from resolvers.lists import any_of
+from resolvers.operations import requires
+from schema.errors import Invalid, problem
+from schema.metrics import (
+    MetricColumns,
+    MetricInfo,
+    MetricPeriod,
+    Metrics,
+    MetricsLimits,
+    MetricsQuery,
+    MetricTotals,
+    OtherCurrency,
+)
+from schema.scalars import ZonedMoment
+from storage.enums import Currency
+from storage.metrics.definitions import METRICS, Metric
+from storage.metrics.engine import compute, in_other_currencies
+from storage.metrics.periods import (
+    FIRST_DATE,
+    LAST_DATE,
+    MOST_PERIODS,
+    Interval,
+    Timeline,
+    TooManyPeriods,
+    make_timeline,
+)
+from storage.metrics.source import FactSource, Selection
+from storage.metrics.zones import zone_names
+from storage.rows import table_of
+from storage.tables.workspaces import WorkspaceRow
+
+_workspaces = table_of(WorkspaceRow)
+
+
+@requires(Scope.METRICS_READ)
+async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
+    """Metrics, period by period and over the whole range; only those asked for are computed.
+
+    Periods begin at the first instant of their local dates. Filters apply to every metric; money is
+    counted in one currency, and `other_currencies` says what that leaves out.
+    """
+    timeline = _timeline(filters)
+    await check_workspaces(ctx, filters.workspace_id)
+    asked = [metric for metric in METRICS if filters.metrics is None or metric.slug in filters.metrics]
+    others: dict[str, Any] = {}
+    async with ctx.snapshot(replica=True) as connection:
+        workspaces = await _home_currencies(ctx, connection, filters.workspace_id)
+        shared = set(workspaces.values())
+        default = Currency(shared.pop()) if len(shared) == 1 else Currency.USD
+        currency = filters.currency or default
+        source = FactSource(connection, Selection(list(workspaces), filters.share_id, filters.customer_id))
+        found = await compute(source, list(_seen(ctx, asked)), timeline.edges, currency.value)
+        if ctx.wants("other_currencies"):
+            others = await in_other_currencies(source, timeline.edges, currency.value)
+    timestamps = [ZonedMoment(timestamp) for timestamp in timeline.timestamps]
+    columns = MetricColumns(timestamps, found.periods, found.totals)
+    return Metrics.with_columns(
+        columns,
+        periods=_periods(columns) if ctx.wants("periods") else [],
+        totals=MetricTotals.model_construct(**columns.totals),
+        metrics=[MetricInfo.of(metric) for metric in asked],
+        currency=currency,
+        other_currencies=[OtherCurrency(currency=Currency(code), **money) for code, money in others.items()],
+    )
+
+
+@requires(Scope.METRICS_READ)
+async def get_metrics_limits(ctx: Context) -> MetricsLimits:
+    """The bounds of what can be asked of metrics."""
+    return MetricsLimits(
+        min_date=FIRST_DATE,
+        max_date=LAST_DATE,
+        max_periods=MOST_PERIODS,
+        intervals=list(Interval),
+        timezones=list(zone_names()),
+    )
+
+
+def _timeline(filters: MetricsQuery) -> Timeline:
+    try:
+        return make_timeline(filters.start_date, filters.end_date, filters.interval, filters.timezone)
+    except TooManyPeriods:
+        message = (
+            f"From start_date to end_date are more than {MOST_PERIODS} periods of this interval, the limit"
+        )
+        raise Invalid([problem(("filters", "interval"), message, "too_many_periods")]) from None
+
+
+async def _home_currencies(
+    ctx: Context, connection: AsyncConnection, ids: Sequence[UUID] | None
+) -> dict[UUID, str]:
+    """The workspaces that are measured, each with its default currency."""
+    measured = and_(visible(WorkspaceRow, ctx.principal), *any_of(_workspaces.c.id, ids))
+    found = await connection.execute(
+        select(_workspaces.c.id, _workspaces.c.default_presentment_currency).where(measured)
+    )
+    return {row.id: row.default_presentment_currency for row in found}
+
+
+def _seen(ctx: Context, asked: Sequence[Metric]) -> Iterator[Metric]:
+    """The metrics that the caller will see."""
+    for metric in asked:
+        if any(map(ctx.wants, (f"periods.{metric.slug}", f"totals.{metric.slug}", "series"))):
+            yield metric
+
+
+def _periods(columns: MetricColumns) -> list[MetricPeriod]:
+    rows = zip(*columns.values.values(), strict=True) if columns.values else ((),) * len(columns.timestamps)
+    return [
+        MetricPeriod.model_construct(timestamp=timestamp, **dict(zip(columns.values, row, strict=True)))
+        for timestamp, row in zip(columns.timestamps, rows, strict=True)
+    ]

@@ -1,0 +1,137 @@
+"""Periods: where hours, days, weeks, months and years begin on the clocks of a zone."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from functools import cached_property
+from itertools import pairwise
+
+from storage.metrics.zones import DAY, Span, spans
+
+FIRST_DATE, LAST_DATE = date(1973, 1, 1), date(2200, 12, 31)
+MOST_PERIODS = 10_000
+HOUR = 3_600
+MICROSECONDS = 1_000_000
+_EPOCH = datetime(1970, 1, 1)
+_EPOCH_DAY = date(1970, 1, 1).toordinal()
+# How far the hours of a range can be from 24 a date: clocks change, and some dates never were.
+_SLACK_HOURS = 72
+
+
+class Interval(StrEnum):
+    """The length of a period."""
+
+    YEAR = "year"
+    MONTH = "month"
+    WEEK = "week"
+    DAY = "day"
+    HOUR = "hour"
+
+
+class TooManyPeriods(ValueError):
+    """The range has more than `MOST_PERIODS`."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A range of instants cut into periods; all in seconds since 1970 in UTC.
+
+    `starts` are the beginnings of the periods, of which the first may lie before the range. `timestamps`
+    show them as the wall clock does: `2025-09-07T01:00:00.000000-03:00`.
+    """
+
+    begins: int
+    ends: int
+    starts: list[int]
+    timestamps: list[str]
+
+    @cached_property
+    def edges(self) -> list[int]:
+        """Microseconds since 1970 at which the counted part of a period begins, and the end of the last."""
+        inner = [max(start, self.begins) for start in self.starts]
+        return [second * MICROSECONDS for second in [*inner, self.ends if inner else self.begins]]
+
+
+def make_timeline(start_date: date, end_date: date, interval: Interval, zone: str) -> Timeline:
+    """The periods of local dates, both included. Raises `TooManyPeriods`.
+
+    The dates lie from `FIRST_DATE` to `LAST_DATE` and are in order; `zone` is one of `zone_names()`.
+    """
+    days = end_date.toordinal() - start_date.toordinal() + 1
+    hours = days * (24 if interval is Interval.HOUR else 1 if interval is Interval.DAY else 0)
+    if hours - _SLACK_HOURS > MOST_PERIODS:
+        raise TooManyPeriods
+    firsts = [_local(day) for day in _first_days(start_date, end_date, interval)]
+    range_begins, range_ends = _local(start_date.toordinal()), _local(end_date.toordinal() + 1)
+    offsets = spans(zone, firsts[0] - 2 * DAY, range_ends + 2 * DAY)
+    begins, ends = _first_instants([range_begins, range_ends], offsets)
+    if interval is Interval.HOUR:
+        starts = list(_hours(begins, ends, offsets))
+    else:
+        starts = _non_empty([*_first_instants(firsts, offsets), ends], begins)
+    if len(starts) > MOST_PERIODS:
+        raise TooManyPeriods
+    return Timeline(begins, ends, starts, _on_the_wall(starts, offsets))
+
+
+def _first_days(start: date, end: date, interval: Interval) -> Sequence[int]:
+    """The ordinals of the dates with which the periods begin that touch the range."""
+    if interval is Interval.WEEK:
+        return range(start.toordinal() - start.weekday(), end.toordinal() + 1, 7)
+    if interval is Interval.MONTH:
+        months = range(start.year * 12 + start.month - 1, end.year * 12 + end.month)
+        return [date(month // 12, month % 12 + 1, 1).toordinal() for month in months]
+    if interval is Interval.YEAR:
+        return [date(year, 1, 1).toordinal() for year in range(start.year, end.year + 1)]
+    return range(start.toordinal(), end.toordinal() + 1)
+
+
+def _first_instants(walls: Sequence[int], offsets: Sequence[Span]) -> list[int]:
+    """The first instant at which the wall clock shows each midnight or has jumped over it; ascending."""
+    found, place = [], 0
+    for wall in walls:
+        while offsets[place].ends + offsets[place].offset <= wall:
+            place += 1
+        found.append(max(offsets[place].begins, wall - offsets[place].offset))
+    return found
+
+
+def _non_empty(bounds: Sequence[int], begins: int) -> list[int]:
+    """The beginnings of those periods that have instants of the range: dates that never were have none."""
+    return [start for start, end in pairwise(bounds) if start < end and end > begins]
+
+
+def _hours(begins: int, ends: int, offsets: Sequence[Span]) -> Iterator[int]:
+    """Whenever the wall clock shows a whole hour or jumps over one; the range begins with either."""
+    shown = None
+    for span in offsets:
+        start, end = max(span.begins, begins), min(span.ends, ends)
+        if start < end:
+            wall = start + span.offset
+            whole = start + -wall % HOUR
+            if whole != start and (shown is None or shown // HOUR != wall // HOUR):
+                yield start
+            yield from range(whole, end, HOUR)
+            shown = end - 1 + span.offset
+
+
+def _on_the_wall(starts: Sequence[int], offsets: Sequence[Span]) -> list[str]:
+    written, place, suffix = [], -1, ""
+    for start in starts:
+        while place < 0 or offsets[place].ends <= start:
+            place += 1
+            suffix = _offset_text(offsets[place].offset)
+        wall = _EPOCH + timedelta(seconds=start + offsets[place].offset)
+        written.append(f"{wall.isoformat()}.000000{suffix}")
+    return written
+
+
+def _offset_text(offset: int) -> str:
+    minutes = abs(offset) // 60
+    return f"{'-' if offset < 0 else '+'}{minutes // 60:02}:{minutes % 60:02}"
+
+
+def _local(day: int) -> int:
+    """Midnight of a date by its ordinal, as seconds of the wall clock since 1970."""
+    return (day - _EPOCH_DAY) * DAY
