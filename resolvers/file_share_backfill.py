@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlmodel import SQLModel
-
 from oauth.scopes import Scope
 from resolvers.access import workspace_for
 from resolvers.context import Context
 from resolvers.file_share_session_parts import Opening, open_sessions, reported
-from resolvers.history_batch import HistoryBatch
 from resolvers.operations import requires
-from schema.errors import Invalid, Location, Problem, problem
+from resolvers.session_histories import History, insert_sessions, insert_steps
+from schema.errors import Invalid, Problem, problem
 from schema.file_share_backfill import (
     FileShareSessionHistory,
     FileShareSessionIngest,
@@ -35,18 +33,19 @@ async def ingest_file_share_sessions(
     clock = now()
     openings = [Opening(history, ("data", "sessions", index)) for index, history in new]
     rows, problems = await open_sessions(ctx, workspace_id, openings, clock)
-    batch = HistoryBatch(clock, problems)
-    for opening, row, (_, history) in zip(openings, rows, new, strict=True):
-        batch.tell(row, history, opening.loc)
-    for model, places in (
-        (FileSharePaymentRow, batch.payment_places),
-        (FileShareRefundRow, batch.refund_places),
-    ):
-        batch.problems += await _check_external_ids(ctx, model, workspace_id, places)
-    if batch.problems:
-        raise Invalid(batch.problems)
-    await batch.insert(ctx.unit)
-    return FileShareSessionIngestResult(inserted=len(new), duplicates=len(data.sessions) - len(new))
+    histories = [History(row, clock) for row in rows]
+    for opening, history, (_, sent) in zip(openings, histories, new, strict=True):
+        history.tell(sent, opening.loc)
+        problems += history.problems
+    if problems:
+        raise _refusal([*problems, *await _check_external_ids(ctx, workspace_id, histories)])
+    taken = await insert_sessions(ctx.unit, histories)
+    # Only now: what another copy of this batch has written is none of its problems.
+    problems = await _check_external_ids(ctx, workspace_id, taken)
+    if problems:
+        raise _refusal(problems)
+    await insert_steps(ctx.unit, taken)
+    return FileShareSessionIngestResult(inserted=len(taken), duplicates=len(data.sessions) - len(taken))
 
 
 async def _new_histories(
@@ -64,14 +63,22 @@ async def _new_histories(
 
 
 async def _check_external_ids(
-    ctx: Context, model: type[SQLModel], workspace_id: UUID, places: Sequence[tuple[str, Location]]
+    ctx: Context, workspace_id: UUID, histories: Sequence[History]
 ) -> list[Problem]:
-    """The problems of external ids that are taken, each named at its place."""
-    taken = set(await reported(ctx, model, workspace_id, {external_id for external_id, _ in places}))
+    """The problems of payments' and refunds' external ids that are taken, each named at its place."""
+    payments = [place for history in histories for place in history.payment_places]
+    refunds = [place for history in histories for place in history.refund_places]
     problems = []
-    for external_id, loc in places:
-        if external_id in taken:
-            message = "Another one here has this external id already"
-            problems.append(problem(loc, message, "duplicate", input=external_id))
-        taken.add(external_id)
+    for model, places in ((FileSharePaymentRow, payments), (FileShareRefundRow, refunds)):
+        taken = set(await reported(ctx, model, workspace_id, {external_id for external_id, _ in places}))
+        for external_id, loc in places:
+            if external_id in taken:
+                message = "Another one here has this external id already"
+                problems.append(problem(loc, message, "duplicate", input=external_id))
+            taken.add(external_id)
     return problems
+
+
+def _refusal(problems: Sequence[Problem]) -> Invalid:
+    """The problems in the order of the batch."""
+    return Invalid(sorted(problems, key=lambda entry: int(entry["loc"][2])))

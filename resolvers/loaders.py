@@ -5,16 +5,19 @@ from typing import Any
 
 from strawberry.dataloader import DataLoader
 
-from resolvers import event_parts, member_parts, workspaces
+from resolvers import event_parts, file_share_links, member_parts, workspaces
 from resolvers.context import Context
 
 Batch = Callable[[Context, Sequence[Any]], Awaitable[list[Any]]]
 
 LOADERS: dict[str, Batch] = {
+    "customer": file_share_links.load_customers,
     "customer_events": event_parts.load_customer_events,
+    "customer_file_share_sessions": file_share_links.load_customer_file_share_sessions,
     "event": event_parts.load_events,
     "event_children": event_parts.load_event_children,
     "members": member_parts.load_members,
+    "share": file_share_links.load_shares,
     "workspace": workspaces.load_workspaces,
 }
 

@@ -10,6 +10,9 @@ from resolvers import (
     customers,
     event_ingestion,
     events,
+    file_share_backfill,
+    file_share_payments,
+    file_share_sessions,
     files,
     members,
     personal_access_tokens,
@@ -39,6 +42,9 @@ class Query:
     events = expose(events.list_events)
     member = expose(members.get_member)
     members = expose(members.list_members)
+    file_share_payment = expose(file_share_payments.get_file_share_payment)
+    file_share_session = expose(file_share_sessions.get_file_share_session)
+    file_share_sessions = expose(file_share_sessions.list_file_share_sessions)
     file = expose(files.get_file)
     file_download = expose(files.get_file_download)
     files = expose(files.list_files)
@@ -70,6 +76,13 @@ class Mutation:
     create_member = expose(members.create_member)
     update_member = expose(members.update_member)
     delete_member = expose(members.delete_member)
+    create_file_share_session = expose(file_share_sessions.create_file_share_session)
+    record_download = expose(file_share_sessions.record_download)
+    record_payment = expose(file_share_payments.record_payment)
+    complete_file_share_session = expose(file_share_sessions.complete_file_share_session)
+    expire_file_share_session = expose(file_share_sessions.expire_file_share_session)
+    refund_payment = expose(file_share_payments.refund_payment)
+    ingest_file_share_sessions = expose(file_share_backfill.ingest_file_share_sessions)
     create_file = expose(files.create_file)
     complete_file_upload = expose(files.complete_file_upload)
     delete_file = expose(files.delete_file)

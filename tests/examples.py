@@ -24,6 +24,8 @@ class World:
     team: str
     member: str
     event: str
+    file_share_session: str
+    file_share_payment: str
     customer_token: str
     workspace_token: str
     personal_token: str
@@ -50,6 +52,10 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     team = await workspace.create_customer(data={"email": "team@example.com", "type": "team"})
     member = await workspace.create_member(data={"customer_id": team["id"], "email": "bo@example.com"})
     events = await workspace.list_events(customer_id=[team["id"]])
+    sharing = await workspace.create_file_share_session(
+        data={"share_id": share["id"], "price_amount": 1500, "file_size_bytes": 7}
+    )
+    payment = await workspace.record_payment(id=sharing["id"], data={"amount": 1500, "currency": "usd"})
     session = await workspace.create_customer_session(data={"customer_id": team["id"]})
     token = await workspace.create_workspace_access_token(data={"comment": "a", "scopes": ["shares:read"]})
     personal = await user.create_personal_access_token(data={"comment": "a", "scopes": ["shares:read"]})
@@ -65,6 +71,8 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
         team=team["id"],
         member=member["id"],
         event=events["data"][0]["id"],
+        file_share_session=sharing["id"],
+        file_share_payment=payment["id"],
         customer_token=session["token"],
         workspace_token=token["workspace_access_token"]["id"],
         personal_token=personal["personal_access_token"]["id"],
@@ -115,6 +123,26 @@ EXAMPLES: dict[str, Arguments] = {
     "get_event": lambda world: {"id": world.event},
     "list_events": lambda world: {"workspace_id": [world.workspace]},
     "list_event_names": lambda world: {"workspace_id": [world.workspace]},
+    "create_file_share_session": lambda world: {
+        "data": {"share_id": world.share, "file_size_bytes": 7, "workspace_id": world.workspace}
+    },
+    "get_file_share_session": lambda world: {"id": world.file_share_session},
+    "list_file_share_sessions": lambda world: {"workspace_id": [world.workspace]},
+    "record_download": lambda world: {"id": world.file_share_session, "data": {}},
+    "complete_file_share_session": lambda world: {"id": world.file_share_session, "data": {}},
+    "expire_file_share_session": lambda world: {"id": world.file_share_session, "data": {}},
+    "record_payment": lambda world: {
+        "id": world.file_share_session,
+        "data": {"amount": 1500, "currency": "eur"},
+    },
+    "get_file_share_payment": lambda world: {"id": world.file_share_payment},
+    "refund_payment": lambda world: {"id": world.file_share_payment, "data": {}},
+    "ingest_file_share_sessions": lambda world: {
+        "data": {
+            "workspace_id": world.workspace,
+            "sessions": [{"external_id": "s-1", "created_at": "2026-01-31T09:30:00Z", "file_size_bytes": 7}],
+        }
+    },
     "ingest_events": lambda world: {
         "data": {
             "events": [{"name": "page.viewed", "customer_id": world.team, "member_id": world.member}],
