@@ -51,40 +51,52 @@ async def find_members(
         for place, event in events.items()
         if not persons[place].is_refused and (event.member_id, event.external_member_id) != (None, None)
     }
-    ids = {event.member_id for event in naming.values()} - {None}
-    external_ids = {event.external_member_id for event in naming.values()} - {None}
-    wanted = select(_members.c.customer_id, _members.c.id, _members.c.external_id).where(
-        _members.c.workspace_id == workspace_id,
-        _members.c.customer_id.in_({persons[place].customer_id for place in naming} - {None}),
-        _members.c.deleted_at.is_(None),
-        or_(_members.c.id.in_(ids), _members.c.external_id.in_(external_ids)),
-    )
-    rows = (await ctx.unit.execute(wanted)).all() if naming else []
-    known = {(row.customer_id, row.id): row for row in rows}
-    known |= {(row.customer_id, row.external_id): row for row in rows if row.external_id is not None}
+    known = await _known_members(ctx, workspace_id, naming, persons)
     members: dict[int, MemberIds] = {}
     problems = []
     for place, event in naming.items():
         person = persons[place]
         if event.member_id is None and person.customer_id is None and person.external_customer_id is not None:
+            # Nobody's members are known before somebody is a customer.
             members[place] = (None, event.external_member_id)
             continue
-        given = {"member_id": event.member_id, "external_member_id": event.external_member_id}
-        found = {
-            name: known.get((person.customer_id, value)) for name, value in given.items() if value is not None
-        }
-        problems += [
-            _problem(events, place, name, "The event's customer has no such member", "not_found")
-            for name, row in found.items()
-            if row is None
-        ]
-        rows_found = [row for row in found.values() if row is not None]
-        if len({row.id for row in rows_found}) > 1:
+        found: set[MemberIds] = set()
+        for field in ("member_id", "external_member_id"):
+            named = getattr(event, field)
+            member = known.get((person.customer_id, named))
+            if member is not None:
+                found.add(member)
+            elif named is not None:
+                message = "The event's customer has no such member"
+                problems.append(_problem(events, place, field, message, "not_found"))
+        if len(found) > 1:
             message = "This is not the external id of the member that `member_id` names"
             problems.append(_problem(events, place, "external_member_id", message, "conflict"))
-        if rows_found:
-            members[place] = (rows_found[0].id, rows_found[0].external_id)
+        elif found:
+            members[place] = found.pop()
     return members, problems
+
+
+async def _known_members(
+    ctx: Context, workspace_id: UUID, events: Events, persons: Persons
+) -> dict[tuple[UUID | None, UUID | str], MemberIds]:
+    """The members that the events name, by their customer and by either id."""
+    if not events:
+        return {}
+    ids = {event.member_id for event in events.values()} - {None}
+    external_ids = {event.external_member_id for event in events.values()} - {None}
+    wanted = select(_members.c.customer_id, _members.c.id, _members.c.external_id).where(
+        _members.c.workspace_id == workspace_id,
+        _members.c.customer_id.in_({persons[place].customer_id for place in events} - {None}),
+        _members.c.deleted_at.is_(None),
+        or_(_members.c.id.in_(ids), _members.c.external_id.in_(external_ids)),
+    )
+    known: dict[tuple[UUID | None, UUID | str], MemberIds] = {}
+    for customer_id, id, external_id in await ctx.unit.execute(wanted):
+        known[customer_id, id] = (id, external_id)
+        if external_id is not None:
+            known[customer_id, external_id] = (id, external_id)
+    return known
 
 
 async def check_shares(ctx: Context, workspace_id: UUID, events: Events) -> list[Problem]:

@@ -1,5 +1,7 @@
 """Inputs made from the operations' own models: near enough to valid to reach every rule, often not valid."""
 
+from datetime import date
+from decimal import Decimal
 from enum import Enum
 from inspect import isclass
 from types import NoneType, UnionType
@@ -79,6 +81,8 @@ def _filter_values(bare: Any) -> st.SearchStrategy[Any] | None:
         return st.booleans()
     if isclass(bare) and issubclass(bare, Enum):
         return st.sampled_from([member.value for member in bare])
+    if bare is date:
+        return st.sampled_from(["2026-01-31", "2026-02-01", "1972-12-31", "2026-01-31T00:00:00Z", "20260131"])
     if bare in (str, UUID):
         return st.sampled_from([text for text in TEXTS if text])
     return None
@@ -93,7 +97,7 @@ def _plausible(bare: Any, depth: int) -> st.SearchStrategy[Any]:
         return data_for(bare, depth - 1) if depth else st.just({})
     if bare is bool:
         return st.booleans()
-    if bare in (int, float):
+    if bare in (int, float, Decimal):
         return st.sampled_from(NUMBERS)
     if get_origin(bare) is dict:
         return st.dictionaries(
