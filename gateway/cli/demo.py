@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.cli.acting import in_place_of, perform
 from gateway.cli.demo_data import CUSTOM_FIELDS, CUSTOMERS, SHARES, WORKSPACE
+from gateway.cli.demo_writer import write_activity
 from gateway.settings import Settings
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
 from resolvers.accounts import create_user, find_workspace, issue_token, move_workspace
@@ -24,6 +25,7 @@ from storage.enums import CredentialKind, WorkspaceStatus
 from storage.rows import Duplicate, Values
 
 SLUG = "demo"
+SESSIONS, DAYS = 2_000, 90
 TOKEN_LIFE = timedelta(days=30)
 ATTEMPTS = 3
 
@@ -60,7 +62,9 @@ async def demo_token(settings: Settings, database: Database) -> str:
         workspace = await find_workspace(connection, SLUG)
         if workspace is not None:
             return await _workspace_token(connection, workspace, TOKEN_LIFE)
-    return (await make_demo(settings, database)).workspace_token
+    demo = await make_demo(settings, database)
+    await write_activity(database, demo.workspace.id, SESSIONS, DAYS)
+    return demo.workspace_token
 
 
 async def _make(settings: Settings, database: Database, slug: str) -> Demo:

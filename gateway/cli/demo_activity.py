@@ -1,0 +1,206 @@
+"""Believable activity: whole histories of sessions and events, by the rules that live calls go by."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+from random import Random
+from typing import Any
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from resolvers.access import Row
+from resolvers.session_history import Step, begin, download, end, is_priced, pay, refund, refunded
+from storage.enums import EventSource, FactKind, FileShareSessionStatus
+from storage.metrics.facts import Fact
+from storage.rows import Values
+
+ZONES = tuple(
+    map(ZoneInfo, ("America/New_York", "Europe/Berlin", "Europe/London", "Asia/Kolkata", "Asia/Tokyo"))
+)
+EVENT_NAMES = ("file.opened", "page.viewed", "preview.played", "link.shared")
+# Mondays first; then the hours of a day where the customer is.
+WEEKDAYS = (10, 11, 11, 10, 12, 15, 14)
+HOURS = (2, 1, 1, 1, 1, 2, 4, 6, 8, 9, 9, 9, 10, 9, 8, 8, 9, 10, 12, 14, 15, 12, 8, 4)
+PARTS_PER_UNIT = 10**12
+
+
+@dataclass(frozen=True)
+class Item:
+    """A share as it is bought: its price in minor units, None for a free one, and what it weighs in bytes."""
+
+    share_id: UUID
+    price_amount: int | None
+    size: int
+
+
+@dataclass
+class Batch:
+    """Rows of the activity's tables, and their facts."""
+
+    sessions: list[Values] = field(default_factory=list)
+    downloads: list[Values] = field(default_factory=list)
+    payments: list[Values] = field(default_factory=list)
+    refunds: list[Values] = field(default_factory=list)
+    events: list[Values] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What happens in a workspace in the `days` before `until`, the same for the same seed of `random`."""
+
+    random: Random
+    workspace_id: UUID
+    items: Sequence[Item]
+    customers: Sequence[Row]
+    days: int
+    until: datetime
+
+    def batches(self, sessions: int, size: int) -> Iterator[Batch]:
+        """Histories of so many sessions with as many events, `size` in each batch."""
+        for begun in range(0, sessions, size):
+            batch = Batch()
+            many = min(size, sessions - begun)
+            # Few buy often, many buy once.
+            weights = tuple(accumulate(1 / (rank + 10) for rank in range(len(self.customers))))
+            for customer in self.random.choices(self.customers, cum_weights=weights, k=many):
+                self._tell_session(batch, customer, self._moment(customer["zone"]))
+                self._tell_event(batch, customer, self._moment(customer["zone"]))
+            yield batch
+
+    def _moment(self, zone: ZoneInfo) -> datetime:
+        """A moment of the range: later days are busier, weekends and evenings too."""
+        random = self.random
+        while True:
+            day = int(self.days * random.random() ** 0.7)
+            date = (self.until - timedelta(days=self.days - day)).date()
+            if random.random() * max(WEEKDAYS) <= WEEKDAYS[date.weekday()]:
+                break
+        (hour,) = random.choices(range(24), HOURS)
+        local = datetime(date.year, date.month, date.day, hour, tzinfo=zone)
+        moment = local.astimezone(UTC) + timedelta(microseconds=random.randrange(3_600_000_000))
+        return min(moment, self.until - timedelta(seconds=1))
+
+    def _tell_session(self, batch: Batch, customer: Row, created_at: datetime) -> None:
+        random, item = self.random, self.random.choice(self.items)
+        currency = "eur" if customer["pays_in_euro"] else "usd"
+        session: Values = {
+            "workspace_id": self.workspace_id,
+            "id": self._id(),
+            "created_at": created_at,
+            "modified_at": None,
+            "external_id": None,
+            "share_id": item.share_id,
+            "customer_id": customer["id"],
+            "external_customer_id": customer["external_id"],
+            "person": customer["person"],
+            "price_amount": item.price_amount,
+            "price_currency": currency if item.price_amount else None,
+            "file_size_bytes": item.size,
+        }
+        self._take(batch, session, begin(session))
+        paid = is_priced(session) and random.random() < 0.63
+        if paid:
+            self._tell_payment(batch, session)
+        if paid or not is_priced(session):
+            self._tell_downloads(batch, session)
+        self._tell_end(batch, session)
+        batch.sessions.append(session)
+
+    def _tell_payment(self, batch: Batch, session: Values) -> None:
+        amount = session["price_amount"]
+        payment: Values = {
+            "workspace_id": self.workspace_id,
+            "id": self._id(),
+            "created_at": self.until,
+            "file_share_session_id": session["id"],
+            "external_id": None,
+            "amount": amount,
+            "platform_fee": amount * 4 // 100 + 40,
+            "currency": session["price_currency"],
+            "at": self._later(session["created_at"], minutes=12),
+            "refunded_amount": 0,
+            "refunded_fee": 0,
+        }
+        self._take(batch, session, pay(session, payment))
+        if self.random.random() < 0.04:
+            given_back: Values = {
+                "workspace_id": self.workspace_id,
+                "id": self._id(),
+                "created_at": self.until,
+                "file_share_payment_id": payment["id"],
+                "external_id": None,
+                "amount": amount if self.random.random() < 0.7 else amount // 2,
+                "platform_fee": 0,
+                "at": self._later(payment["at"], minutes=14 * 24 * 60),
+            }
+            self._take(batch, session, refund(session, payment, given_back))
+            payment |= refunded(payment, given_back)
+            batch.refunds.append(given_back)
+        batch.payments.append(payment)
+
+    def _tell_downloads(self, batch: Batch, session: Values) -> None:
+        (many,) = self.random.choices((0, 1, 2, 3, 5), (12, 55, 20, 9, 4))
+        for at in sorted(self._later(session["created_at"], minutes=2 * 24 * 60) for _ in range(many)):
+            batch.downloads.append(
+                {
+                    "workspace_id": self.workspace_id,
+                    "id": self._id(),
+                    "created_at": self.until,
+                    "file_share_session_id": session["id"],
+                    "external_id": None,
+                    "at": at,
+                }
+            )
+            self._take(batch, session, download(session, at))
+
+    def _tell_end(self, batch: Batch, session: Values) -> None:
+        last, expires_at = session["last_download_at"], session["created_at"] + timedelta(days=7)
+        if last is not None and self.random.random() < 0.75:
+            at = self._later(last, minutes=24 * 60)
+            self._take(batch, session, end(session, FileShareSessionStatus.COMPLETED, at))
+        elif expires_at < self.until:
+            self._take(batch, session, end(session, FileShareSessionStatus.EXPIRED, expires_at))
+
+    def _tell_event(self, batch: Batch, customer: Row, at: datetime) -> None:
+        random = self.random
+        person = {"share_id": random.choice(self.items).share_id, "person": customer["person"]}
+        event: Values = {
+            "workspace_id": self.workspace_id,
+            "id": self._id(),
+            "created_at": self.until,
+            "timestamp": at,
+            "external_id": None,
+            "source": EventSource.USER.value,
+            "name": random.choice(EVENT_NAMES),
+            "customer_id": customer["id"],
+            "external_customer_id": customer["external_id"],
+            "member_id": None,
+            "external_member_id": None,
+            "parent_id": None,
+            **person,
+            "cost_currency": None,
+            "cost_amount": None,
+            "cost_parts": None,
+            "metadata": {},
+        }
+        batch.facts.append(Fact(self.workspace_id, FactKind.EVENT, at, **person))
+        if random.random() < 0.3:
+            whole, parts = divmod(random.randrange(3 * PARTS_PER_UNIT), PARTS_PER_UNIT)
+            event |= {"cost_currency": "usd", "cost_amount": whole, "cost_parts": parts}
+            cost: dict[str, Any] = {"currency": "usd", "amount": whole, "parts": parts}
+            batch.facts.append(Fact(self.workspace_id, FactKind.COST, at, **person, **cost))
+        batch.events.append(event)
+
+    def _take(self, batch: Batch, session: Values, step: Step) -> None:
+        session |= step.changes
+        batch.facts += step.facts
+
+    def _later(self, moment: datetime, *, minutes: int) -> datetime:
+        """A moment soon after, more often sooner than later, and never in the future."""
+        seconds = minutes * 60 * self.random.random() ** 3
+        return max(moment, min(moment + timedelta(seconds=seconds), self.until))
+
+    def _id(self) -> UUID:
+        return UUID(int=self.random.getrandbits(128), version=4)

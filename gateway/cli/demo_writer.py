@@ -1,0 +1,142 @@
+"""Writing a demo workspace's customers and activity in bulk, with a bar that shows how far it is."""
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from sqlalchemy import insert, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlmodel import SQLModel
+
+from gateway.cli.demo_activity import ZONES, Activity, Batch, Item
+from storage.database import Database
+from storage.enums import EventSource, MemberRole
+from storage.metrics.facts import Fact, microseconds
+from storage.person_numbers import new_persons
+from storage.rows import Values, insert_rows, table_of
+from storage.tables.customers import CustomerRow, MemberRow
+from storage.tables.events import EventRow
+from storage.tables.file_share_sessions import (
+    FileShareDownloadRow,
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
+from storage.tables.metrics import ExternalPersonRow, MetricFactRow
+from storage.tables.shares import SharePriceRow, ShareRow
+
+SESSIONS_AT_A_TIME = 2_000
+SESSIONS_FOR_A_CUSTOMER = 200
+FEWEST_CUSTOMERS, MOST_CUSTOMERS = 20, 20_000
+SEED = 20_260_131
+
+
+async def write_activity(database: Database, workspace_id: UUID, sessions: int, days: int) -> None:
+    """Fill the workspace with so many sessions and events of the last `days`, 2,000 in a transaction."""
+    random = Random(SEED)  # noqa: S311
+    until = datetime.now(UTC)
+    many = min(max(sessions // SESSIONS_FOR_A_CUSTOMER, FEWEST_CUSTOMERS), MOST_CUSTOMERS)
+    async with database.write() as connection:
+        items = await _items(connection, workspace_id, random)
+        customers = await _make_customers(connection, database, workspace_id, many)
+    for customer in customers:
+        customer |= {"zone": random.choice(ZONES), "pays_in_euro": random.random() < 0.25}
+    activity = Activity(random, workspace_id, items, customers, days, until)
+    with _progress() as progress:
+        task = progress.add_task("Sessions", total=sessions)
+        for batch in activity.batches(sessions, SESSIONS_AT_A_TIME):
+            async with database.write() as connection:
+                await _write(connection, batch)
+            progress.advance(task, len(batch.sessions))
+
+
+async def _items(connection: AsyncConnection, workspace_id: UUID, random: Random) -> list[Item]:
+    shares, prices = table_of(ShareRow), table_of(SharePriceRow)
+    same = (prices.c.workspace_id == shares.c.workspace_id) & (prices.c.share_id == shares.c.id)
+    wanted = (
+        select(shares.c.id, prices.c.price_amount)
+        .join_from(shares, prices, same & prices.c.is_archived.is_(False))
+        .where(shares.c.workspace_id == workspace_id, shares.c.is_archived.is_(False))
+        .order_by(shares.c.name_folded)
+    )
+    rows = (await connection.execute(wanted)).all()
+    return [Item(row.id, row.price_amount, int(random.lognormvariate(17, 1))) for row in rows]
+
+
+async def _make_customers(
+    connection: AsyncConnection, database: Database, workspace_id: UUID, many: int
+) -> list[Values]:
+    """Customers with their owners, their events and their persons."""
+    persons = await new_persons(connection, database, workspace_id, many)
+    customers = await insert_rows(
+        connection,
+        CustomerRow,
+        [
+            {
+                "workspace_id": workspace_id,
+                "email": f"buyer-{person}@example.com",
+                "external_id": f"buyer-{person}",
+                "name": f"Buyer {person}",
+                "person": person,
+            }
+            for person in persons
+        ],
+    )
+    common = [{"workspace_id": workspace_id, "customer_id": row["id"]} for row in customers]
+    pairs = list(zip(common, customers, strict=True))
+    owners = [
+        {**keys, "email": row["email"], "name": row["name"], "role": MemberRole.OWNER.value}
+        for keys, row in pairs
+    ]
+    await insert_rows(connection, MemberRow, owners)
+    await insert_rows(connection, EventRow, [{**keys, **_created_event(row)} for keys, row in pairs])
+    pointers = [
+        {"workspace_id": workspace_id, "external_id": row["external_id"], "person": row["person"]}
+        for row in customers
+    ]
+    await insert_rows(connection, ExternalPersonRow, pointers)
+    return customers
+
+
+def _created_event(customer: Values) -> Values:
+    return {
+        "source": EventSource.SYSTEM.value,
+        "name": "customer.created",
+        "external_customer_id": customer["external_id"],
+        "metadata": {
+            "customer_id": str(customer["id"]),
+            "customer_email": customer["email"],
+            "customer_name": customer["name"],
+            "customer_external_id": customer["external_id"],
+        },
+    }
+
+
+async def _write(connection: AsyncConnection, batch: Batch) -> None:
+    tables: Sequence[tuple[type[SQLModel], Sequence[Values]]] = (
+        (FileShareSessionRow, batch.sessions),
+        (FileShareDownloadRow, batch.downloads),
+        (FileSharePaymentRow, batch.payments),
+        (FileShareRefundRow, batch.refunds),
+        (EventRow, batch.events),
+        (MetricFactRow, [_fact_row(fact) for fact in batch.facts]),
+    )
+    for model, rows in tables:
+        if rows:
+            # The rows are complete: `insert_rows` would look for defaults in each of millions.
+            await connection.execute(insert(table_of(model)), rows)
+
+
+def _fact_row(fact: Fact) -> dict[str, Any]:
+    return vars(fact) | {"kind": fact.kind.value, "moment": microseconds(fact.moment)}
+
+
+def _progress() -> Progress:
+    console = Console(file=sys.stderr)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=console, disable=not console.is_terminal)
