@@ -1,0 +1,176 @@
+"""Every metric against a plain count of random histories: any range, interval, zone and filter."""
+
+import json
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from random import Random
+from uuid import UUID, uuid4
+
+import pytest_asyncio
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete
+
+from resolvers.accounts import found_workspace
+from storage.metrics.definitions import BY_SLUG
+from storage.metrics.facts import record_facts
+from storage.rows import insert_rows, table_of
+from storage.tables.customers import CustomerRow
+from storage.tables.metrics import MetricFactRow, PersonMergeRow
+from tests.conftest import make_tenant
+from tests.metrics import reference
+from tests.metrics.histories import CURRENCIES, Teller, facts_of
+from tests.metrics.test_periods import ranges
+from tests.surfaces import GraphQL, Rest
+
+EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
+NOBODY = "00000000-0000-4000-8000-000000000000"
+# How far from the middle of its range a history reaches, in days.
+REACH = {"hour": 5, "day": 15, "week": 60, "month": 200, "year": 900}
+
+
+@dataclass(frozen=True)
+class Home:
+    """Two workspaces of one user, with currencies of their own; customers by id are workspace and person."""
+
+    token: str
+    currencies: dict[UUID, str]
+    shares: list[UUID]
+    customers: dict[UUID, tuple[UUID, int | None]]
+
+
+@pytest_asyncio.fixture(scope="session")
+async def home(gateway):
+    tenant = await make_tenant(gateway, default_presentment_currency="eur")
+    other = {"name": "Other", "slug": f"w-{uuid4().hex}", "default_presentment_currency": "jpy"}
+    owner = {"id": UUID(tenant.user_id), "email": tenant.user_email}
+    async with gateway.database.write() as connection:
+        second = await found_workspace(connection, owner, **other)
+        workspaces = {UUID(tenant.id): "eur", second["id"]: "jpy"}
+        rows = [
+            {"workspace_id": workspace, "email": f"{person}@example.com", "person": person}
+            for workspace in workspaces
+            for person in (None, 1, 2, 5)
+        ]
+        made = await insert_rows(connection, CustomerRow, rows)
+    customers = {row["id"]: (row["workspace_id"], row["person"]) for row in made}
+    return Home(tenant.personal_token, workspaces, [uuid4(), uuid4()], customers)
+
+
+async def tell(gateway, home, history):
+    """Let the log of the workspaces hold this history and no other."""
+    merges = [
+        {"workspace_id": workspace, "absorbed": absorbed, "into": into}
+        for (workspace, absorbed), into in history.merges.items()
+    ]
+    async with gateway.database.write() as connection:
+        for model in (MetricFactRow, PersonMergeRow):
+            table = table_of(model)
+            await connection.execute(delete(table).where(table.c.workspace_id.in_(home.currencies)))
+        await record_facts(connection, list(facts_of(history)))
+        await insert_rows(connection, PersonMergeRow, merges)
+
+
+def filters_of(random, home):
+    """Sometimes each filter, with one value or two, known and unknown."""
+    found = {}
+    pools = {
+        "workspace_id": list(home.currencies),
+        "share_id": [*home.shares, NOBODY],
+        "customer_id": [*home.customers, NOBODY],
+    }
+    for name, pool in pools.items():
+        if random.random() < 0.4:
+            found[name] = [str(id) for id in random.sample(pool, random.randint(1, 2))]
+    if random.random() < 0.5:
+        found["metrics"] = random.sample(list(BY_SLUG), random.randint(1, 5))
+    if random.random() < 0.6:
+        found["currency"] = random.choice(CURRENCIES)
+    return found
+
+
+def view_of(history, home, filters):
+    """The reference's own reading of the filters."""
+    workspaces = {UUID(id) for id in filters.get("workspace_id", ())} or set(home.currencies)
+    shared = {home.currencies[workspace] for workspace in workspaces}
+    currency = filters.get("currency") or (shared.pop() if len(shared) == 1 else "usd")
+    shares = persons = None
+    if "share_id" in filters:
+        shares = {UUID(id) for id in filters["share_id"]}
+    if "customer_id" in filters:
+        named = [home.customers.get(UUID(id)) for id in filters["customer_id"]]
+        known = [person for person in named if person is not None and person[1] is not None]
+        persons = {(workspace, history.merges.get((workspace, n), n)) for workspace, n in known}
+    return reference.View(history, workspaces, shares, persons, currency)
+
+
+def expected(view, asked, slugs):
+    zone, start, end, interval = asked
+    found = reference.periods(zone, start, end, interval)
+    begins = reference.first_instant(zone, start)
+    ends = reference.first_instant(zone, end + timedelta(days=1))
+    periods = []
+    for stamp, since, until in found:
+        values = reference.values(view, since, until, begins)
+        periods.append({"timestamp": stamp} | {slug: values[slug] for slug in slugs})
+    totals = reference.values(view, begins, ends, begins)
+    return {
+        "periods": periods,
+        "totals": {slug: totals[slug] for slug in slugs},
+        "currency": view.currency,
+        "other_currencies": view.others(begins, ends),
+    }
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(asked=ranges(), seed=st.integers(0, 2**32))
+async def test_every_metric_is_what_a_plain_count_says(gateway, home, asked, seed):
+    zone, start, end, interval = asked
+    random = Random(seed)
+    middle = start + (end - start) / 2
+    history = Teller(random, middle, REACH[interval], list(home.currencies), home.shares).history()
+    await tell(gateway, home, history)
+    for _ in range(3):
+        filters = filters_of(random, home)
+        query = {
+            "start_date": start.isoformat(),
+            "end_date": end.isoformat(),
+            "interval": interval,
+            "timezone": zone,
+            **filters,
+        }
+        slugs = [slug for slug in BY_SLUG if slug in filters.get("metrics", BY_SLUG)]
+        wanted = expected(view_of(history, home, filters), asked, slugs)
+        for surface in (Rest, GraphQL):
+            answer = await surface(gateway.client, gateway.app, home.token).get_metrics(**query)
+            described = answer.pop("metrics")
+            # As texts: 1 is not 1.0 here, whole metrics are integers.
+            assert json.dumps(answer, sort_keys=True) == json.dumps(wanted, sort_keys=True), surface.name
+            assert [entry["slug"] for entry in listed(described)] == slugs
+
+
+def listed(described):
+    """What the metrics are: a map over REST, a list over GraphQL."""
+    return list(described.values()) if isinstance(described, dict) else described
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(asked=ranges(), seed=st.integers(0, 2**32))
+async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, seed):
+    zone, start, end, interval = asked
+    random = Random(seed)
+    middle = start + (end - start) / 2
+    await tell(
+        gateway, home, Teller(random, middle, REACH[interval], list(home.currencies), home.shares).history()
+    )
+    rest = Rest(gateway.client, gateway.app, home.token)
+    last = min(end, start.replace(month=12, day=31))
+    dates = {"start_date": start.isoformat(), "end_date": last.isoformat(), "timezone": zone}
+    answer = await rest.get_metrics(**dates, interval=interval)
+    periods = (await rest.get_metrics(**dates, interval="year"))["periods"]
+    if answer["periods"]:
+        (whole,) = periods
+        assert whole == answer["totals"] | {"timestamp": whole["timestamp"]}
+    else:
+        assert periods == []
