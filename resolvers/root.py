@@ -15,6 +15,7 @@ from resolvers import (
     file_share_sessions,
     files,
     members,
+    metrics,
     personal_access_tokens,
     shares,
     viewer,
@@ -42,6 +43,8 @@ class Query:
     events = expose(events.list_events)
     member = expose(members.get_member)
     members = expose(members.list_members)
+    metrics_limits = expose(metrics.get_metrics_limits)
+    metrics = expose(metrics.get_metrics)
     file_share_payment = expose(file_share_payments.get_file_share_payment)
     file_share_session = expose(file_share_sessions.get_file_share_session)
     file_share_sessions = expose(file_share_sessions.list_file_share_sessions)

@@ -83,12 +83,12 @@ class MetricsQuery(Filters):
     interval: Annotated[Interval, Field(description="The length of a period; 10,000 at most are answered.")]
     timezone: Annotated[
         str,
-        AfterValidator(_check_zone),
         Field(
             min_length=1,
             description="The IANA time zone whose clocks and calendar divide the time.",
             json_schema_extra={"enum": list(zone_names())},
         ),
+        AfterValidator(_check_zone),
     ] = "UTC"
     workspace_id: WorkspaceIdFilter = None
     share_id: Annotated[list[Id] | None, Field(description="Only of these shares.", max_length=100)] = None

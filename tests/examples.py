@@ -149,6 +149,13 @@ EXAMPLES: dict[str, Arguments] = {
             "workspace_id": world.workspace,
         }
     },
+    "get_metrics": lambda world: {
+        "start_date": "2026-01-01",
+        "end_date": "2026-01-31",
+        "interval": "day",
+        "workspace_id": [world.workspace],
+    },
+    "get_metrics_limits": lambda world: {},
     "create_file": lambda world: {"data": new_file(workspace_id=world.workspace)},
     "get_file": lambda world: {"id": world.unfinished["id"]},
     "list_files": lambda world: {"workspace_id": [world.workspace]},
@@ -175,6 +182,7 @@ EXAMPLES: dict[str, Arguments] = {
 # Operations on what is the caller's own, whoever calls: there is no other tenant's row to reach.
 OWN = {
     "get_viewer",
+    "get_metrics_limits",
     "create_workspace",
     "list_workspaces",
     "create_personal_access_token",
