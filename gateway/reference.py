@@ -1,4 +1,4 @@
-"""The pages of docs/ that follow from the declarations: operations, scopes, errors and settings."""
+"""The pages of docs/ that follow from the declarations: operations, scopes, errors and metrics."""
 
 import inspect
 from collections.abc import Iterable, Iterator
@@ -8,6 +8,8 @@ from resolvers.expose import OPERATION
 from resolvers.root import make_schema
 from rest_compat.api import PREFIX, documented_routes
 from schema.errors import Failure
+from storage.metrics.definitions import METRICS, Combination
+from storage.metrics.periods import FIRST_DATE, LAST_DATE, MOST_PERIODS
 
 GENERATED = "<!-- Made by `make generated`; edit the declarations, not this page. -->\n"
 
@@ -71,9 +73,36 @@ def errors_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def metrics_page() -> str:
+    """docs/metrics.md: every metric with its unit, how it combines and its formula."""
+    lines = [
+        "# Metrics\n",
+        GENERATED,
+        f"`GET {PREFIX}/metrics/` and the field `metrics` answer them for periods from `start_date` to the",
+        "end of `end_date` in a time zone: a day, week (from Monday), month or year begins at the first",
+        "instant of its local dates, an hour whenever the wall clock shows a whole hour or jumps over one.",
+        "`totals` is each metric over the whole range as one period. What happened counts at its moment.\n",
+        f"The dates lie from {FIRST_DATE} to {LAST_DATE}; an answer has at most {MOST_PERIODS:,} periods.",
+        "Money is in minor units of one currency; `other_currencies` says what that leaves out. Sums are",
+        "exact: integers up to 2^53-1; beyond that, and where there are decimals, the nearest double.\n",
+        *_row("slug", "name", "unit", "combines", "value"),
+        "|---|---|---|---|---|",
+    ]
+    for metric in METRICS:
+        words = metric.combines.replace("_", " ")
+        lines += _row(f"`{metric.slug}`", metric.display_name, metric.unit, words, metric.description)
+    lines.append(f"\n{inspect.getdoc(Combination)}")
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> dict[str, str]:
     """File name in docs/ to its text."""
-    return {"operations.md": operations_page(), "scopes.md": scopes_page(), "errors.md": errors_page()}
+    return {
+        "operations.md": operations_page(),
+        "scopes.md": scopes_page(),
+        "errors.md": errors_page(),
+        "metrics.md": metrics_page(),
+    }
 
 
 def _twins() -> dict[str, str]:
