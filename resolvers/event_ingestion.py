@@ -1,7 +1,7 @@
 """Taking in the events that a workspace's own systems report."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from uuid import UUID, uuid4
@@ -12,17 +12,15 @@ from oauth.scopes import Scope
 from resolvers.access import Row, workspace_for
 from resolvers.context import Context
 from resolvers.event_links import Events, check_shares, find_members, find_parents, find_persons
+from resolvers.moments import check_ahead
 from resolvers.operations import requires
-from schema.errors import Invalid, Problem, problem
+from schema.errors import Invalid, Problem
 from schema.event_ingestion import COST_DIGITS, EventCost, EventCreate, EventIngest, EventIngestResult
-from schema.scalars import write_moment
 from storage.clock import now
 from storage.enums import EventSource, FactKind
 from storage.metrics.facts import Fact, record_facts
 from storage.rows import Values, insert_new_rows, table_of
 from storage.tables.events import EventRow
-
-AHEAD_AT_MOST = timedelta(minutes=5)
 
 _table = table_of(EventRow)
 
@@ -110,17 +108,12 @@ async def _rows(ctx: Context, workspace_id: UUID, events: Events, ids: dict[str,
     return rows
 
 
-def _ahead(events: Events, moment: datetime) -> list[Problem]:
-    latest = moment + AHEAD_AT_MOST
+def _ahead(events: Events, clock: datetime) -> list[Problem]:
     return [
-        problem(
-            ("data", "events", place, "timestamp"),
-            "An event is at most 5 minutes ahead",
-            "ahead",
-            input=write_moment(event.timestamp),
-        )
+        entry
         for place, event in events.items()
-        if event.timestamp is not None and event.timestamp > latest
+        if event.timestamp is not None
+        for entry in check_ahead(event.timestamp, clock, ("data", "events", place, "timestamp"))
     ]
 
 

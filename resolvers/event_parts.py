@@ -1,29 +1,36 @@
 """Events as rows become answers, the pages of them behind links, and how the service writes its own."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Column, and_, func, literal, or_, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.access import Row, visible
 from resolvers.context import Context
 from resolvers.customer_parts import customer_of
-from resolvers.lists import Listing, make_cursor, page_of
-from schema.events import LABELS, Event, EventPage, EventQuery
+from resolvers.linked_pages import LinkedList, PageKey, RowKey, load_pages, of_keys
+from resolvers.lists import Listing
+from schema.events import LABELS, Event, EventQuery
+from schema.pages import Page
 from storage.enums import EventSource
 from storage.rows import insert_row, table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.events import EventRow
 
-RowKey = tuple[UUID, UUID]
-# Workspace, parent, limit, page, and whether the total will be seen.
-PageKey = tuple[UUID, UUID, int, int, bool]
-
 _events, _customers = table_of(EventRow), table_of(CustomerRow)
 LISTING = Listing(EventRow, {"timestamp": _events.c.timestamp}, default=("-timestamp",), replica=True)
+_OF_CUSTOMERS: LinkedList[Event] = LinkedList(
+    LISTING,
+    _events.c.customer_id,
+    lambda customer_id, limit, page: EventQuery(customer_id=[customer_id], limit=limit, page=page),
+)
+_CHILDREN: LinkedList[Event] = LinkedList(
+    LISTING,
+    _events.c.parent_id,
+    lambda parent_id, limit, page: EventQuery(parent_id=parent_id, limit=limit, page=page),
+)
 
 
 async def record_event(
@@ -67,72 +74,21 @@ async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> l
 
 async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
     """The visible events of these workspaces and ids, in their order."""
-    wanted = select(_events).where(visible(EventRow, ctx.principal), _of(_events.c.id, keys))
+    wanted = select(_events).where(visible(EventRow, ctx.principal), of_keys(_events.c.id, keys))
     async with ctx.snapshot(replica=True) as connection:
         rows = [dict(row) for row in (await connection.execute(wanted)).mappings()]
         found = {(event.workspace_id, event.id): event for event in await assemble_events(connection, rows)}
     return [found.get(key) for key in keys]
 
 
-async def load_customer_events(ctx: Context, keys: Sequence[PageKey]) -> list[EventPage]:
+async def load_customer_events(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
     """A page of each customer's events, the newest first."""
-    return await _load_pages(ctx, _events.c.customer_id, keys)
+    return await load_pages(ctx, _OF_CUSTOMERS, keys, assemble_events)
 
 
-async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[EventPage]:
+async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
     """A page of each event's direct children, the newest first."""
-    return await _load_pages(ctx, _events.c.parent_id, keys)
-
-
-async def _load_pages(ctx: Context, column: Column[Any], keys: Sequence[PageKey]) -> list[EventPage]:
-    """The pages of `keys`; one statement finds the events of all of them.
-
-    Only what an index holds is numbered; the rows of the pages are looked up afterwards.
-    """
-    counted = any(key[4] for key in keys)
-    parents = (_events.c.workspace_id, column)
-    newest_first = (_events.c.timestamp.desc(), _events.c.id.desc())
-    total = func.count().over(partition_by=parents) if counted else literal(None, BigInteger)
-    place = func.row_number().over(partition_by=parents, order_by=newest_first)
-    numbered = (
-        select(_events.c.workspace_id, _events.c.id, place.label("place"), total.label("total"))
-        .where(visible(EventRow, ctx.principal), _of(column, [key[:2] for key in keys]))
-        .subquery()
-    )
-    # The first of each parent tells the total to a page past the end, one too many that there are more.
-    wanted = [numbered.c.place == 1]
-    for limit, page in {key[2:4] for key in keys}:
-        first, last = ((page - 1) * limit + 1, page * limit + 1)
-        wanted.append(numbered.c.place.between(literal(first, BigInteger), literal(last, BigInteger)))
-    same = and_(_events.c.workspace_id == numbered.c.workspace_id, _events.c.id == numbered.c.id)
-    joined = select(_events, numbered.c.place, numbered.c.total).join_from(numbered, _events, same)
-    async with ctx.snapshot(replica=True) as connection:
-        found = await connection.execute(joined.where(or_(*wanted)).order_by(numbered.c.place))
-        rows = [dict(row) for row in found.mappings()]
-        events = await assemble_events(connection, rows)
-    by_parent: dict[RowKey, list[tuple[Row, Event]]] = defaultdict(list)
-    for row, event in zip(rows, events, strict=True):
-        by_parent[row["workspace_id"], row[column.name]].append((row, event))
-    return [_page(ctx, column, key, by_parent[key[:2]]) for key in keys]
-
-
-def _page(ctx: Context, column: Column[Any], key: PageKey, found: list[tuple[Row, Event]]) -> EventPage:
-    _, parent, limit, page, counted = key
-    skipped = (page - 1) * limit
-    here = [(row, event) for row, event in found if skipped < row["place"] <= skipped + limit]
-    more = any(row["place"] > skipped + limit for row, _ in found) and here
-    total = (found[0][0]["total"] if found else 0) if counted else None
-    of_parent = {"customer_id": [parent]} if column.name == "customer_id" else {"parent_id": parent}
-    query = EventQuery.model_validate({**of_parent, "limit": limit, "page": page})
-    cursor = make_cursor(ctx, LISTING, query, here[-1][0]) if more else None
-    return page_of(query, [event for _, event in here], total, cursor)
-
-
-def _of(column: Column[Any], keys: Sequence[RowKey]) -> Any:
-    return and_(
-        _events.c.workspace_id.in_({workspace_id for workspace_id, _ in keys}),
-        column.in_([id for _, id in keys]),
-    )
+    return await load_pages(ctx, _CHILDREN, keys, assemble_events)
 
 
 def _event_of(row: Row, customer: Row | None, child_count: int) -> Event:

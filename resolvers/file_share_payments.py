@@ -34,7 +34,7 @@ async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
     return FileSharePayment.model_validate({**payment, "refunds": refunds})
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE)
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, makes_child=True)
 async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -> FileSharePayment:
     """Report a payment for a session, which may have ended; the first one converts a priced session.
 

@@ -11,7 +11,8 @@ from sqlmodel import SQLModel
 
 from resolvers.access import Row
 from resolvers.context import Context
-from resolvers.session_history import check_ahead, is_priced
+from resolvers.moments import check_ahead
+from resolvers.session_history import is_priced
 from schema.errors import Location, Problem, problem
 from schema.file_share_backfill import FileShareSessionHistory
 from schema.file_share_sessions import FileShareSession, FileShareSessionCreate

@@ -50,6 +50,7 @@ class Operation:
     why_public: str | None = None
     restricted: bool = False
     seals: bool = False
+    makes_child: bool = False
 
     @property
     def name(self) -> str:
@@ -64,7 +65,7 @@ class Operation:
     def is_conditional(self) -> bool:
         """Whether it changes one resource that `If-Match` can be compared with."""
         names = {parameter.name for parameter in self.parameters}
-        return self.changes and self.gives is not None and {"id", "data"} <= names
+        return self.changes and self.gives is not None and not self.makes_child and {"id", "data"} <= names
 
     @cached_property
     def description(self) -> str:
@@ -152,16 +153,20 @@ def requires(
     kinds: frozenset[PrincipalKind] = CORE_KINDS,
     gives: Callable[..., Any] | None = None,
     seals: bool = False,
+    makes_child: bool = False,
 ) -> Callable[[Resolver], Resolver]:
     """Declare the scope that a resolver needs, and the kinds of credential that it takes.
 
     A scope of None stands for any. `gives` is the single read of the same resource. `seals` says that the
-    answer holds a secret that is shown once.
+    answer holds a secret that is shown once, `makes_child` that the `id` it takes is of the parent of what
+    it gives.
     """
 
     def declare(resolver: Resolver) -> Resolver:
         read = operation_of(gives) if gives else None
-        resolver.operation = Operation(resolver, scope, kinds, read, seals=seals)  # type: ignore[attr-defined]
+        resolver.operation = Operation(  # type: ignore[attr-defined]
+            resolver, scope, kinds, read, seals=seals, makes_child=makes_child
+        )
         return resolver
 
     return declare

@@ -5,16 +5,16 @@ problems of a step at the place where its caller sent it.
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from resolvers.access import Row
+from resolvers.moments import check_ahead
 from schema.errors import Location, Problem, problem
 from schema.scalars import write_moment
 from storage.enums import FactKind, FileShareSessionStatus
 from storage.metrics.facts import Fact
 
-AHEAD_AT_MOST = timedelta(minutes=5)
 _ENDS = {
     FileShareSessionStatus.COMPLETED: FactKind.COMPLETION,
     FileShareSessionStatus.EXPIRED: FactKind.EXPIRY,
@@ -103,13 +103,6 @@ def refunded(payment: Row, given_back: Row) -> dict[str, int]:
         "refunded_amount": payment["refunded_amount"] + given_back["amount"],
         "refunded_fee": payment["refunded_fee"] + given_back["platform_fee"],
     }
-
-
-def check_ahead(at: datetime, clock: datetime, loc: Location) -> list[Problem]:
-    """`clock` is now."""
-    if at <= clock + AHEAD_AT_MOST:
-        return []
-    return [problem(loc, "The moment is more than 5 minutes ahead", "ahead", input=write_moment(at))]
 
 
 def check_moment(session: Row, at: datetime, clock: datetime, loc: Location) -> list[Problem]:

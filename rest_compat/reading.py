@@ -24,7 +24,8 @@ async def read_arguments(
     values |= query
     try:
         if any(parameter.place == "data" for parameter in operation.parameters):
-            values["data"] = parse_json(await read_body(request))
+            # No body says nothing, as an empty object does: what is missing is then named.
+            values["data"] = parse_json(await read_body(request) or b"{}")
         return operation.validate(values)
     except Invalid as invalid:
         raise Invalid(located(operation, invalid, path_names)) from None

@@ -230,3 +230,12 @@ async def test_a_retry_under_one_key_reports_one_payment_and_one_refund(surface,
     assert refunds[0] == refunds[1]
     counts = await counts_of(gateway, tenant)
     assert [n for (kind, _), n in counts.items() if kind in ("payment", "refund")] == [1, 1]
+
+
+async def test_a_retry_under_the_same_key_shows_the_payment_as_it_is_now(surface, session):
+    once = surface.with_headers(idempotency_key=session["id"])
+    first = await once.record_payment(id=session["id"], data=PAID)
+    refunded = await surface.refund_payment(id=first["id"], data={})
+    again = await once.ask("record_payment", {"id": session["id"], "data": PAID})
+    assert again.value == refunded
+    assert again.headers["idempotency-replayed"] == "true"

@@ -1,0 +1,15 @@
+"""How far ahead the moment of a report may lie: clocks of other systems are not ours."""
+
+from datetime import datetime, timedelta
+
+from schema.errors import Location, Problem, problem
+from schema.scalars import write_moment
+
+AHEAD_AT_MOST = timedelta(minutes=5)
+
+
+def check_ahead(at: datetime, clock: datetime, loc: Location) -> list[Problem]:
+    """`clock` is now."""
+    if at <= clock + AHEAD_AT_MOST:
+        return []
+    return [problem(loc, "The moment is more than 5 minutes ahead", "ahead", input=write_moment(at))]
