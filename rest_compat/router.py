@@ -32,6 +32,14 @@ class Error(BaseModel):
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Error, "description": "A failure that the caller can do something about."}
 }
+# FastAPI documents a model under the media type of the route, but failures are JSON everywhere.
+ERRORS_AS_JSON: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": entry["description"],
+        "content": {JSON: {"schema": {"$ref": f"#/components/schemas/{entry['model'].__name__}"}}},
+    }
+    for status, entry in ERRORS.items()
+}
 
 
 class OperationRoute(APIRoute):
@@ -130,7 +138,7 @@ class Router(APIRouter):
                 status_code=status,
                 response_model=model if is_json else None,
                 response_class=route_class.writes,
-                responses=ERRORS,
+                responses=ERRORS if is_json else ERRORS_AS_JSON,
                 summary=name.replace("_", " ").capitalize(),
                 description=operation.description,
                 operation_id=name,

@@ -27,7 +27,7 @@ class Columns:
 
 @dataclass
 class _Sums:
-    """Exact sums of measures: in each period, and in the whole range."""
+    """Exact sums of measures in each period and in the whole range; of a gauge, the states at their ends."""
 
     periods: dict[Measure, list[int]]
     totals: dict[Measure, int]
@@ -39,20 +39,24 @@ async def compute(source: Source, metrics: Sequence[Metric], edges: Sequence[int
     gauged = {metric.of for metric in metrics if metric.combines is Combination.GAUGE}
     counted = [measure for measure in measures if measure.column == PERSON]
     summed = [measure for measure in measures if measure.column != PERSON]
-    sums = _Sums({}, {})
+    sums, states = _Sums({}, {}), _Sums({}, {})
     if summed:
         cells = await source.cells(_kinds(summed), _columns(summed), edges)
         _add_up(sums, summed, cells, edges, currency)
     for measure in gauged:
         before = await source.total(_kinds([measure]), [measure.column], None, edges[0])
-        _carry(sums, measure, sum(_sign(measure, cell.kind) * cell.sums[0] for cell in before))
+        state = sum(_sign(measure, cell.kind) * cell.sums[0] for cell in before)
+        states.totals[measure] = state + sums.totals[measure]
+        _, *states.periods[measure] = accumulate(sums.periods[measure], initial=state)
     for measure in counted:
         _count(sums, measure, await source.persons(edges), edges)
-    whole = {measure: [total] for measure, total in sums.totals.items()}
-    return Columns(
-        {metric.slug: metric.column(sums.periods) for metric in metrics},
-        {metric.slug: metric.column(whole)[0] for metric in metrics},
-    )
+    periods, totals = {}, {}
+    for metric in metrics:
+        combined = states if metric.combines is Combination.GAUGE else sums
+        periods[metric.slug] = metric.column(combined.periods)
+        whole = {measure: [combined.totals[measure]] for measure in metric.measures}
+        totals[metric.slug] = metric.column(whole)[0]
+    return Columns(periods, totals)
 
 
 async def in_other_currencies(
@@ -92,13 +96,6 @@ def _add_up(
             values[period] += sign * cell.sums[column]
     for measure in measures:
         sums.totals[measure] = sum(sums.periods[measure])
-
-
-def _carry(sums: _Sums, measure: Measure, before: int) -> None:
-    """Make changes in each period the state at its end; `before` is the state when the range begins."""
-    _, *states = accumulate(sums.periods[measure], initial=before)
-    sums.periods[measure] = states
-    sums.totals[measure] += before
 
 
 def _count(
