@@ -66,13 +66,14 @@ class History:
 
 @dataclass(frozen=True)
 class Teller:
-    """Makes up histories around a date."""
+    """Makes up histories around a date, often at or beside the `bounds` of the periods to be asked for."""
 
     random: Random
     around: date
     days: int
     workspaces: list[UUID]
     shares: list[UUID]
+    bounds: list[datetime]
 
     def history(self) -> History:
         many = self.random.randint(0, 12)
@@ -89,14 +90,17 @@ class Teller:
         )
 
     def _moment(self, after: datetime | None = None) -> datetime:
-        """Any microsecond, or one at or beside a moment at which a clock may strike or change."""
+        """Any microsecond, or one at or beside a bound or a moment at which a clock may strike."""
         middle = datetime(self.around.year, self.around.month, self.around.day, 12, tzinfo=UTC)
         first = after or middle - timedelta(days=self.days)
         seconds = self.random.randrange(self.days * 2 * 86_400)
-        if self.random.random() < 0.5:
+        aside = timedelta(microseconds=self.random.choice([-1, 0, 0, 0, 1]))
+        chance = self.random.random()
+        if chance < 0.3 and self.bounds:
+            return max(first, self.random.choice(self.bounds) + aside)
+        if chance < 0.5:
             step = self.random.choice([60, 900, 3600])
             exact = first.timestamp() // step * step + seconds // step * step
-            aside = timedelta(microseconds=self.random.choice([-1, 0, 0, 0, 1]))
             return max(first, datetime.fromtimestamp(exact, UTC) + aside)
         return first + timedelta(seconds=seconds, microseconds=self.random.randrange(1_000_000))
 

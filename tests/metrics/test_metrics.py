@@ -3,7 +3,7 @@
 import json
 import os
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from random import Random
 from uuid import UUID, uuid4
 
@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from sqlalchemy import delete
 
 from resolvers.accounts import found_workspace
+from storage.enums import FactKind
 from storage.metrics.definitions import BY_SLUG
-from storage.metrics.facts import record_facts
+from storage.metrics.facts import Fact, record_facts
 from storage.rows import insert_rows, table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.metrics import MetricFactRow, PersonMergeRow
@@ -70,6 +71,13 @@ async def tell(gateway, home, history):
             await connection.execute(delete(table).where(table.c.workspace_id.in_(home.currencies)))
         await record_facts(connection, list(facts_of(history)))
         await insert_rows(connection, PersonMergeRow, merges)
+
+
+def make_history(random, home, asked):
+    zone, start, end, interval = asked
+    bounds = [until for _, _, until in reference.periods(zone, start, end, interval)]
+    middle = start + (end - start) / 2
+    return Teller(random, middle, REACH[interval], list(home.currencies), home.shares, bounds).history()
 
 
 def filters_of(random, home):
@@ -128,8 +136,7 @@ def expected(view, asked, slugs):
 async def test_every_metric_is_what_a_plain_count_says(gateway, home, asked, seed):
     zone, start, end, interval = asked
     random = Random(seed)
-    middle = start + (end - start) / 2
-    history = Teller(random, middle, REACH[interval], list(home.currencies), home.shares).history()
+    history = make_history(random, home, asked)
     await tell(gateway, home, history)
     for _ in range(3):
         filters = filters_of(random, home)
@@ -159,11 +166,7 @@ def listed(described):
 @given(asked=ranges(), seed=st.integers(0, 2**32))
 async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, seed):
     zone, start, end, interval = asked
-    random = Random(seed)
-    middle = start + (end - start) / 2
-    await tell(
-        gateway, home, Teller(random, middle, REACH[interval], list(home.currencies), home.shares).history()
-    )
+    await tell(gateway, home, make_history(Random(seed), home, asked))
     rest = Rest(gateway.client, gateway.app, home.token)
     last = min(end, start.replace(month=12, day=31))
     dates = {"start_date": start.isoformat(), "end_date": last.isoformat(), "timezone": zone}
@@ -174,3 +177,23 @@ async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, se
         assert whole == answer["totals"] | {"timestamp": whole["timestamp"]}
     else:
         assert periods == []
+
+
+async def test_facts_on_both_sides_of_a_bound_within_a_quarter_hour_are_told_apart(surface, gateway, tenant):
+    """St. John's went from 00:01 back to 23:01 of the day before: at 02:31 in UTC."""
+    moments = [datetime(2010, 11, 7, 2, 30, 59, 999_999, UTC), datetime(2010, 11, 7, 2, 31, tzinfo=UTC)]
+    facts = [
+        Fact(UUID(tenant.id), kind, moment, person=number)
+        for number, moment in enumerate([*moments, moments[1] + timedelta(minutes=13)])
+        for kind in (FactKind.DOWNLOAD, FactKind.EVENT)
+    ]
+    async with gateway.database.write() as connection:
+        await record_facts(connection, facts)
+    day = {"start_date": "2010-11-07", "end_date": "2010-11-07", "timezone": "America/St_Johns"}
+    asked = ["file_share_downloads", "active_user_by_event"]
+    first, second, *_ = (await surface.get_metrics(**day, interval="hour", metrics=asked))["periods"]
+    assert (first["timestamp"][11:16], second["timestamp"][11:16]) == ("00:00", "23:01")
+    assert [(hour["file_share_downloads"], hour["active_user_by_event"]) for hour in (first, second)] == [
+        (1, 1),
+        (2, 2),
+    ]
