@@ -51,7 +51,7 @@ browser:  ## Install the Chromium that the browser tests drive, where there is n
 		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq chromium > /dev/null; }
 
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
-	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) tests/test_parity.py tests/test_openapi_fuzz.py
+	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) tests/test_parity.py tests/test_openapi_fuzz.py tests/metrics
 
 bench: setup  ## Measure both surfaces against the floor, on SQLite and PostgreSQL
 	@$(BIN)/python -m bench.http

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
@@ -27,6 +28,7 @@ from storage.tables.customers import CustomerRow
 from storage.tables.metrics import MetricFactRow, PersonMergeRow
 
 QUARTER = 900 * 1_000_000
+MOST_RUNS = 150
 # Sums are taken of both halves of a number: SQLite's sum() fails past 2^63.
 _HALF = 2**32
 # The columns of the log that a column asked for is made of, each with its factor.
@@ -77,7 +79,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class FactSource:
-    """Reads the log itself, a quarter hour at a time; where an edge lies within one, fact by fact."""
+    """Reads the log itself, grouped by the period that a fact lies in."""
 
     connection: AsyncConnection
     selection: Selection
@@ -174,6 +176,31 @@ class FactSource:
 
 
 def _at(edges: Sequence[int]) -> ColumnElement[int]:
+    """The edge that a fact follows, or what `_quarter_at` gives with none or too many runs of edges.
+
+    Days, hours and weeks come in few runs of one length, between which clocks change.
+    """
+    runs = _runs(edges)
+    if not 0 < len(runs) <= MOST_RUNS:
+        return _quarter_at(edges)
+    branches = []
+    for (first, step), (ends, _) in zip(runs, [*runs[1:], (edges[-1], 0)], strict=True):
+        place = (_facts.c.moment - literal(first, BigInteger)) // literal(step, BigInteger)
+        begins = place * literal(step, BigInteger) + literal(first, BigInteger)
+        branches.append((_facts.c.moment < ends, begins))
+    return case(*branches)
+
+
+def _runs(edges: Sequence[int]) -> list[tuple[int, int]]:
+    """Where the distance from edge to edge changes: the first edge and the distance of each run."""
+    runs: list[tuple[int, int]] = []
+    for begins, ends in pairwise(edges):
+        if not runs or runs[-1][1] != ends - begins:
+            runs.append((begins, ends - begins))
+    return runs
+
+
+def _quarter_at(edges: Sequence[int]) -> ColumnElement[int]:
     """A fact's quarter hour, or its own moment where an edge cuts that quarter."""
     quarter = _facts.c.moment // QUARTER
     cut = sorted({edge // QUARTER for edge in edges if edge % QUARTER})

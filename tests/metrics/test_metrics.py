@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from uuid import UUID, uuid4
 
+import pytest
 import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from sqlalchemy import delete
 
 from resolvers.accounts import found_workspace
 from storage.enums import FactKind
+from storage.metrics import source
 from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import Fact, record_facts
 from storage.rows import insert_rows, table_of
@@ -131,9 +133,11 @@ def expected(view, asked, slugs):
     }
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.parametrize("most_runs", [source.MOST_RUNS, 0], ids=["by period", "by quarter hour"])
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(asked=ranges(), seed=st.integers(0, 2**32))
-async def test_every_metric_is_what_a_plain_count_says(gateway, home, asked, seed):
+async def test_every_metric_is_what_a_plain_count_says(gateway, home, monkeypatch, most_runs, asked, seed):
+    monkeypatch.setattr(source, "MOST_RUNS", most_runs)
     zone, start, end, interval = asked
     random = Random(seed)
     history = make_history(random, home, asked)
@@ -162,7 +166,7 @@ def listed(described):
     return list(described.values()) if isinstance(described, dict) else described
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(asked=ranges(), seed=st.integers(0, 2**32))
 async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, seed):
     zone, start, end, interval = asked
@@ -179,8 +183,12 @@ async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, se
         assert periods == []
 
 
-async def test_facts_on_both_sides_of_a_bound_within_a_quarter_hour_are_told_apart(surface, gateway, tenant):
+@pytest.mark.parametrize("most_runs", [source.MOST_RUNS, 0], ids=["by period", "by quarter hour"])
+async def test_facts_on_both_sides_of_a_bound_within_a_quarter_hour_are_told_apart(
+    surface, gateway, tenant, monkeypatch, most_runs
+):
     """St. John's went from 00:01 back to 23:01 of the day before: at 02:31 in UTC."""
+    monkeypatch.setattr(source, "MOST_RUNS", most_runs)
     moments = [datetime(2010, 11, 7, 2, 30, 59, 999_999, UTC), datetime(2010, 11, 7, 2, 31, tzinfo=UTC)]
     facts = [
         Fact(UUID(tenant.id), kind, moment, person=number)
