@@ -4,6 +4,7 @@
 GraphQL and gives the same Python values for both; a failure raises `Refused`, the same for both too.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -53,7 +54,7 @@ class Answer:
 
 
 @dataclass
-class Surface:
+class Surface(ABC):
     """One caller: a client with a credential. `name` is `rest` or `graphql`."""
 
     client: AsyncClient
@@ -77,8 +78,9 @@ class Surface:
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         return type(self)(self.client, self.app, self.token, {**self.headers, **sent})
 
+    @abstractmethod
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
-        raise NotImplementedError
+        """Call an operation by its resolver's name. Raises `Refused`."""
 
     def _sent_headers(self) -> dict[str, str]:
         credential = {"Authorization": f"Bearer {self.token}"} if self.token else {}
