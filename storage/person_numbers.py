@@ -5,18 +5,20 @@ from collections import OrderedDict
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.database import Database
 from storage.rows import table_of
 from storage.tables.metrics import PersonCounterRow
+from storage.tables.workspaces import WorkspaceRow
 from storage.upserts import upsert
 
 BLOCK = 1_000
 # A workspace beyond these loses the rest of its block, not more.
 BLOCKS_AT_HAND = 10_000
 
-_counters = table_of(PersonCounterRow)
+_counters, _workspaces = table_of(PersonCounterRow), table_of(WorkspaceRow)
 
 
 class _Blocks:
@@ -51,7 +53,8 @@ async def new_persons(
     """`many` numbers that nobody else gets, whether or not the unit of `connection` commits.
 
     On PostgreSQL they come from a block of this process, so that units do not wait for each other's
-    numbers; the workspace must be committed. SQLite's one writer counts in its own transaction.
+    numbers. A workspace that `connection` itself is making is counted in that transaction, which nobody
+    else can wait for; so does SQLite's one writer.
     """
     if database.is_sqlite:
         return await _count_on(connection, workspace_id, many)
@@ -64,10 +67,19 @@ async def new_persons(
         taken = blocks.take(workspace_id, many)
         if taken is None:
             async with database.write_apart() as apart:
+                # Asked first: a count would wait for the transaction that is making the workspace.
+                if not await _is_committed(apart, workspace_id):
+                    return await _count_on(connection, workspace_id, many)
                 block = await _count_on(apart, workspace_id, max(many, BLOCK))
             taken = block[:many]
             blocks.put(workspace_id, block[many:])
     return taken
+
+
+async def _is_committed(apart: AsyncConnection, workspace_id: UUID) -> bool:
+    """Whether others than its maker can see the workspace."""
+    found = await apart.execute(select(_workspaces.c.id).where(_workspaces.c.id == workspace_id))
+    return found.first() is not None
 
 
 async def _count_on(connection: AsyncConnection, workspace_id: UUID, many: int) -> range:

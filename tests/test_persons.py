@@ -1,11 +1,12 @@
 """Who is one person: customers, external ids, and what becomes of both; on both databases."""
 
 import asyncio
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import event, select
 
+from resolvers.accounts import create_user, found_workspace
 from storage.database import Database
 from storage.person_numbers import BLOCK, new_persons
 from storage.persons import PersonReference, persons_of
@@ -261,3 +262,17 @@ async def test_a_batch_takes_as_many_statements_for_ten_people_as_for_a_thousand
 
     few, many = [[PersonReference(None, f"{most}-{n}") for n in range(most)] for most in (10, 1_000)]
     assert await count(few) == await count(many) <= 4
+
+
+async def test_a_workspace_in_the_making_numbers_its_persons_in_its_own_transaction(gateway):
+    async with gateway.database.write() as connection:
+        user = await create_user(connection, f"{uuid4().hex}@example.com", "a long password", None)
+        workspace = await found_workspace(connection, user, name="New", slug=f"w-{uuid4().hex}")
+        numbers = [
+            number
+            for _ in range(2)
+            for number in await new_persons(connection, gateway.database, workspace["id"], 2)
+        ]
+    async with gateway.database.write() as connection:
+        numbers += await new_persons(connection, gateway.database, workspace["id"], 2)
+    assert len(set(numbers)) == 6
