@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.types import Lifespan
 
 from gateway.access_log import AccessLogMiddleware
+from gateway.background import BackgroundTask, running
 from gateway.budget import RequestBudget
 from gateway.graphql import GraphQLEndpoint
 from gateway.health import health_routes
@@ -69,6 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
     """The whole gateway as one ASGI application."""
     configure_logs(settings.log_format)
     database, limiter = make_database(settings), RateLimiter(settings.redis_url)
+    tasks: list[BackgroundTask] = []
 
     def make_budget(response_headers: dict[str, str]) -> RequestBudget:
         return RequestBudget(limiter, settings.rate_limit, settings.rate_limit_restricted, response_headers)
@@ -78,7 +80,8 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
+        async with running(tasks):
+            yield
         await database.close()
         await limiter.close()
 
