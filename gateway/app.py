@@ -25,6 +25,7 @@ from resolvers.root import make_schema
 from rest_compat.api import PREFIX, include_api
 from storage.database import Database
 from storage.enums import FileService
+from storage.metrics.fold import Fold
 from storage.objects.local import LocalObjectStore
 
 OBJECTS_PATH = "/objects"
@@ -70,7 +71,7 @@ def create_app(settings: Settings) -> FastAPI:
     """The whole gateway as one ASGI application."""
     configure_logs(settings.log_format)
     database, limiter = make_database(settings), RateLimiter(settings.redis_url)
-    tasks: list[BackgroundTask] = []
+    tasks = [BackgroundTask("fold", Fold(database).run, every=0.5)]
 
     def make_budget(response_headers: dict[str, str]) -> RequestBudget:
         return RequestBudget(limiter, settings.rate_limit, settings.rate_limit_restricted, response_headers)

@@ -9,6 +9,9 @@ import structlog
 
 log = structlog.get_logger()
 
+# What the names of the asyncio tasks begin with.
+TASK_NAME = "background "
+
 
 @dataclass
 class BackgroundTask:
@@ -34,7 +37,7 @@ class BackgroundTask:
 @asynccontextmanager
 async def running(tasks: Sequence[BackgroundTask]) -> AsyncIterator[None]:
     """Run the tasks until the block is left; a piece under way is cancelled, which undoes its transaction."""
-    running = [asyncio.create_task(_keep_running(task), name=task.name) for task in tasks]
+    running = [asyncio.create_task(_keep_running(task), name=TASK_NAME + task.name) for task in tasks]
     try:
         yield
     finally:

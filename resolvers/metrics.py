@@ -25,6 +25,7 @@ from schema.metrics import (
 )
 from schema.scalars import ZonedMoment
 from storage.enums import Currency
+from storage.metrics.cell_source import make_source
 from storage.metrics.definitions import METRICS, Metric
 from storage.metrics.engine import compute, in_other_currencies
 from storage.metrics.periods import (
@@ -36,7 +37,7 @@ from storage.metrics.periods import (
     TooManyPeriods,
     make_timeline,
 )
-from storage.metrics.source import FactSource, Selection
+from storage.metrics.source import Selection
 from storage.metrics.zones import zone_names
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
@@ -60,7 +61,8 @@ async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
         shared = set(workspaces.values())
         default = Currency(shared.pop()) if len(shared) == 1 else Currency.USD
         currency = filters.currency or default
-        source = FactSource(connection, Selection(list(workspaces), filters.share_id, filters.customer_id))
+        selection = Selection(list(workspaces), filters.share_id, filters.customer_id)
+        source = make_source(connection, selection)
         found = await compute(source, list(_seen(ctx, asked)), timeline.edges, currency.value)
         if ctx.wants("other_currencies"):
             others = await in_other_currencies(source, timeline.edges, currency.value)

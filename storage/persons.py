@@ -20,13 +20,14 @@ from storage.database import Database
 from storage.person_numbers import new_persons
 from storage.rows import table_of
 from storage.tables.customers import CustomerRow
+from storage.tables.metric_cells import PersonMergeDeltaRow
 from storage.tables.metrics import ExternalPersonRow, PersonMergeRow
 from storage.upserts import upsert
 
 Row = Mapping[str, Any]
 
 _customers, _merges = table_of(CustomerRow), table_of(PersonMergeRow)
-_externals = table_of(ExternalPersonRow)
+_externals, _merge_deltas = table_of(ExternalPersonRow), table_of(PersonMergeDeltaRow)
 
 
 @dataclass(frozen=True)
@@ -225,6 +226,7 @@ async def _merge(connection: AsyncConnection, customer: Row, *, absorbed: int, i
     earlier = and_(_merges.c.workspace_id == workspace_id, _merges.c.into == absorbed)
     await connection.execute(update(_merges).where(earlier).values(into=into))
     await connection.execute(insert(_merges).values(workspace_id=workspace_id, absorbed=absorbed, into=into))
+    await connection.execute(insert(_merge_deltas).values(workspace_id=workspace_id, absorbed=absorbed))
     await connection.execute(update(_externals).where(_is_external(customer)).values(person=into))
 
 

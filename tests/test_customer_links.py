@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
-from sqlalchemy import event as sqlalchemy_event
 
 from oauth.scopes import Scope
 from storage.enums import EventSource
 from storage.rows import insert_rows
 from storage.tables.events import EventRow
 from tests.conftest import make_token
+from tests.statements import noted
 from tests.surfaces import GraphQL
 
 START = datetime(2026, 1, 31, tzinfo=UTC)
@@ -148,17 +148,8 @@ async def test_links_take_a_constant_number_of_statements(ask, gateway, history)
     """
     counts = []
     for limit in (1, 3):
-        statements = []
-
-        def note(*arguments, statements=statements):
-            statements.append(arguments[2])
-
-        engine = gateway.database.engine.sync_engine
-        sqlalchemy_event.listen(engine, "before_cursor_execute", note)
-        try:
+        with noted(gateway.database.engine.sync_engine) as statements:
             assert "errors" not in await ask(document.format(limit=limit))
-        finally:
-            sqlalchemy_event.remove(engine, "before_cursor_execute", note)
         counts.append(sum(statement.lstrip().upper().startswith("SELECT") for statement in statements))
     # Of one customer without parents among its events the link to parents asks nothing.
     assert counts[1] <= counts[0] + 3

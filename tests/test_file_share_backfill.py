@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from sqlalchemy import event
 
 from tests.file_shares import (
     FREE,
@@ -18,6 +17,7 @@ from tests.file_shares import (
     refusal,
     rows_of,
 )
+from tests.statements import noted
 from tests.surfaces import Refused
 
 WHOLE = PRICED | {
@@ -164,12 +164,6 @@ async def test_a_workspace_can_be_named_and_another_ones_is_not_found(surface, t
 async def test_a_batch_takes_as_many_statements_for_two_histories_as_for_a_hundred(surface, gateway):
     counts = []
     for size in (2, 100):
-        statements = []
-
-        def note(*arguments, statements=statements):
-            statements.append(arguments[2])
-
-        engine = gateway.database.engine.sync_engine
         histories = [
             WHOLE
             | {
@@ -179,11 +173,8 @@ async def test_a_batch_takes_as_many_statements_for_two_histories_as_for_a_hundr
             }
             for n in range(size)
         ]
-        event.listen(engine, "before_cursor_execute", note)
-        try:
+        with noted(gateway.database.engine.sync_engine) as statements:
             await ingest(surface, *histories)
-        finally:
-            event.remove(engine, "before_cursor_execute", note)
         counts.append(len(statements))
     assert counts[1] <= counts[0] + 2
     assert counts[1] <= 25

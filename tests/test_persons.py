@@ -4,7 +4,7 @@ import asyncio
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import event, select
+from sqlalchemy import select
 
 from resolvers.accounts import create_user, found_workspace
 from storage.database import Database
@@ -14,6 +14,7 @@ from storage.rows import table_of
 from storage.tables.metrics import ExternalPersonRow, PersonMergeRow
 from tests.conftest import make_tenant
 from tests.facts import read_facts
+from tests.statements import noted
 from tests.surfaces import Refused
 
 AT_ONCE = 6
@@ -248,15 +249,9 @@ async def test_numbers_are_never_given_twice(gateway, tenant):
 
 async def test_a_batch_takes_as_many_statements_for_ten_people_as_for_a_thousand(gateway, tenant):
     async def count(references):
-        statements = []
-
-        def note(connection, cursor, statement, *_):
-            statements.append(statement)
-
         async with gateway.database.write() as connection:
-            event.listen(connection.sync_connection, "before_cursor_execute", note)
-            found = await persons_of(connection, gateway.database, UUID(tenant.id), references)
-            event.remove(connection.sync_connection, "before_cursor_execute", note)
+            with noted(connection.sync_connection) as statements:
+                found = await persons_of(connection, gateway.database, UUID(tenant.id), references)
         assert len({one.person for one in found}) == len(references)
         return len(statements)
 

@@ -3,13 +3,13 @@
 from uuid import UUID
 
 import pytest
-from sqlalchemy import event
 
 from storage.enums import CustomFieldType, FileService
 from storage.rows import insert_rows
 from storage.tables.custom_fields import CustomFieldRow
 from storage.tables.files import FileRow
 from storage.tables.shares import ShareCustomFieldRow, ShareMediaRow, SharePriceRow, ShareRow
+from tests.statements import noted
 
 DOCUMENT = """
 { shares(limit: %d) { meta { total }
@@ -58,17 +58,9 @@ def count(gateway, tenant):
     """Send a request and give its answer with the number of statements it took."""
 
     async def send(method, path, **options):
-        statements = []
-
-        def note(connection, cursor, statement, *_):
-            statements.append(statement)
-
-        event.listen(gateway.database.engine.sync_engine, "before_cursor_execute", note)
-        try:
-            headers = {"Authorization": f"Bearer {tenant.token}"}
+        headers = {"Authorization": f"Bearer {tenant.token}"}
+        with noted(gateway.database.engine.sync_engine) as statements:
             answer = await gateway.client.request(method, path, headers=headers, **options)
-        finally:
-            event.remove(gateway.database.engine.sync_engine, "before_cursor_execute", note)
         return answer.json(), len(statements)
 
     return send

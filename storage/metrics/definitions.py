@@ -3,14 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from itertools import accumulate
 
 from storage.enums import FactKind
+from storage.metrics.terms import Term
 
 # Columns of measures that are more than a column of the log: distinct persons, and whole minor units and
 # their 10^-12 parts in one.
 PERSON, COST = "person", "cost"
 COST_SCALE = 10**12
+_MADE_OF = {COST: (("amount", COST_SCALE), ("parts", 1))}
 
 Number = int | float
 
@@ -51,6 +54,15 @@ class Measure:
     less: frozenset[FactKind] = frozenset()
     in_currency: bool = False
     scale: int = 1
+
+    @cached_property
+    def terms(self) -> tuple[tuple[Term, int], ...]:
+        """The terms whose weighted sum it is, unless it counts persons."""
+        return tuple(
+            (Term(kind, column, self.in_currency), -weight if kind in self.less else weight)
+            for kind in sorted(self.kinds | self.less)
+            for column, weight in _MADE_OF.get(self.column, ((self.column, 1),))
+        )
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,13 @@
 """Compute metrics: the sums of what they need, period by period, and their values out of those."""
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 
-from storage.enums import FactKind
-from storage.metrics.definitions import (
-    IN_OTHER_CURRENCIES,
-    PERSON,
-    Combination,
-    Measure,
-    Metric,
-    Number,
-)
-from storage.metrics.source import Cell, Person, Source
+from storage.metrics.cover import FIRST_EVER
+from storage.metrics.definitions import IN_OTHER_CURRENCIES, PERSON, Combination, Measure, Metric, Number
+from storage.metrics.source import Source, Sums
+from storage.metrics.terms import Term
 
 
 @dataclass(frozen=True)
@@ -26,33 +19,35 @@ class Columns:
 
 
 @dataclass
-class _Sums:
-    """Exact sums of measures in each period and in the whole range; of a gauge, the states at their ends."""
+class _Values:
+    """Exact values of measures in each period and in the whole range; a gauge's are states at their ends."""
 
-    periods: dict[Measure, list[int]]
-    totals: dict[Measure, int]
+    periods: dict[Measure, list[int]] = field(default_factory=dict)
+    totals: dict[Measure, int] = field(default_factory=dict)
 
 
 async def compute(source: Source, metrics: Sequence[Metric], edges: Sequence[int], currency: str) -> Columns:
     """The metrics between the edges, which are microseconds since 1970; money in `currency`."""
     measures = {measure for metric in metrics for measure in metric.measures}
     gauged = {metric.of for metric in metrics if metric.combines is Combination.GAUGE}
-    counted = [measure for measure in measures if measure.column == PERSON]
     summed = [measure for measure in measures if measure.column != PERSON]
-    sums, states = _Sums({}, {}), _Sums({}, {})
-    if summed:
-        cells = await source.cells(_kinds(summed), _columns(summed), edges)
-        _add_up(sums, summed, cells, edges, currency)
+    values, states = _Values(), _Values()
+    terms = {term: None for measure in summed for term, _ in measure.terms}
+    if terms:
+        sums = await source.sums(list(terms), edges, currency)
+        for measure in summed:
+            values.periods[measure] = _value(measure, sums)
+            values.totals[measure] = sum(values.periods[measure])
     for measure in gauged:
-        before = await source.total(_kinds([measure]), [measure.column], None, edges[0])
-        state = sum(_sign(measure, cell.kind) * cell.sums[0] for cell in before)
-        states.totals[measure] = state + sums.totals[measure]
-        _, *states.periods[measure] = accumulate(sums.periods[measure], initial=state)
-    for measure in counted:
-        _count(sums, measure, await source.persons(edges), edges)
+        before = await source.sums([term for term, _ in measure.terms], [FIRST_EVER, edges[0]], currency)
+        (state,) = _value(measure, before)
+        states.totals[measure] = state + values.totals[measure]
+        _, *states.periods[measure] = accumulate(values.periods[measure], initial=state)
+    for measure in measures - set(summed):
+        values.periods[measure], values.totals[measure] = await source.persons(edges)
     periods, totals = {}, {}
     for metric in metrics:
-        combined = states if metric.combines is Combination.GAUGE else sums
+        combined = states if metric.combines is Combination.GAUGE else values
         periods[metric.slug] = metric.column(combined.periods)
         whole = {measure: [combined.totals[measure]] for measure in metric.measures}
         totals[metric.slug] = metric.column(whole)[0]
@@ -63,59 +58,23 @@ async def in_other_currencies(
     source: Source, edges: Sequence[int], currency: str
 ) -> dict[str, dict[str, Number]]:
     """The money of the same range in each currency but this one: currency to slug to value, in order."""
-    measures = [metric.of for metric in IN_OTHER_CURRENCIES]
-    cells = await source.total(_kinds(measures), _columns(measures), edges[0], edges[-1])
-    others = sorted({cell.currency for cell in cells if cell.currency not in (None, currency)}, key=str)
+    measures = {metric.of: None for metric in IN_OTHER_CURRENCIES}
+    terms = [term for measure in measures for term, _ in measure.terms]
+    counts = list({Term(term.kind, "count", True): None for term in terms})
+    by_currency = await source.money([*terms, *counts], [edges[0], edges[-1]])
     found = {}
-    for other in others:
-        sums = _Sums({}, {})
-        _add_up(sums, measures, cells, [0, 1], str(other))
-        found[str(other)] = {metric.slug: metric.column(sums.periods)[0] for metric in IN_OTHER_CURRENCIES}
+    for other in sorted(by_currency.keys() - {currency}):
+        if not any(by_currency[other][count][0] for count in counts):
+            continue
+        values = {measure: _value(measure, by_currency[other]) for measure in measures}
+        found[other] = {metric.slug: metric.column(values)[0] for metric in IN_OTHER_CURRENCIES}
     return found
 
 
-def _add_up(
-    sums: _Sums, measures: Sequence[Measure], cells: Iterable[Cell], edges: Sequence[int], currency: str
-) -> None:
-    """Add the cells to the periods they lie in."""
-    columns = _columns(measures)
-    for measure in measures:
-        sums.periods[measure] = [0] * (len(edges) - 1)
-    places = {
-        (kind, own): [
-            (sums.periods[measure], _sign(measure, kind), columns.index(measure.column))
-            for measure in measures
-            if kind in measure.kinds | measure.less and (own or not measure.in_currency)
-        ]
-        for kind in _kinds(measures)
-        for own in (True, False)
-    }
-    for cell in cells:
-        period = bisect_right(edges, cell.at) - 1
-        for values, sign, column in places[cell.kind, cell.currency == currency]:
-            values[period] += sign * cell.sums[column]
-    for measure in measures:
-        sums.totals[measure] = sum(sums.periods[measure])
-
-
-def _count(
-    sums: _Sums, measure: Measure, persons: Iterable[tuple[int, Person]], edges: Sequence[int]
-) -> None:
-    """Count the persons of each period and of the range, each once."""
-    seen: list[set[Person]] = [set() for _ in edges[1:]]
-    for at, person in persons:
-        seen[bisect_right(edges, at) - 1].add(person)
-    sums.periods[measure] = [len(each) for each in seen]
-    sums.totals[measure] = len(set().union(*seen))
-
-
-def _kinds(measures: Iterable[Measure]) -> frozenset[FactKind]:
-    return frozenset().union(*(measure.kinds | measure.less for measure in measures))
-
-
-def _columns(measures: Iterable[Measure]) -> list[str]:
-    return sorted({measure.column for measure in measures})
-
-
-def _sign(measure: Measure, kind: FactKind) -> int:
-    return -1 if kind in measure.less else 1
+def _value(measure: Measure, sums: Sums) -> list[int]:
+    """The measure's value in each period."""
+    weighted = [
+        sums[term] if weight == 1 else [weight * value for value in sums[term]]
+        for term, weight in measure.terms
+    ]
+    return list(weighted[0]) if len(weighted) == 1 else [sum(parts) for parts in zip(*weighted, strict=True)]

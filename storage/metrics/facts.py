@@ -1,14 +1,16 @@
 """Writing the log of measured facts, in the transaction of the change that they measure."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
+from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.enums import FactKind
-from storage.rows import insert_rows
+from storage.rows import Values, table_of
+from storage.tables.metric_cells import MetricDeltaRow
 from storage.tables.metrics import MetricFactRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -37,6 +39,13 @@ def microseconds(moment: datetime) -> int:
 
 
 async def record_facts(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
-    """Append facts to the log."""
-    rows = [asdict(fact) | {"kind": fact.kind.value, "moment": microseconds(fact.moment)} for fact in facts]
-    await insert_rows(connection, MetricFactRow, rows)
+    """Append facts to the log, with the deltas that bring them into the cells."""
+    rows = [row_of(fact) for fact in facts]
+    if rows:
+        await connection.execute(insert(table_of(MetricFactRow)), rows)
+        await connection.execute(insert(table_of(MetricDeltaRow)), rows)
+
+
+def row_of(fact: Fact) -> Values:
+    """A new row of the log, which is the row of its delta too."""
+    return vars(fact) | {"id": uuid4(), "kind": fact.kind.value, "moment": microseconds(fact.moment)}

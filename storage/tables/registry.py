@@ -11,6 +11,7 @@ from storage.tables import (  # noqa: F401
     files,
     idempotency_keys,
     mails,
+    metric_cells,
     metrics,
     shares,
     users,

@@ -15,11 +15,20 @@ from sqlalchemy import delete
 
 from resolvers.accounts import found_workspace
 from storage.enums import FactKind
-from storage.metrics import source
+from storage.metrics import grouping
 from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import Fact, record_facts
+from storage.metrics.fold import fold_deltas, lock_cells
+from storage.metrics.merges import fold_merge
 from storage.rows import insert_rows, table_of
 from storage.tables.customers import CustomerRow
+from storage.tables.metric_cells import (
+    ActivityCellRow,
+    MetricDeltaRow,
+    MoneyCellRow,
+    PersonCellRow,
+    PersonMergeDeltaRow,
+)
 from storage.tables.metrics import MetricFactRow, PersonMergeRow
 from tests.conftest import make_tenant
 from tests.metrics import reference
@@ -29,6 +38,15 @@ from tests.surfaces import GraphQL, Rest
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
 NOBODY = "00000000-0000-4000-8000-000000000000"
+KEPT = (
+    MetricFactRow,
+    MetricDeltaRow,
+    PersonMergeRow,
+    PersonMergeDeltaRow,
+    ActivityCellRow,
+    MoneyCellRow,
+    PersonCellRow,
+)
 # How far from the middle of its range a history reaches, in days.
 REACH = {"hour": 5, "day": 15, "week": 60, "month": 200, "year": 900}
 
@@ -61,18 +79,42 @@ async def home(gateway):
     return Home(tenant.personal_token, workspaces, [uuid4(), uuid4()], customers)
 
 
-async def tell(gateway, home, history):
-    """Let the log of the workspaces hold this history and no other."""
+async def tell(gateway, home, history, random):
+    """Let the log of the workspaces hold this history and no other, and some or all of it be folded."""
     merges = [
         {"workspace_id": workspace, "absorbed": absorbed, "into": into}
         for (workspace, absorbed), into in history.merges.items()
     ]
+    facts = list(facts_of(history))
+    random.shuffle(facts)
+    early = random.choice([0, len(facts) // 2, len(facts)])
     async with gateway.database.write() as connection:
-        for model in (MetricFactRow, PersonMergeRow):
+        for workspace in sorted(home.currencies):
+            await lock_cells(connection, workspace, wait=True)
+        for model in KEPT:
             table = table_of(model)
             await connection.execute(delete(table).where(table.c.workspace_id.in_(home.currencies)))
-        await record_facts(connection, list(facts_of(history)))
+        await record_facts(connection, facts[:early])
+    await fold_some(gateway, home, random)
+    async with gateway.database.write() as connection:
         await insert_rows(connection, PersonMergeRow, merges)
+        await insert_rows(connection, PersonMergeDeltaRow, [merge_delta_of(merge) for merge in merges])
+        await record_facts(connection, facts[early:])
+    await fold_some(gateway, home, random)
+
+
+def merge_delta_of(merge):
+    return {"workspace_id": merge["workspace_id"], "absorbed": merge["absorbed"]}
+
+
+async def fold_some(gateway, home, random):
+    """Fold nothing, a part or all, beside whatever the gateway itself folds."""
+    for workspace in home.currencies:
+        async with gateway.database.write() as connection:
+            await lock_cells(connection, workspace, wait=True)
+            await fold_deltas(connection, workspace, random.choice([0, 20, 10_000]))
+            if random.random() < 0.5:
+                await fold_merge(connection, workspace)
 
 
 def make_history(random, home, asked):
@@ -133,15 +175,15 @@ def expected(view, asked, slugs):
     }
 
 
-@pytest.mark.parametrize("most_runs", [source.MOST_RUNS, 0], ids=["by period", "by quarter hour"])
+@pytest.mark.parametrize("most_runs", [grouping.MOST_RUNS, 0], ids=["by period", "by cell"])
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(asked=ranges(), seed=st.integers(0, 2**32))
 async def test_every_metric_is_what_a_plain_count_says(gateway, home, monkeypatch, most_runs, asked, seed):
-    monkeypatch.setattr(source, "MOST_RUNS", most_runs)
+    monkeypatch.setattr(grouping, "MOST_RUNS", most_runs)
     zone, start, end, interval = asked
     random = Random(seed)
     history = make_history(random, home, asked)
-    await tell(gateway, home, history)
+    await tell(gateway, home, history, random)
     for _ in range(3):
         filters = filters_of(random, home)
         query = {
@@ -170,7 +212,8 @@ def listed(described):
 @given(asked=ranges(), seed=st.integers(0, 2**32))
 async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, seed):
     zone, start, end, interval = asked
-    await tell(gateway, home, make_history(Random(seed), home, asked))
+    random = Random(seed)
+    await tell(gateway, home, make_history(random, home, asked), random)
     rest = Rest(gateway.client, gateway.app, home.token)
     last = min(end, start.replace(month=12, day=31))
     dates = {"start_date": start.isoformat(), "end_date": last.isoformat(), "timezone": zone}
@@ -183,12 +226,12 @@ async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, se
         assert periods == []
 
 
-@pytest.mark.parametrize("most_runs", [source.MOST_RUNS, 0], ids=["by period", "by quarter hour"])
+@pytest.mark.parametrize("most_runs", [grouping.MOST_RUNS, 0], ids=["by period", "by cell"])
 async def test_facts_on_both_sides_of_a_bound_within_a_quarter_hour_are_told_apart(
     surface, gateway, tenant, monkeypatch, most_runs
 ):
     """St. John's went from 00:01 back to 23:01 of the day before: at 02:31 in UTC."""
-    monkeypatch.setattr(source, "MOST_RUNS", most_runs)
+    monkeypatch.setattr(grouping, "MOST_RUNS", most_runs)
     moments = [datetime(2010, 11, 7, 2, 30, 59, 999_999, UTC), datetime(2010, 11, 7, 2, 31, tzinfo=UTC)]
     facts = [
         Fact(UUID(tenant.id), kind, moment, person=number)

@@ -1,0 +1,52 @@
+"""Metrics from the log itself: for one customer, for bounds that no cells fit, and to check the cells by."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.metrics.bitmaps import PersonCount
+from storage.metrics.fact_rows import FactRows
+from storage.metrics.source import Persons, Selection, Sums
+from storage.metrics.tally import Tally
+from storage.metrics.terms import Term
+from storage.rows import table_of
+from storage.tables.metrics import MetricFactRow
+
+FACTS = table_of(MetricFactRow)
+
+
+@dataclass(frozen=True)
+class FactSource:
+    """Groups the facts by the period that they lie in."""
+
+    connection: AsyncConnection
+    selection: Selection
+
+    async def sums(self, terms: Sequence[Term], edges: Sequence[int], currency: str) -> Sums:
+        tally = Tally(terms, edges)
+        tally.add(terms, await self._rows(edges).sums(terms, currency))
+        return tally.sums
+
+    async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
+        return tally_by_currency(terms, edges, await self._rows(edges).money(terms))
+
+    async def persons(self, edges: Sequence[int]) -> Persons:
+        count = PersonCount(edges)
+        count.add(await self._rows(edges).persons())
+        return count.result()
+
+    def _rows(self, edges: Sequence[int]) -> FactRows:
+        return FactRows(self.connection, FACTS, self.selection, edges)
+
+
+def tally_by_currency(
+    terms: Sequence[Term], edges: Sequence[int], rows: Iterable[Sequence[Any]]
+) -> dict[str, Sums]:
+    """Sums by currency out of rows of a currency, a moment, and the terms' parts."""
+    tallies: defaultdict[str, Tally] = defaultdict(lambda: Tally(terms, edges))
+    for currency, *row in rows:
+        tallies[currency].add(terms, [row])
+    return {currency: tally.sums for currency, tally in tallies.items()}

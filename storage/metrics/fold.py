@@ -1,0 +1,125 @@
+"""The fold: deltas are taken out and added to the cells, one workspace and a thousand rows at a time."""
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from uuid import UUID
+
+from pyroaring import BitMap
+from sqlalchemy import Table, delete, func, select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.database import Database
+from storage.metrics.cells import ACTIVITY, MONEY, Cells
+from storage.metrics.merges import fold_merge
+from storage.metrics.person_cells import Key, read_bitmaps, write_bitmaps
+from storage.numbers import numbers
+from storage.rows import Values, table_of
+from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
+from storage.tables.metrics import PersonMergeRow
+from storage.upserts import upsert
+
+MOST_ROWS, FEWEST_ROWS = 1_000, 25
+# SQLite has one writer: a fold that holds it for long would keep everybody else waiting.
+_SECONDS_ON_SQLITE = 0.008
+
+_deltas, _merges = table_of(MetricDeltaRow), table_of(PersonMergeRow)
+_merge_deltas = table_of(PersonMergeDeltaRow)
+
+
+class Fold:
+    """Folds one database, piece by piece, each workspace in its turn.
+
+    Several may run at once, in several processes: a workspace is locked while a piece of it is folded, and
+    whoever comes second goes on with the next one.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._last = UUID(int=0)
+        self._rows = MOST_ROWS
+
+    async def run(self) -> bool:
+        """Fold a piece of the next workspace that has any; whether there was one, and not locked."""
+        workspace_id = await self._next()
+        if workspace_id is None:
+            return False
+        self._last = workspace_id
+        async with self._database.write() as connection:
+            begun = perf_counter()
+            if not await lock_cells(connection, workspace_id):
+                return False
+            await fold_deltas(connection, workspace_id, self._rows)
+            await fold_merge(connection, workspace_id)
+        if self._database.is_sqlite:
+            fitting = round(self._rows * _SECONDS_ON_SQLITE / (perf_counter() - begun))
+            self._rows = min(max(fitting, FEWEST_ROWS), MOST_ROWS, self._rows * 2)
+        return True
+
+    async def _next(self) -> UUID | None:
+        async with self._database.read() as connection:
+            for after in (self._last, UUID(int=0)):
+                waiting = [
+                    select(table.c.workspace_id)
+                    .where(table.c.workspace_id > after)
+                    .order_by(table.c.workspace_id)
+                    .limit(1)
+                    .subquery()
+                    for table in (_deltas, _merge_deltas)
+                ]
+                either = union_all(*(select(one.c.workspace_id) for one in waiting)).subquery()
+                first = select(either.c.workspace_id).order_by(either.c.workspace_id).limit(1)
+                found: UUID | None = (await connection.execute(first)).scalar()
+                if found is not None:
+                    return found
+        return None
+
+
+async def lock_cells(connection: AsyncConnection, workspace_id: UUID, *, wait: bool = False) -> bool:
+    """Whether the cells of the workspace are now this unit's alone; `wait` for them if they are another's."""
+    if connection.dialect.name == "sqlite":
+        return True
+    lock = func.pg_advisory_xact_lock if wait else func.pg_try_advisory_xact_lock
+    return (await connection.execute(select(lock(workspace_id.int >> 65)))).scalar() is not False
+
+
+async def fold_deltas(connection: AsyncConnection, workspace_id: UUID, most: int) -> int:
+    """Move up to `most` deltas of a workspace, whose cells are locked, into its cells; how many it were."""
+    some = select(_deltas.c.id).where(_deltas.c.workspace_id == workspace_id).limit(most)
+    taken = delete(_deltas).where(_deltas.c.workspace_id == workspace_id, _deltas.c.id.in_(some))
+    facts = (await connection.execute(taken.returning(_deltas))).all()
+    cells = Cells(workspace_id)
+    cells.add(facts)
+    for table in (ACTIVITY, MONEY):
+        await _add_cells(connection, table, cells.rows(table))
+    if cells.numbers:
+        merges = await _merges_of(connection, workspace_id, cells.numbers)
+        await _add_persons(connection, workspace_id, cells.persons(merges))
+    return len(facts)
+
+
+async def _add_cells(connection: AsyncConnection, table: Table, rows: Sequence[Values]) -> None:
+    if not rows:
+        return
+    statement = upsert(connection, table)
+    keys = set(table.primary_key.columns)
+    added = {
+        column.name: column + statement.excluded[column.name] for column in table.c if column not in keys
+    }
+    await connection.execute(
+        statement.on_conflict_do_update(index_elements=list(table.primary_key.columns), set_=added), rows
+    )
+
+
+async def _merges_of(connection: AsyncConnection, workspace_id: UUID, persons: set[int]) -> Mapping[int, int]:
+    wanted = select(_merges.c.absorbed, _merges.c.into).where(
+        _merges.c.workspace_id == workspace_id,
+        _merges.c.absorbed.in_(select(numbers(connection, sorted(persons)).c.value)),
+    )
+    return {row.absorbed: row.into for row in await connection.execute(wanted)}
+
+
+async def _add_persons(connection: AsyncConnection, workspace_id: UUID, added: Mapping[Key, BitMap]) -> None:
+    bitmaps = await read_bitmaps(connection, workspace_id, list(added))
+    for key, persons in added.items():
+        bitmaps[key] = bitmaps[key] | persons if key in bitmaps else persons
+    await write_bitmaps(connection, workspace_id, bitmaps)

@@ -1,0 +1,41 @@
+"""Expressions that say to which period, or to which cell, a moment belongs."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from sqlalchemy import BigInteger, ColumnElement, case, literal
+
+from storage.metrics.cover import FIRST_EVER, Grain
+
+MOST_RUNS = 150
+
+
+def cell_of(moment: ColumnElement[int], grain: Grain) -> ColumnElement[int]:
+    """Where the cell begins that a moment lies in, before 1970 too, where databases divide towards zero."""
+    first, step = literal(FIRST_EVER, BigInteger), literal(grain.microseconds, BigInteger)
+    return (moment - first) // step * step + first
+
+
+def period_of(moment: ColumnElement[int], edges: Sequence[int]) -> ColumnElement[int]:
+    """The edge that a moment follows, or the moment itself where the edges have too many runs.
+
+    Days, hours and weeks come in few runs of one length, between which clocks change.
+    """
+    found = runs(edges)
+    if not 0 < len(found) <= MOST_RUNS:
+        return moment
+    branches = []
+    for (first, step), (ends, _) in zip(found, [*found[1:], (edges[-1], 0)], strict=True):
+        place = (moment - literal(first, BigInteger)) // literal(step, BigInteger)
+        begins = place * literal(step, BigInteger) + literal(first, BigInteger)
+        branches.append((moment < ends, begins))
+    return case(*branches)
+
+
+def runs(edges: Sequence[int]) -> list[tuple[int, int]]:
+    """Where the distance from edge to edge changes: the first edge and the distance of each run."""
+    found: list[tuple[int, int]] = []
+    for begins, ends in pairwise(edges):
+        if not found or found[-1][1] != ends - begins:
+            found.append((begins, ends - begins))
+    return found

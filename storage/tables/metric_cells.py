@@ -1,0 +1,105 @@
+"""Cells: sums and persons of the log by quarter hour, hour and UTC day, and what is not in them yet."""
+
+from uuid import UUID
+
+from sqlalchemy import BigInteger, LargeBinary
+from sqlmodel import Field, SQLModel
+
+NO_SHARE = UUID(int=0)
+
+
+def _sum() -> int:
+    return Field(default=0, sa_type=BigInteger)  # type: ignore[no-any-return]
+
+
+class MetricDeltaRow(SQLModel, table=True):
+    """A copy of a fact that the cells do not hold yet; it comes with the fact and goes with the fold."""
+
+    __tablename__ = "metric_deltas"
+
+    workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
+    id: UUID = Field(primary_key=True)
+    moment: int = Field(sa_type=BigInteger)
+    kind: str
+    share_id: UUID | None = None
+    person: int | None = None
+    currency: str | None = None
+    count: int
+    bytes: int = Field(sa_type=BigInteger)
+    amount: int = Field(sa_type=BigInteger)
+    fee: int = Field(sa_type=BigInteger)
+    parts: int = Field(sa_type=BigInteger)
+
+
+class ActivityCellRow(SQLModel, table=True):
+    """What facts add up to, money left aside, in the `grain` seconds from `at`, microseconds since 1970.
+
+    `share_id` is `NO_SHARE` for the workspace as a whole. A column is named by the kind of fact and what
+    is summed; halves are as `storage/metrics/terms.py` says.
+    """
+
+    __tablename__ = "metric_activity_cells"
+
+    workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
+    share_id: UUID = Field(primary_key=True)
+    grain: int = Field(primary_key=True)
+    at: int = Field(primary_key=True, sa_type=BigInteger)
+    free_session_count: int = _sum()
+    free_session_bytes_high: int = _sum()
+    free_session_bytes_low: int = _sum()
+    priced_session_count: int = _sum()
+    priced_session_bytes_high: int = _sum()
+    priced_session_bytes_low: int = _sum()
+    conversion_count: int = _sum()
+    download_count: int = _sum()
+    activation_count: int = _sum()
+    deactivation_count: int = _sum()
+    completion_count: int = _sum()
+    expiry_count: int = _sum()
+    event_count: int = _sum()
+
+
+class MoneyCellRow(SQLModel, table=True):
+    """What facts with a currency add up to, as in `ActivityCellRow`."""
+
+    __tablename__ = "metric_money_cells"
+
+    workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
+    share_id: UUID = Field(primary_key=True)
+    currency: str = Field(primary_key=True)
+    grain: int = Field(primary_key=True)
+    at: int = Field(primary_key=True, sa_type=BigInteger)
+    priced_session_count: int = _sum()
+    priced_session_amount: int = _sum()
+    payment_count: int = _sum()
+    payment_amount: int = _sum()
+    payment_fee: int = _sum()
+    refund_count: int = _sum()
+    refund_amount: int = _sum()
+    refund_fee: int = _sum()
+    cost_count: int = _sum()
+    cost_amount_high: int = _sum()
+    cost_amount_low: int = _sum()
+    cost_parts_high: int = _sum()
+    cost_parts_low: int = _sum()
+
+
+class PersonCellRow(SQLModel, table=True):
+    """The persons with an event in the `grain` seconds from `at`: a serialized Roaring bitmap."""
+
+    __tablename__ = "metric_person_cells"
+
+    workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
+    grain: int = Field(primary_key=True)
+    at: int = Field(primary_key=True, sa_type=BigInteger)
+    persons: bytes = Field(sa_type=LargeBinary)
+
+
+class PersonMergeDeltaRow(SQLModel, table=True):
+    """A merge of persons that bitmaps before `until` are rewritten for, and those from there on not yet."""
+
+    __tablename__ = "person_merge_deltas"
+
+    workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
+    absorbed: int = Field(primary_key=True)
+    until: int | None = Field(default=None, sa_type=BigInteger)
