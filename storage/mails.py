@@ -1,12 +1,19 @@
-"""Mails: written with the change that they tell of, sent after it."""
+"""Mails: written with the change that they tell of, claimed by whoever sends them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Row, delete, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.rows import insert_row
+from storage.clock import now
+from storage.rows import Values, insert_rows, table_of
 from storage.tables.mails import MailRow
+
+_mails = table_of(MailRow)
 
 
 @dataclass(frozen=True)
@@ -20,16 +27,66 @@ class Mail:
 
 
 async def write_mail(connection: AsyncConnection, mail: Mail, workspace_id: UUID | None = None) -> None:
-    """Have the mail sent once the transaction is committed; `workspace_id` says on whose behalf.
+    """Have the mail sent once the transaction is committed; `workspace_id` says on whose behalf."""
+    await write_mails(connection, [mail], workspace_id)
 
-    Line breaks in the subject become spaces: they would begin another header.
+
+async def write_mails(
+    connection: AsyncConnection, mails: Sequence[Mail], workspace_id: UUID | None = None
+) -> None:
+    """The same for several, in one statement.
+
+    Line breaks in a subject become spaces: they would begin another header.
     """
-    await insert_row(
-        connection,
-        MailRow,
-        workspace_id=workspace_id,
-        recipient=mail.to,
-        subject=" ".join(mail.subject.split()),
-        text=mail.text,
-        html=mail.html,
+    rows: list[Values] = [
+        {
+            "workspace_id": workspace_id,
+            "recipient": mail.to,
+            "subject": " ".join(mail.subject.split()),
+            "text": mail.text,
+            "html": mail.html,
+        }
+        for mail in mails
+    ]
+    await insert_rows(connection, MailRow, rows)
+
+
+async def is_mail_due(connection: AsyncConnection) -> bool:
+    """Whether there is something to claim; unlike the claim it waits for nobody."""
+    due = select(literal(1)).where(_mails.c.due_at <= now()).limit(1)
+    return (await connection.execute(due)).first() is not None
+
+
+async def claim_mail(connection: AsyncConnection, lease: timedelta) -> Values | None:
+    """The mail that has been due for longest; None if none is.
+
+    It is due again after `lease`, should its sender not come to an end. Rows that others are claiming
+    are passed over.
+    """
+    moment = now()
+    longest = (
+        select(_mails.c.id)
+        .where(_mails.c.due_at <= moment)
+        .order_by(_mails.c.due_at, _mails.c.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
     )
+    claim = (
+        update(_mails)
+        .where(_mails.c.id == longest.scalar_subquery())
+        .values(due_at=moment + lease, attempts=_mails.c.attempts + 1)
+        .returning(_mails)
+    )
+    row: Row[Any] | None = (await connection.execute(claim)).first()
+    return None if row is None else dict(row._mapping)
+
+
+async def postpone_mail(connection: AsyncConnection, claimed: Values, due_at: datetime) -> None:
+    """Let it be claimed again at `due_at`, unless somebody else has claimed it meanwhile."""
+    own = (_mails.c.id == claimed["id"]) & (_mails.c.attempts == claimed["attempts"])
+    await connection.execute(update(_mails).where(own).values(due_at=due_at))
+
+
+async def forget_mail(connection: AsyncConnection, claimed: Values) -> None:
+    """Remove the row: the mail is sent, or never will be. Texts may hold secrets, so none is kept."""
+    await connection.execute(delete(_mails).where(_mails.c.id == claimed["id"]))

@@ -1,0 +1,97 @@
+"""Delivery: takes mails that are due, by several processes at once, and sends each until it is taken."""
+
+import asyncio
+from datetime import timedelta
+from email.headerregistry import Address
+
+import structlog
+
+from gateway.mail.messages import compose
+from gateway.mail.transport import Deferred, Down, Refused, Transport
+from storage.clock import now
+from storage.database import Database
+from storage.mails import claim_mail, forget_mail, is_mail_due, postpone_mail
+from storage.rows import Values
+
+log = structlog.get_logger("duograph.mail")
+
+MAILS_IN_A_PIECE = 50
+SENDING_TAKES_AT_MOST = timedelta(minutes=1)
+# Longer than sending takes, so that nobody claims a mail that is still being sent.
+LEASE = timedelta(minutes=3)
+FIRST_WAIT = timedelta(seconds=10)
+LONGEST_WAIT = timedelta(hours=1)
+GIVE_UP_AFTER = timedelta(days=1)
+
+
+class Delivery:
+    """Sends the mails of `database` by `transport`, from `sender`."""
+
+    def __init__(self, database: Database, transport: Transport, sender: Address) -> None:
+        self._database = database
+        self._transport = transport
+        self._sender = sender
+
+    async def run(self) -> bool:
+        """Send a piece of what is due; whether there may be more that can be sent now.
+
+        A mail is claimed before it is sent and its row removed afterwards. What is claimed when a process
+        dies is claimed again later: it may then arrive twice, with the same Message-ID, but never not.
+        """
+        try:
+            for _ in range(MAILS_IN_A_PIECE):
+                mail = await self._claim()
+                if mail is None or not await self._deliver(mail):
+                    return False
+            return True
+        finally:
+            await self._transport.close()
+
+    async def _claim(self) -> Values | None:
+        async with self._database.read() as connection:
+            if not await is_mail_due(connection):
+                return None
+        await self._transport.wait_for_turn()
+        async with self._database.write() as connection:
+            return await claim_mail(connection, LEASE)
+
+    async def _deliver(self, mail: Values) -> bool:
+        """Whether other mails are worth trying."""
+        try:
+            message = compose(mail, self._sender)
+            async with asyncio.timeout(SENDING_TAKES_AT_MOST.total_seconds()):
+                await self._transport.send(message)
+        except (Refused, ValueError) as error:
+            await self._give_up(mail, error)
+        except Deferred as error:
+            await self._postpone(mail, error)
+        except (Down, TimeoutError) as error:
+            await self._postpone(mail, error)
+            return False
+        else:
+            await self._forget(mail)
+            log.info("mail sent", mail=str(mail["id"]), attempts=mail["attempts"])
+        return True
+
+    async def _postpone(self, mail: Values, error: Exception) -> None:
+        wait = min(FIRST_WAIT * 2 ** min(mail["attempts"] - 1, 20), LONGEST_WAIT)
+        if now() + wait > mail["created_at"] + GIVE_UP_AFTER:
+            await self._give_up(mail, error)
+            return
+        async with self._database.write() as connection:
+            await postpone_mail(connection, mail, now() + wait)
+        log.warning("mail postponed", wait_seconds=wait.total_seconds(), **_said(mail, error))
+
+    async def _give_up(self, mail: Values, error: Exception) -> None:
+        await self._forget(mail)
+        log.error("mail given up", **_said(mail, error))
+
+    async def _forget(self, mail: Values) -> None:
+        async with self._database.write() as connection:
+            await forget_mail(connection, mail)
+
+
+def _said(mail: Values, error: Exception) -> dict[str, object]:
+    """What a line of the log says: never the address, the text or the words of the server."""
+    reason = str(error) if isinstance(error, Down | Deferred | Refused) else type(error).__name__
+    return {"mail": str(mail["id"]), "attempts": mail["attempts"], "reason": reason}

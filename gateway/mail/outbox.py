@@ -1,0 +1,53 @@
+"""Mails as files, for where there is no mail server."""
+
+import asyncio
+import os
+from email.message import EmailMessage
+from pathlib import Path
+from tempfile import TemporaryFile
+from uuid import uuid4
+
+from gateway.mail.transport import Down
+
+
+class Outbox:
+    """Writes each mail to `{Message-ID}.eml` in `directory`, which only the owner can read: it may hold codes."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    async def wait_for_turn(self) -> None:
+        """Files need no pacing."""
+
+    async def send(self, message: EmailMessage) -> None:
+        try:
+            await asyncio.to_thread(self._write, message)
+        except OSError as error:
+            raise Down(error.strerror or type(error).__name__) from error
+
+    async def check(self) -> str:
+        try:
+            await asyncio.to_thread(self._try)
+        except OSError as error:
+            raise Down(error.strerror or type(error).__name__) from error
+        return f"mails are files in {self._directory}"
+
+    async def close(self) -> None:
+        """There is no connection."""
+
+    def _write(self, message: EmailMessage) -> None:
+        """Write the file aside and move it into place, so that nobody reads half a mail."""
+        self._make_directory()
+        name, _, _ = message["Message-ID"].strip("<>").partition("@")
+        draft = self._directory / f"{name}-{uuid4().hex}.part"
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(message.as_bytes())
+        draft.replace(self._directory / f"{name}.eml")
+
+    def _try(self) -> None:
+        self._make_directory()
+        with TemporaryFile(dir=self._directory):
+            pass
+
+    def _make_directory(self) -> None:
+        self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,0 +1,131 @@
+"""Mails to a mail server."""
+
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from ipaddress import ip_address
+from typing import Self
+from urllib.parse import unquote, urlsplit
+
+from aiolimiter import AsyncLimiter
+from aiosmtplib import (
+    SMTP,
+    SMTPDataError,
+    SMTPException,
+    SMTPNotSupported,
+    SMTPRecipientsRefused,
+    SMTPResponseException,
+)
+
+from gateway.mail.transport import Deferred, Down, NotSent, Refused
+
+PATIENCE_SECONDS = 20
+_PORT, _PORT_WITH_PASSWORD, _PORT_WITH_TLS = 25, 587, 465
+
+
+@dataclass(frozen=True)
+class SmtpAddress:
+    """Where the server is, and who we are there. `use_tls` encrypts from the first byte on."""
+
+    host: str
+    port: int
+    use_tls: bool
+    username: str | None = None
+    password: str = field(default="", repr=False)
+
+    @classmethod
+    def parse(cls, url: str) -> Self:
+        """`smtp://USER:PASSWORD@HOST:PORT`, or `smtps://`. Raises `ValueError`, which repeats nothing of it."""
+        try:
+            parts = urlsplit(url)
+            port = parts.port
+        except ValueError:
+            raise ValueError("its port should be a number up to 65535") from None
+        if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
+            raise ValueError("it should begin with smtp:// or smtps:// and a host")
+        if parts.path.strip("/") or parts.query or parts.fragment:
+            raise ValueError("nothing should follow its host and port")
+        use_tls, username = parts.scheme == "smtps", parts.username and unquote(parts.username)
+        usual = _PORT_WITH_TLS if use_tls else _PORT_WITH_PASSWORD if username else _PORT
+        password = unquote(parts.password or "")
+        return cls(parts.hostname, usual if port is None else port, use_tls, username, password)
+
+    @property
+    def is_loopback(self) -> bool:
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+class SmtpTransport:
+    """One connection, kept while there are mails; at most `per_minute` of them in any minute.
+
+    A connection that begins in the clear is encrypted where the server can (STARTTLS), with its
+    certificate checked; a password is sent to another machine only if it is.
+    """
+
+    def __init__(self, address: SmtpAddress, per_minute: int) -> None:
+        self._address = address
+        self._turns = AsyncLimiter(per_minute)
+        self._client = SMTP(
+            hostname=address.host, port=address.port, use_tls=address.use_tls, timeout=PATIENCE_SECONDS
+        )
+
+    async def wait_for_turn(self) -> None:
+        await self._turns.acquire()
+
+    async def send(self, message: EmailMessage) -> None:
+        await self._connect()
+        try:
+            await self._client.send_message(message)
+        except (SMTPException, OSError, ValueError) as error:
+            raise _outcome(error) from error
+
+    async def check(self) -> str:
+        await self._connect()
+        encrypted = self._client.get_transport_info("sslcontext") is not None
+        await self.close()
+        return f"{self._address.host} answers{'' if encrypted else ', without encryption'}"
+
+    async def close(self) -> None:
+        try:
+            if self._client.is_connected:
+                await self._client.quit()
+        except (SMTPException, OSError):
+            # It was closed in the middle; there is nothing left to let go of.
+            self._client.close()
+
+    async def _connect(self) -> None:
+        if self._client.is_connected:
+            return
+        try:
+            await self._client.connect()
+            if self._address.username is not None:
+                self._check_encryption()
+                await self._client.login(self._address.username, self._address.password)
+        except (SMTPException, OSError) as error:
+            self._client.close()
+            raise Down(_reason(error)) from error
+
+    def _check_encryption(self) -> None:
+        if self._client.get_transport_info("sslcontext") is None and not self._address.is_loopback:
+            raise SMTPNotSupported("no encryption is offered, so the password is not sent")
+
+
+def _outcome(error: Exception) -> NotSent:
+    """What a failure means for the mail: a status of 5xx about it or its reader will not change."""
+    if isinstance(error, SMTPRecipientsRefused):
+        code = error.recipients[0].code
+        return Refused(f"recipient, {code}") if code >= 500 else Deferred(f"recipient, {code}")
+    if isinstance(error, SMTPDataError):
+        return Refused(_reason(error)) if error.code >= 500 else Deferred(_reason(error))
+    if isinstance(error, SMTPNotSupported | ValueError):
+        return Refused(_reason(error))
+    return Down(_reason(error))
+
+
+def _reason(error: Exception) -> str:
+    """What may be logged: servers repeat addresses and what was sent in their texts."""
+    if isinstance(error, SMTPResponseException):
+        return f"{type(error).__name__}, {error.code}"
+    return f"{type(error).__name__}: {error}" if isinstance(error, SMTPNotSupported) else type(error).__name__
