@@ -1,6 +1,6 @@
 """Put the parts together."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from gateway.graphql import GraphQLEndpoint
 from gateway.health import health_routes
 from gateway.limits import RateLimiter
 from gateway.logs import configure_logs
+from gateway.mail.task import mail_task
 from gateway.media import media_routes
 from gateway.middleware import CallerMiddleware
 from gateway.objects import object_routes
@@ -35,7 +36,9 @@ def make_database(settings: Settings) -> Database:
     return Database(settings.database_url, settings.database_read_url, settings.database_pool_size)
 
 
-def make_services(settings: Settings, database: Database, reserved_slugs: frozenset[str]) -> Services:
+def make_services(
+    settings: Settings, database: Database, reserved_slugs: frozenset[str], wake_delivery: Callable[[], None]
+) -> Services:
     """What resolvers are offered."""
     secret = settings.secret()
     return Services(
@@ -50,6 +53,7 @@ def make_services(settings: Settings, database: Database, reserved_slugs: frozen
             FileService.PRODUCT_MEDIA: settings.max_size_product_media,
             FileService.WORKSPACE_AVATAR: settings.max_size_workspace_avatar,
         },
+        wake_delivery=wake_delivery,
     )
 
 
@@ -71,7 +75,8 @@ def create_app(settings: Settings) -> FastAPI:
     """The whole gateway as one ASGI application."""
     configure_logs(settings.log_format)
     database, limiter = make_database(settings), RateLimiter(settings.redis_url)
-    tasks = [BackgroundTask("fold", Fold(database).run, every=0.5)]
+    mail = mail_task(settings, database)
+    tasks = [BackgroundTask("fold", Fold(database).run, every=0.5), mail]
 
     def make_budget(response_headers: dict[str, str]) -> RequestBudget:
         return RequestBudget(limiter, settings.rate_limit, settings.rate_limit_restricted, response_headers)
@@ -94,7 +99,7 @@ def create_app(settings: Settings) -> FastAPI:
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
     app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)
     app.router.routes.extend(health_routes(database))
-    app.state.services = make_services(settings, database, _first_segments(app))
+    app.state.services = make_services(settings, database, _first_segments(app), mail.wake)
     app.add_middleware(
         CallerMiddleware,
         database=database,

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from gateway.addresses import parse_trusted
+from gateway.mail.messages import Sender
+from gateway.mail.smtp import SmtpUrl
 
 PREFIX = "DUOGRAPH_"
 SECRET_PATH = Path("var/secret-key")
@@ -116,6 +118,22 @@ class Settings(BaseModel):
     max_size_workspace_avatar: Annotated[
         int, Field(ge=1, description="The largest file of the service `workspace_avatar`, in bytes.")
     ] = 1024**2
+    smtp_url: Annotated[
+        SmtpUrl | None,
+        Field(
+            description="`smtp://USER:PASSWORD@HOST:PORT`, encrypted where the server can (STARTTLS), or "
+            "`smtps://`; without it mails are files in `DUOGRAPH_OUTBOX`."
+        ),
+    ] = None
+    outbox: Annotated[str, Field(description="The directory of mails where there is no mail server.")] = (
+        "var/outbox"
+    )
+    mail_from: Annotated[
+        Sender, Field(description="Whom mails are from: an address, or `NAME <ADDRESS>`.")
+    ] = "Duograph <duograph@localhost>"
+    mail_rate: Annotated[
+        int, Field(ge=1, description="Mails that a process hands to the mail server in any minute at most.")
+    ] = 300
     log_format: Annotated[
         LogFormat,
         Field(description="`console`, for people, or `json`, one object a line."),

@@ -31,6 +31,7 @@ class Services:
     """What the process offers to resolvers; made once by the gateway.
 
     `base_url` and `auth_url` have no slash at the end; `secret_key` signs cursors and addresses.
+    `wake_delivery` has mails sent that were committed; without a gateway that runs, nobody is woken.
     """
 
     database: Database
@@ -40,6 +41,7 @@ class Services:
     secret_key: bytes
     reserved_slugs: frozenset[str]
     size_limits: Mapping[str, int]
+    wake_delivery: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True)

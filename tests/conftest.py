@@ -72,6 +72,7 @@ async def run_gateway(database_url: str, objects: Path, **settings: Any) -> Asyn
             **{
                 "database_url": database_url,
                 "object_store": str(objects),
+                "outbox": str(objects / "outbox"),
                 "secret_key": SECRET,
                 "base_url": "http://gateway/api",
                 "rate_limit": 0,

@@ -24,6 +24,7 @@ def serve(database_url: str, objects: Path) -> Iterator[tuple[str, Tenant]]:
         Settings(
             database_url=database_url,
             object_store=str(objects),
+            outbox=str(objects / "outbox"),
             secret_key=SECRET,
             base_url=f"{address}/api",
             rate_limit=0,

@@ -1,5 +1,6 @@
 """`duograph doctor`: whether everything that a gateway needs is there, and what to do where it is not."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from redis.exceptions import RedisError
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.output import CommandError, Json, show
+from gateway.mail.task import make_transport
+from gateway.mail.transport import Down
 from gateway.settings import Settings
 from storage.objects.interface import StoreUnavailable
 from storage.objects.local import LocalObjectStore
@@ -30,7 +33,7 @@ class Finding:
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Check the settings, the database, the object store and Redis."""
+    """Check the settings, the database, the object store, Redis and the mail server."""
     findings = wait_for(_examine())
     failed = [finding.name for finding in findings if not finding.ok]
     text = "\n".join(f"{'ok  ' if item.ok else 'FAIL'}  {item.name}: {item.message}" for item in findings)
@@ -50,6 +53,7 @@ async def _examine() -> list[Finding]:
         "read replica": _check_replica,
         "object store": _check_object_store,
         "redis": _check_redis,
+        "mail": _check_mail,
     }
     findings = [Finding("settings", True, f"for {settings.env.value}")]
     for name, check in checks.items():
@@ -95,3 +99,13 @@ async def _check_redis(settings: Settings) -> str:
             f"Redis does not answer ({error}): start it, or correct DUOGRAPH_REDIS_URL."
         ) from None
     return "answers"
+
+
+async def _check_mail(settings: Settings) -> str:
+    variable = "DUOGRAPH_OUTBOX" if settings.smtp_url is None else "DUOGRAPH_SMTP_URL"
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            return await make_transport(settings).check()
+    except (Down, TimeoutError) as error:
+        reason = str(error) or f"no answer in {PATIENCE_SECONDS} seconds"
+        raise CommandError(f"Mails cannot be sent ({reason}): correct {variable}.") from None

@@ -2,26 +2,42 @@
 
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import SMTPUTF8
 from email.utils import format_datetime, parseaddr
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from storage.rows import Values
 
 
 def parse_sender(text: str) -> Address:
     """`name@example.com` or `Name <name@example.com>`. Raises `ValueError`."""
-    name, spec = parseaddr(text)
-    address = Address(name, addr_spec=spec)
-    if not address.username or not address.domain:
+    name, address = parseaddr(text)
+    return _parse(address, name)
+
+
+def _parse(address: str, name: str = "") -> Address:
+    """The address with its domain in ASCII, as every mail server takes it. Raises `ValueError`."""
+    local, _, domain = address.rpartition("@")
+    if not local or not domain:
         raise ValueError("it should be an address, like Duograph <duograph@example.com>")
-    return address
+    return Address(name, local, domain.encode("idna").decode())
+
+
+def _check(text: str) -> str:
+    parse_sender(text)
+    return text
+
+
+Sender = Annotated[str, AfterValidator(_check)]
 
 
 def compose(mail: Values, sender: Address) -> EmailMessage:
     """The message; sent again it has the same Message-ID. Raises `ValueError` for what no mail can say."""
-    message = EmailMessage(policy=SMTP)
+    message = EmailMessage(policy=SMTPUTF8)
     message["From"] = sender
-    message["To"] = Address(addr_spec=mail["recipient"])
+    message["To"] = _parse(mail["recipient"])
     message["Subject"] = mail["subject"]
     message["Date"] = format_datetime(mail["created_at"])
     message["Message-ID"] = f"<{mail['id']}@{sender.domain}>"

@@ -11,7 +11,7 @@ from gateway.mail.transport import Down
 
 
 class Outbox:
-    """Writes each mail to `{Message-ID}.eml` in `directory`, which only the owner can read: it may hold codes."""
+    """Writes each mail to `{id}.eml` in `directory`, for its owner alone: mails may hold codes."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

@@ -1,9 +1,10 @@
 """Mails to a mail server."""
 
+from asyncio import CancelledError
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from ipaddress import ip_address
-from typing import Self
+from typing import Annotated, Self
 from urllib.parse import unquote, urlsplit
 
 from aiolimiter import AsyncLimiter
@@ -15,6 +16,7 @@ from aiosmtplib import (
     SMTPRecipientsRefused,
     SMTPResponseException,
 )
+from pydantic import AfterValidator, SecretStr
 
 from gateway.mail.transport import Deferred, Down, NotSent, Refused
 
@@ -34,7 +36,7 @@ class SmtpAddress:
 
     @classmethod
     def parse(cls, url: str) -> Self:
-        """`smtp://USER:PASSWORD@HOST:PORT`, or `smtps://`. Raises `ValueError`, which repeats nothing of it."""
+        """`smtp://USER:PASSWORD@HOST:PORT`, or `smtps://`. Raises `ValueError` without repeating it."""
         try:
             parts = urlsplit(url)
             port = parts.port
@@ -55,6 +57,14 @@ class SmtpAddress:
             return ip_address(self.host).is_loopback
         except ValueError:
             return self.host == "localhost"
+
+
+def _check(url: SecretStr) -> SecretStr:
+    SmtpAddress.parse(url.get_secret_value())
+    return url
+
+
+SmtpUrl = Annotated[SecretStr, AfterValidator(_check)]
 
 
 class SmtpTransport:
@@ -78,6 +88,10 @@ class SmtpTransport:
         await self._connect()
         try:
             await self._client.send_message(message)
+        except CancelledError:
+            # In the middle of the dialogue there is no way to say good-bye.
+            self._client.close()
+            raise
         except (SMTPException, OSError, ValueError) as error:
             raise _outcome(error) from error
 

@@ -1,0 +1,28 @@
+"""The background task that sends mails, as the settings say."""
+
+from pathlib import Path
+
+from gateway.background import BackgroundTask
+from gateway.mail.delivery import Delivery
+from gateway.mail.messages import parse_sender
+from gateway.mail.outbox import Outbox
+from gateway.mail.smtp import SmtpAddress, SmtpTransport
+from gateway.mail.transport import Transport
+from gateway.settings import Settings
+from storage.database import Database
+
+# Mails of this process wake the task; those of a command, or put off, are found in this time.
+LOOKS_EVERY_SECONDS = 5
+
+
+def mail_task(settings: Settings, database: Database) -> BackgroundTask:
+    delivery = Delivery(database, make_transport(settings), parse_sender(settings.mail_from))
+    return BackgroundTask("mail", delivery.run, LOOKS_EVERY_SECONDS)
+
+
+def make_transport(settings: Settings) -> Transport:
+    """To the mail server, or into files where none is set."""
+    if settings.smtp_url is None:
+        return Outbox(Path(settings.outbox))
+    address = SmtpAddress.parse(settings.smtp_url.get_secret_value())
+    return SmtpTransport(address, settings.mail_rate)

@@ -1,0 +1,76 @@
+"""A database whose mails nobody sends but the test, and real mail servers."""
+
+from email.headerregistry import Address
+
+import pytest_asyncio
+from sqlalchemy import delete, select, text, update
+
+from gateway.mail.delivery import Delivery
+from gateway.mail.smtp import SmtpAddress, SmtpTransport
+from storage.clock import now
+from storage.database import Database
+from storage.mails import Mail, write_mail
+from storage.migrations.run import upgrade
+from storage.rows import table_of
+from storage.tables.mails import MailRow
+from tests.mail.mail_server import HOST, MailServer
+
+SENDER = Address("Duograph", addr_spec="duograph@example.com")
+_mails = table_of(MailRow)
+
+
+class Post:
+    """Mails of one database, and deliveries as the processes of a gateway have them."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    async def write(self, to: str = "ada@example.com", subject: str = "Hello", **values: str) -> None:
+        async with self.database.write() as connection:
+            await write_mail(connection, Mail(to, subject, **{"text": "Good morning", **values}))
+
+    async def rows(self) -> list[dict]:
+        async with self.database.read() as connection:
+            found = await connection.execute(select(_mails).order_by(_mails.c.created_at))
+            return [dict(row) for row in found.mappings()]
+
+    async def change(self, **values) -> None:
+        """Change every row, as if time had passed."""
+        async with self.database.write() as connection:
+            await connection.execute(update(_mails).values(**values))
+
+    async def make_due(self) -> None:
+        await self.change(due_at=now())
+
+    def delivery(self, server: MailServer, scheme: str = "smtp", user: str = "", per_minute: int = 1000):
+        address = SmtpAddress.parse(f"{scheme}://{user}{HOST}:{server.port}")
+        return Delivery(self.database, SmtpTransport(address, per_minute), SENDER)
+
+
+@pytest_asyncio.fixture(scope="session")
+async def mail_database(database_url, tmp_path_factory):
+    if database_url.startswith("sqlite"):
+        database = Database(f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('mail')}/mail.sqlite")
+    else:
+        server = Database(database_url)
+        async with server.read() as connection:
+            await connection.execute(text("CREATE DATABASE mail"))
+        await server.close()
+        database = Database(database_url.replace("/postgres?", "/mail?", 1))
+    await upgrade(database)
+    yield database
+    await database.close()
+
+
+@pytest_asyncio.fixture
+async def post(mail_database):
+    async with mail_database.write() as connection:
+        await connection.execute(delete(_mails))
+    return Post(mail_database)
+
+
+@pytest_asyncio.fixture
+async def server():
+    running = await MailServer().start()
+    yield running
+    await running.stop()
