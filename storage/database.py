@@ -23,7 +23,8 @@ class Database:
 
     - `read`: autocommit, for one statement that must not wait;
     - `snapshot`: several statements that see the same state;
-    - `write`: one transaction, committed when the block ends, rolled back when it raises.
+    - `write`: one transaction, committed when the block ends, rolled back when it raises; with
+      `repeatable` all its statements see the same state.
 
     `write_apart` is for a `write` that needs something committed before it ends.
     """
@@ -60,13 +61,16 @@ class Database:
                 yield connection
 
     @asynccontextmanager
-    async def write(self) -> AsyncIterator[AsyncConnection]:
+    async def write(self, *, repeatable: bool = False) -> AsyncIterator[AsyncConnection]:
         async with AsyncExitStack() as stack:
             if self._writer is not None:
                 # SQLite has one writer: waiting here is fair, waiting in its busy handler is not.
                 await stack.enter_async_context(self._writer)
             connection = await stack.enter_async_context(self.engine.connect())
-            await connection.execution_options(sqlite_begin="IMMEDIATE")
+            if self.is_sqlite:
+                await connection.execution_options(sqlite_begin="IMMEDIATE")
+            elif repeatable:
+                await connection.execution_options(isolation_level="REPEATABLE READ")
             async with connection.begin():
                 yield connection
 

@@ -58,25 +58,30 @@ class Activity:
     until: datetime
 
     def batches(self, sessions: int, size: int) -> Iterator[Batch]:
-        """Histories of so many sessions with as many events, `size` in each batch."""
+        """Histories of so many sessions with as many events, `size` in each batch, day after day."""
+        # Few buy often, many buy once.
+        weights = tuple(accumulate(1 / (rank + 10) for rank in range(len(self.customers))))
+        days = sorted(self._day() for _ in range(sessions))
         for begun in range(0, sessions, size):
-            batch = Batch()
-            many = min(size, sessions - begun)
-            # Few buy often, many buy once.
-            weights = tuple(accumulate(1 / (rank + 10) for rank in range(len(self.customers))))
-            for customer in self.random.choices(self.customers, cum_weights=weights, k=many):
-                self._tell_session(batch, customer, self._moment(customer["zone"]))
-                self._tell_event(batch, customer, self._moment(customer["zone"]))
+            batch, some = Batch(), days[begun : begun + size]
+            buyers = self.random.choices(self.customers, cum_weights=weights, k=len(some))
+            for customer, day in zip(buyers, some, strict=True):
+                self._tell_session(batch, customer, self._moment(day, customer["zone"]))
+                self._tell_event(batch, customer, self._moment(day, customer["zone"]))
             yield batch
 
-    def _moment(self, zone: ZoneInfo) -> datetime:
-        """A moment of the range: later days are busier, weekends and evenings too."""
-        random = self.random
+    def _day(self) -> int:
+        """A day of the range: later ones are busier, and weekends too."""
         while True:
-            day = int(self.days * random.random() ** 0.7)
-            date = (self.until - timedelta(days=self.days - day)).date()
-            if random.random() * max(WEEKDAYS) <= WEEKDAYS[date.weekday()]:
-                break
+            day = int(self.days * self.random.random() ** 0.7)
+            weekday = (self.until - timedelta(days=self.days - day)).weekday()
+            if self.random.random() * max(WEEKDAYS) <= WEEKDAYS[weekday]:
+                return day
+
+    def _moment(self, day: int, zone: ZoneInfo) -> datetime:
+        """A moment of that day of the range: evenings are busier."""
+        random = self.random
+        date = (self.until - timedelta(days=self.days - day)).date()
         (hour,) = random.choices(range(24), HOURS)
         local = datetime(date.year, date.month, date.day, hour, tzinfo=zone)
         moment = local.astimezone(UTC) + timedelta(microseconds=random.randrange(3_600_000_000))

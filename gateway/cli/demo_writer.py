@@ -4,7 +4,6 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from random import Random
-from typing import Any
 from uuid import UUID
 
 from rich.console import Console
@@ -16,7 +15,8 @@ from sqlmodel import SQLModel
 from gateway.cli.demo_activity import ZONES, Activity, Batch, Item
 from storage.database import Database
 from storage.enums import EventSource, MemberRole
-from storage.metrics.facts import Fact, microseconds
+from storage.metrics.facts import row_of
+from storage.metrics.fold import add_to_cells, lock_cells
 from storage.person_numbers import new_persons
 from storage.rows import Values, insert_rows, table_of
 from storage.tables.customers import CustomerRow, MemberRow
@@ -51,7 +51,7 @@ async def write_activity(database: Database, workspace_id: UUID, sessions: int, 
         task = progress.add_task("Sessions", total=sessions)
         for batch in activity.batches(sessions, SESSIONS_AT_A_TIME):
             async with database.write() as connection:
-                await _write(connection, batch)
+                await _write(connection, workspace_id, batch)
             progress.advance(task, len(batch.sessions))
 
 
@@ -117,23 +117,22 @@ def _created_event(customer: Values) -> Values:
     }
 
 
-async def _write(connection: AsyncConnection, batch: Batch) -> None:
+async def _write(connection: AsyncConnection, workspace_id: UUID, batch: Batch) -> None:
+    facts = [row_of(fact) for fact in batch.facts]
     tables: Sequence[tuple[type[SQLModel], Sequence[Values]]] = (
         (FileShareSessionRow, batch.sessions),
         (FileShareDownloadRow, batch.downloads),
         (FileSharePaymentRow, batch.payments),
         (FileShareRefundRow, batch.refunds),
         (EventRow, batch.events),
-        (MetricFactRow, [_fact_row(fact) for fact in batch.facts]),
+        (MetricFactRow, facts),
     )
     for model, rows in tables:
         if rows:
             # The rows are complete: `insert_rows` would look for defaults in each of millions.
             await connection.execute(insert(table_of(model)), rows)
-
-
-def _fact_row(fact: Fact) -> dict[str, Any]:
-    return vars(fact) | {"kind": fact.kind.value, "moment": microseconds(fact.moment)}
+    await lock_cells(connection, workspace_id, wait=True)
+    await add_to_cells(connection, workspace_id, facts)
 
 
 def _progress() -> Progress:

@@ -19,6 +19,7 @@ NOUNS = (
     "workspaces",
     "tokens",
     "limits",
+    "metrics",
     "schema",
     "openapi",
     "docs",

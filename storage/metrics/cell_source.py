@@ -3,7 +3,6 @@
 All are read in one snapshot; the fold moves deltas into cells in one transaction.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,12 +22,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.metrics.bitmaps import Merges, PersonCount
+from storage.metrics.bitmaps import PersonCount
 from storage.metrics.cells import ACTIVITY, MONEY, SHARE_GRAINS, WORKSPACE_GRAINS
 from storage.metrics.cover import Cover, Grain, Layer, make_cover
 from storage.metrics.fact_rows import FactRows
 from storage.metrics.fact_source import FACTS, FactSource, tally_by_currency
 from storage.metrics.grouping import period_of
+from storage.metrics.merges import unfolded_merges
 from storage.metrics.source import Persons, Selection, Source, Sums
 from storage.metrics.tally import Tally
 from storage.metrics.terms import Term, parts_of
@@ -38,12 +38,9 @@ from storage.tables.metric_cells import (
     NO_SHARE,
     MetricDeltaRow,
     PersonCellRow,
-    PersonMergeDeltaRow,
 )
-from storage.tables.metrics import PersonMergeRow
 
 _persons, _deltas = table_of(PersonCellRow), table_of(MetricDeltaRow)
-_merges, _merge_deltas = table_of(PersonMergeRow), table_of(PersonMergeDeltaRow)
 
 
 def make_source(connection: AsyncConnection, selection: Selection) -> Source:
@@ -99,7 +96,7 @@ class CellSource:
         count.add_bitmaps((await self.connection.execute(union_all(*layers))).all())
         for rows in self._others(edges, cover):
             count.add(await rows.persons())
-        return count.result(await self._unfolded_merges())
+        return count.result(await unfolded_merges(self.connection, self.selection.workspace_ids))
 
     @property
     def _grains(self) -> Sequence[Grain]:
@@ -153,18 +150,3 @@ class CellSource:
         if not layer.but:
             return inside
         return and_(inside, at.not_in(select(numbers(self.connection, layer.but).c.value)))
-
-    async def _unfolded_merges(self) -> Merges:
-        same = and_(
-            _merges.c.workspace_id == _merge_deltas.c.workspace_id,
-            _merges.c.absorbed == _merge_deltas.c.absorbed,
-        )
-        wanted = (
-            select(_merges.c.workspace_id, _merges.c.absorbed, _merges.c.into)
-            .join_from(_merge_deltas, _merges, same)
-            .where(_merge_deltas.c.workspace_id.in_(self.selection.workspace_ids))
-        )
-        merges = defaultdict(list)
-        for workspace_id, absorbed, into in await self.connection.execute(wanted):
-            merges[workspace_id].append((absorbed, into))
-        return merges

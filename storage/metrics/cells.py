@@ -22,6 +22,8 @@ SHARE_GRAINS = (Grain.DAY, Grain.HOUR)
 _SUMMED = ("count", "bytes", "amount", "fee", "parts")
 
 Parts = Mapping[FactKind, list[Part]]
+# A row of the log.
+Fact = Mapping[Any, Any]
 # A share or `NO_SHARE`, a currency or none, and where the cell begins.
 _Key = tuple[UUID, str | None, int]
 
@@ -42,22 +44,22 @@ class Cells:
         self._finest: dict[Table, dict[_Key, Values]] = {ACTIVITY: {}, MONEY: {}}
         self._persons: defaultdict[int, set[int]] = defaultdict(set)
 
-    def add(self, facts: Iterable[Any]) -> None:
+    def add(self, facts: Iterable[Fact]) -> None:
         """Add rows of the log; a person who was merged counts as whoever the row says."""
         for fact in facts:
-            kind = FactKind(fact.kind)
-            quarter = Grain.QUARTER.begins(fact.moment)
+            kind = FactKind(fact["kind"])
+            quarter = Grain.QUARTER.begins(fact["moment"])
             self._add(ACTIVITY, ACTIVITY_PARTS[kind], fact, None, quarter)
-            if fact.currency is not None:
-                self._add(MONEY, MONEY_PARTS[kind], fact, fact.currency, quarter)
-            if kind is FactKind.EVENT and fact.person is not None:
-                self._persons[quarter].add(fact.person)
+            if fact["currency"] is not None:
+                self._add(MONEY, MONEY_PARTS[kind], fact, fact["currency"], quarter)
+            if kind is FactKind.EVENT and fact["person"] is not None:
+                self._persons[quarter].add(fact["person"])
 
-    def _add(self, table: Table, parts: list[Part], fact: Any, currency: str | None, quarter: int) -> None:
+    def _add(self, table: Table, parts: list[Part], fact: Fact, currency: str | None, quarter: int) -> None:
         if not parts:
             return
-        added = [(part.name, part.of(getattr(fact, part.column))) for part in parts]
-        shares = [NO_SHARE] if fact.share_id is None else [NO_SHARE, fact.share_id]
+        added = [(part.name, part.of(fact[part.column])) for part in parts]
+        shares = [NO_SHARE] if fact["share_id"] is None else [NO_SHARE, fact["share_id"]]
         for share_id in shares:
             cell = self._finest[table].setdefault((share_id, currency, quarter), {})
             for name, value in added:

@@ -1,6 +1,6 @@
 """The fold: deltas are taken out and added to the cells, one workspace and a thousand rows at a time."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from sqlalchemy import Table, delete, func, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.database import Database
-from storage.metrics.cells import ACTIVITY, MONEY, Cells
+from storage.metrics.cells import ACTIVITY, MONEY, Cells, Fact
 from storage.metrics.merges import fold_merge
 from storage.metrics.person_cells import Key, read_bitmaps, write_bitmaps
 from storage.numbers import numbers
@@ -86,7 +86,13 @@ async def fold_deltas(connection: AsyncConnection, workspace_id: UUID, most: int
     """Move up to `most` deltas of a workspace, whose cells are locked, into its cells; how many it were."""
     some = select(_deltas.c.id).where(_deltas.c.workspace_id == workspace_id).limit(most)
     taken = delete(_deltas).where(_deltas.c.workspace_id == workspace_id, _deltas.c.id.in_(some))
-    facts = (await connection.execute(taken.returning(_deltas))).all()
+    facts = (await connection.execute(taken.returning(_deltas))).mappings().all()
+    await add_to_cells(connection, workspace_id, facts)
+    return len(facts)
+
+
+async def add_to_cells(connection: AsyncConnection, workspace_id: UUID, facts: Iterable[Fact]) -> None:
+    """Add rows of the log to the cells of their workspace, which are locked."""
     cells = Cells(workspace_id)
     cells.add(facts)
     for table in (ACTIVITY, MONEY):
@@ -94,7 +100,6 @@ async def fold_deltas(connection: AsyncConnection, workspace_id: UUID, most: int
     if cells.numbers:
         merges = await _merges_of(connection, workspace_id, cells.numbers)
         await _add_persons(connection, workspace_id, cells.persons(merges))
-    return len(facts)
 
 
 async def _add_cells(connection: AsyncConnection, table: Table, rows: Sequence[Values]) -> None:

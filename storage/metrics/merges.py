@@ -1,13 +1,14 @@
 """Bringing merges of persons into the bitmaps, a few of the absorbed one's cells at a time."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import and_, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.enums import FactKind
-from storage.metrics.bitmaps import replace_absorbed
+from storage.metrics.bitmaps import Merges, replace_absorbed
 from storage.metrics.cover import Grain
 from storage.metrics.grouping import cell_of
 from storage.metrics.person_cells import read_bitmaps, write_bitmaps
@@ -44,6 +45,29 @@ async def fold_merge(connection: AsyncConnection, workspace_id: UUID) -> None:
     else:
         until = quarters[-1] + Grain.QUARTER.microseconds
         await connection.execute(update(_merge_deltas).where(this).values(until=until))
+
+
+async def unfolded_merges(connection: AsyncConnection, workspace_ids: Sequence[UUID]) -> Merges:
+    """Merges that not every bitmap knows yet."""
+    same = and_(
+        _merges.c.workspace_id == _merge_deltas.c.workspace_id,
+        _merges.c.absorbed == _merge_deltas.c.absorbed,
+    )
+    waiting = (
+        select(_merges.c.workspace_id, _merges.c.into)
+        .join_from(_merge_deltas, _merges, same)
+        .where(_merge_deltas.c.workspace_id.in_(workspace_ids))
+        .distinct()
+        .subquery()
+    )
+    into = and_(_merges.c.workspace_id == waiting.c.workspace_id, _merges.c.into == waiting.c.into)
+    wanted = select(_merges.c.workspace_id, _merges.c.absorbed, _merges.c.into).join_from(
+        waiting, _merges, into
+    )
+    found = defaultdict(list)
+    for workspace_id, absorbed, person in await connection.execute(wanted):
+        found[workspace_id].append((absorbed, person))
+    return found
 
 
 async def _quarters(
