@@ -23,7 +23,14 @@ log = structlog.get_logger()
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _AUTHENTICATED = ("/api", "/graphql")
-_OWN_AUTHENTICATION = "/api/oauth2/"
+# The protocol's endpoints, which take the credentials of clients and say no in the protocol's words.
+_OWN_AUTHENTICATION = (
+    "/api/oauth2/token",
+    "/api/oauth2/revoke",
+    "/api/oauth2/introspect",
+    "/api/oauth2/userinfo",
+    "/api/oauth2/register",
+)
 
 
 class CallerMiddleware:

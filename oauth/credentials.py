@@ -11,6 +11,8 @@ from storage.enums import CredentialKind
 
 _BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM, _CHECK = 30, 6
+_CLIENT_ID_RANDOM = 24
+_CLIENT_ID = re.compile(rf"dg_ci_[0-9A-Za-z]{{{_CLIENT_ID_RANDOM}}}")
 PATTERN = re.compile(rf"dg_({'|'.join(CredentialKind)})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})")
 
 
@@ -24,9 +26,19 @@ class Credential:
 
 def mint(kind: CredentialKind) -> Credential:
     """`dg_<kind>_`, 30 random base62 characters and their CRC-32 in 6 base62 digits."""
-    random = "".join(secrets.choice(_BASE62) for _ in range(_RANDOM))
+    random = _random(_RANDOM)
     text = f"dg_{kind}_{random}{_checksum(random)}"
     return Credential(text, digest(text))
+
+
+def mint_client_id() -> str:
+    """The public name of an OAuth client: `dg_ci_` and 24 random base62 characters."""
+    return f"dg_ci_{_random(_CLIENT_ID_RANDOM)}"
+
+
+def is_client_id(text: str) -> bool:
+    """Whether it has the form of one, so that nothing else reaches the database."""
+    return _CLIENT_ID.fullmatch(text) is not None
 
 
 def kind_of(text: str) -> CredentialKind | None:
@@ -40,6 +52,10 @@ def kind_of(text: str) -> CredentialKind | None:
 def digest(text: str) -> str:
     """SHA-256 in hex. No salt: a credential has 178 random bits, nothing to look up in a table."""
     return sha256(text.encode()).hexdigest()
+
+
+def _random(length: int) -> str:
+    return "".join(secrets.choice(_BASE62) for _ in range(length))
 
 
 def _checksum(random: str) -> str:

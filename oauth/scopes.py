@@ -44,6 +44,13 @@ CUSTOMER_SCOPES = frozenset({Scope.CUSTOMER_PORTAL_READ, Scope.CUSTOMER_PORTAL_W
 OPENID_SCOPES = frozenset({Scope.OPENID, Scope.PROFILE, Scope.EMAIL})
 WORKSPACE_SCOPES = frozenset(Scope) - CUSTOMER_SCOPES - OPENID_SCOPES - {Scope.USER_READ}
 USER_SCOPES = frozenset(Scope) - CUSTOMER_SCOPES
+# What a client may ask for: never what would let it make credentials of its own.
+CLIENT_SCOPES = USER_SCOPES - {
+    Scope.ACCESS_TOKENS_READ,
+    Scope.ACCESS_TOKENS_WRITE,
+    Scope.OAUTH_CLIENTS_READ,
+    Scope.OAUTH_CLIENTS_WRITE,
+}
 
 
 def that_would_do(scope: Scope) -> tuple[Scope, ...]:

@@ -1,6 +1,6 @@
 """Which rows a caller can see, and in which workspace they can make one: written here and nowhere else."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,8 @@ from schema.errors import Invalid, NotFound, problem
 from storage.enums import CredentialKind
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_clients import OAuthClientRow
+from storage.tables.oauth_grants import OAuthConsentRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 Row = Mapping[str, Any]
@@ -30,8 +32,8 @@ def reachable(principal: Principal) -> Select[UUID]:
 
 def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
     """The condition on `model`'s rows that the principal may know of; deleted rows are nobody's."""
-    if model is CredentialRow:
-        return _visible_credentials(principal)
+    if model in _OWN_CONDITIONS:
+        return _OWN_CONDITIONS[model](principal)
     table = table_of(model)
     owner = table.c.id if model is WorkspaceRow else table.c.workspace_id
     if principal.workspace_id is not None:
@@ -48,8 +50,33 @@ def _visible_credentials(principal: Principal) -> ColumnElement[bool]:
         table.c.kind == CredentialKind.WORKSPACE_TOKEN.value, table.c.workspace_id.in_(reachable(principal))
     )
     own = and_(table.c.kind == CredentialKind.PERSONAL_TOKEN.value, table.c.user_id == principal.user_id)
-    is_user = principal.workspace_id is None and principal.user_id is not None
-    return and_(or_(of_workspace, own if is_user else false()), table.c.revoked_at.is_(None))
+    return and_(or_(of_workspace, own if _is_user(principal) else false()), table.c.revoked_at.is_(None))
+
+
+def _visible_clients(principal: Principal) -> ColumnElement[bool]:
+    """The OAuth clients of the workspaces in reach and a user's own."""
+    table = table_of(OAuthClientRow)
+    own = and_(table.c.workspace_id.is_(None), table.c.user_id == principal.user_id)
+    looked_after = or_(
+        table.c.workspace_id.in_(reachable(principal)), own if _is_user(principal) else false()
+    )
+    return and_(looked_after, table.c.deleted_at.is_(None))
+
+
+def _visible_consents(principal: Principal) -> ColumnElement[bool]:
+    """What the user allowed OAuth clients."""
+    return table_of(OAuthConsentRow).c.user_id == principal.user_id if _is_user(principal) else false()
+
+
+def _is_user(principal: Principal) -> bool:
+    return principal.workspace_id is None and principal.user_id is not None
+
+
+_OWN_CONDITIONS: Mapping[type[SQLModel], Callable[[Principal], ColumnElement[bool]]] = {
+    CredentialRow: _visible_credentials,
+    OAuthClientRow: _visible_clients,
+    OAuthConsentRow: _visible_consents,
+}
 
 
 async def get_visible(ctx: Context, model: type[SQLModel], **values: Any) -> Row:
@@ -111,6 +138,6 @@ def _select(ctx: Context, model: type[SQLModel], values: Mapping[str, Any]) -> S
 
 def _the_one(row: Any, model: type[SQLModel]) -> Row:
     if row is None:
-        noun = table_of(model).name.removesuffix("s").replace("_", " ")
+        noun = table_of(model).name.removesuffix("s").replace("oauth", "OAuth").replace("_", " ")
         raise NotFound(f"There is no such {noun}.")
     return dict(row)

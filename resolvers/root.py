@@ -5,6 +5,7 @@ from strawberry.extensions import ParserCache
 from strawberry.schema.config import StrawberryConfig
 
 from resolvers import (
+    authorized_applications,
     custom_fields,
     customer_sessions,
     customers,
@@ -16,6 +17,7 @@ from resolvers import (
     files,
     members,
     metrics,
+    oauth_clients,
     personal_access_tokens,
     shares,
     viewer,
@@ -30,6 +32,8 @@ from schema.scalars import SCALARS
 
 @strawberry.type
 class Query:
+    authorized_application = expose(authorized_applications.get_authorized_application)
+    authorized_applications = expose(authorized_applications.list_authorized_applications)
     workspace_access_token = expose(workspace_access_tokens.get_workspace_access_token)
     workspace_access_tokens = expose(workspace_access_tokens.list_workspace_access_tokens)
     personal_access_token = expose(personal_access_tokens.get_personal_access_token)
@@ -51,6 +55,8 @@ class Query:
     file = expose(files.get_file)
     file_download = expose(files.get_file_download)
     files = expose(files.list_files)
+    oauth_client = expose(oauth_clients.get_oauth_client)
+    oauth_clients = expose(oauth_clients.list_oauth_clients)
     share = expose(shares.get_share)
     shares = expose(shares.list_shares)
     viewer = expose(viewer.get_viewer)
@@ -62,6 +68,7 @@ class Query:
 
 @strawberry.type
 class Mutation:
+    revoke_authorized_application = expose(authorized_applications.revoke_authorized_application)
     create_workspace_access_token = expose(workspace_access_tokens.create_workspace_access_token)
     update_workspace_access_token = expose(workspace_access_tokens.update_workspace_access_token)
     delete_workspace_access_token = expose(workspace_access_tokens.delete_workspace_access_token)
@@ -89,6 +96,10 @@ class Mutation:
     create_file = expose(files.create_file)
     complete_file_upload = expose(files.complete_file_upload)
     delete_file = expose(files.delete_file)
+    create_oauth_client = expose(oauth_clients.create_oauth_client)
+    update_oauth_client = expose(oauth_clients.update_oauth_client)
+    delete_oauth_client = expose(oauth_clients.delete_oauth_client)
+    rotate_oauth_client_secret = expose(oauth_clients.rotate_oauth_client_secret)
     create_share = expose(shares.create_share)
     update_share = expose(shares.update_share)
     delete_share = expose(shares.delete_share)

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import delete, func, or_, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from oauth.grants import end_membership
 from oauth.scopes import Scope
 from resolvers.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.accounts import invite_member
@@ -20,15 +21,11 @@ from schema.workspace_members import (
     WorkspaceMemberQuery,
     WorkspaceMemberStatus,
 )
-from storage.clock import now
-from storage.enums import CredentialKind
-from storage.rows import table_of, update_rows
-from storage.tables.credentials import CredentialRow
+from storage.rows import table_of
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
-_table, _users, _credentials = table_of(WorkspaceMemberRow), table_of(UserRow), table_of(CredentialRow)
-_OAUTH_KINDS = (CredentialKind.ACCESS_TOKEN, CredentialKind.REFRESH_TOKEN, CredentialKind.AUTHORIZATION_CODE)
+_table, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 LISTING = Listing(WorkspaceMemberRow, {"created_at": _table.c.created_at}, default=("created_at",))
 
 
@@ -70,7 +67,7 @@ async def remove_workspace_member(ctx: Context, id: UUID) -> UUID:
     row = await get_for_update(ctx, WorkspaceMemberRow, id=id)
     if row["user_id"] is not None:
         await _check_not_last(ctx, row)
-        await _end_grants(ctx, row)
+        await end_membership(ctx.unit, row["user_id"], workspace_id)
     await ctx.unit.execute(delete(_table).where(_table.c.id == id))
     return id
 
@@ -97,13 +94,3 @@ async def _check_not_last(ctx: Context, row: Row) -> None:
     if not (await ctx.unit.execute(others)).scalar_one():
         message = "The last member of a workspace cannot go: invite another one first"
         raise Invalid([problem(("id",), message, "last_member", input=str(row["id"]))])
-
-
-async def _end_grants(ctx: Context, row: Row) -> None:
-    granted = (
-        (_credentials.c.workspace_id == row["workspace_id"])
-        & or_(_credentials.c.maker_user_id == row["user_id"], _credentials.c.user_id == row["user_id"])
-        & _credentials.c.kind.in_([kind.value for kind in _OAUTH_KINDS])
-        & _credentials.c.revoked_at.is_(None)
-    )
-    await update_rows(ctx.unit, CredentialRow, granted, revoked_at=now())

@@ -5,6 +5,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from rest_compat import (
+    authorized_applications,
     custom_fields,
     customer_sessions,
     customers,
@@ -14,6 +15,7 @@ from rest_compat import (
     files,
     members,
     metrics,
+    oauth_clients,
     personal_access_tokens,
     shares,
     viewer,
@@ -27,6 +29,7 @@ from schema.errors import Failure, MethodNotAllowed, NotFound
 
 PREFIX = "/api"
 ROUTERS: tuple[APIRouter, ...] = (
+    authorized_applications.router,
     custom_fields.router,
     customer_sessions.router,
     customers.router,
@@ -36,6 +39,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     files.router,
     members.router,
     metrics.router,
+    oauth_clients.router,
     personal_access_tokens.router,
     shares.router,
     viewer.router,

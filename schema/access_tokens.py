@@ -14,7 +14,7 @@ from schema.pages import ListQuery, SortedByCreation
 from schema.scalars import LARGEST_INT, Id, Int, Moment
 
 
-def _one_of(scopes: frozenset[Scope]) -> Callable[[str], str]:
+def one_of_scopes(scopes: frozenset[Scope]) -> Callable[[str], str]:
     """A check of one scope; scopes stay strings, so that a new one breaks no client's enum."""
     allowed = ", ".join(sorted(scopes))
 
@@ -27,7 +27,7 @@ def _one_of(scopes: frozenset[Scope]) -> Callable[[str], str]:
     return check
 
 
-def _documented(scopes: frozenset[Scope]) -> Any:
+def documented_scopes(scopes: frozenset[Scope]) -> Any:
     return Field(json_schema_extra={"enum": list(map(str, sorted(scopes)))})
 
 
@@ -37,8 +37,10 @@ _SCOPES = Field(
     max_length=len(Scope),
     description="What it may do: at most what the credential may do that makes or changes it.",
 )
-_WorkspaceScope = Annotated[str, _documented(WORKSPACE_SCOPES), AfterValidator(_one_of(WORKSPACE_SCOPES))]
-_UserScope = Annotated[str, _documented(USER_SCOPES), AfterValidator(_one_of(USER_SCOPES))]
+_WorkspaceScope = Annotated[
+    str, documented_scopes(WORKSPACE_SCOPES), AfterValidator(one_of_scopes(WORKSPACE_SCOPES))
+]
+_UserScope = Annotated[str, documented_scopes(USER_SCOPES), AfterValidator(one_of_scopes(USER_SCOPES))]
 WorkspaceScopes = Annotated[list[_WorkspaceScope], _SCOPES]
 UserScopes = Annotated[list[_UserScope], _SCOPES]
 ExpiresIn = Annotated[

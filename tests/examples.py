@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
+from oauth.consents import remember
 from tests.conftest import Tenant
 from tests.surfaces import Surface
 from tests.uploads import completion, new_file, put_parts, upload_image
@@ -30,6 +31,8 @@ class World:
     workspace_token: str
     personal_token: str
     workspace_member: str
+    oauth_client: str
+    authorized_application: str
 
     @property
     def ids(self) -> set[str]:
@@ -60,6 +63,8 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     token = await workspace.create_workspace_access_token(data={"comment": "a", "scopes": ["shares:read"]})
     personal = await user.create_personal_access_token(data={"comment": "a", "scopes": ["shares:read"]})
     invited = await user.invite_workspace_member(data={"email": "new@example.com", "workspace_id": tenant.id})
+    client = await workspace.create_oauth_client(data=OAUTH_CLIENT)
+    allowed = await allow(user, tenant.user_id, client["oauth_client"]["id"])
     return World(
         workspace=tenant.id,
         share=share["id"],
@@ -77,11 +82,25 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
         workspace_token=token["workspace_access_token"]["id"],
         personal_token=personal["personal_access_token"]["id"],
         workspace_member=invited["id"],
+        oauth_client=client["oauth_client"]["id"],
+        authorized_application=allowed,
     )
+
+
+async def allow(user: Surface, user_id: str, oauth_client_id: str) -> str:
+    """Remember that the user allowed the client something, as the consent page does; gives its id."""
+    async with user.app.state.services.database.write() as connection:
+        await remember(connection, UUID(user_id), UUID(oauth_client_id), None, ["shares:read"])
+    return str((await user.list_authorized_applications())["data"][-1]["id"])
 
 
 Arguments = Callable[[World], dict[str, Any]]
 FREE = [{"amount_type": "free"}]
+OAUTH_CLIENT = {
+    "name": "Bookkeeper",
+    "redirect_uris": ["https://app.example.com/callback"],
+    "scopes": ["openid", "shares:read"],
+}
 
 EXAMPLES: dict[str, Arguments] = {
     "get_viewer": lambda world: {},
@@ -177,6 +196,15 @@ EXAMPLES: dict[str, Arguments] = {
     "list_personal_access_tokens": lambda world: {},
     "update_personal_access_token": lambda world: {"id": world.personal_token, "data": {"comment": "c"}},
     "delete_personal_access_token": lambda world: {"id": world.personal_token},
+    "create_oauth_client": lambda world: {"data": {**OAUTH_CLIENT, "workspace_id": world.workspace}},
+    "get_oauth_client": lambda world: {"id": world.oauth_client},
+    "list_oauth_clients": lambda world: {"workspace_id": [world.workspace]},
+    "update_oauth_client": lambda world: {"id": world.oauth_client, "data": {"name": "Accounts"}},
+    "rotate_oauth_client_secret": lambda world: {"id": world.oauth_client},
+    "delete_oauth_client": lambda world: {"id": world.oauth_client},
+    "get_authorized_application": lambda world: {"id": world.authorized_application},
+    "list_authorized_applications": lambda world: {},
+    "revoke_authorized_application": lambda world: {"id": world.authorized_application},
 }
 
 # Operations on what is the caller's own, whoever calls: there is no other tenant's row to reach.
@@ -187,4 +215,8 @@ OWN = {
     "list_workspaces",
     "create_personal_access_token",
     "list_personal_access_tokens",
+    "list_authorized_applications",
 }
+
+# Operations on what is a user's own, which a workspace's token has nothing to do with.
+PERSONAL = {name for name in EXAMPLES if "personal" in name or "authorized_application" in name}

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from rest_compat.api import operation_routes
 from storage.tables.registry import METADATA
 from tests.conftest import make_tenant, make_token
-from tests.examples import EXAMPLES, OWN, make_world
+from tests.examples import EXAMPLES, OWN, PERSONAL, make_world
 from tests.surfaces import Refused, Rest
 
 OPERATIONS = sorted(EXAMPLES)
@@ -32,7 +32,7 @@ async def built(gateway):
 
 def token_for(tenant: Any, name: str) -> str:
     """The tenant's token of the kind that the operation takes."""
-    return tenant.personal_token if "personal" in name else tenant.token
+    return tenant.personal_token if name in PERSONAL else tenant.token
 
 
 async def rows_of(gateway: Any, tenant: Any) -> str:
@@ -107,4 +107,4 @@ async def test_a_token_without_the_scope_is_told_which_would_do(name, built, gat
     if refused.value.code == "insufficient_scope":
         assert operation.scope in refused.value.detail
     else:
-        assert "personal" in name
+        assert name in PERSONAL

@@ -18,6 +18,8 @@ NOUNS = (
     "users",
     "workspaces",
     "tokens",
+    "clients",
+    "keys",
     "limits",
     "metrics",
     "schema",

@@ -28,6 +28,8 @@ class CredentialRow(Row, table=True):
     maker_user_id: UUID | None = Field(default=None, foreign_key="users.id")
     customer_id: UUID | None = Field(default=None, index=True)
     member_id: UUID | None = None
+    oauth_client_id: UUID | None = Field(default=None, foreign_key="oauth_clients.id", index=True)
+    grant_id: UUID | None = Field(default=None, foreign_key="oauth_grants.id", index=True)
     scopes: list[str] = Field(sa_type=JsonColumn)
     comment: str = ""
     expires_at: datetime | None = Field(default=None, sa_type=MomentColumn)

@@ -13,7 +13,10 @@ from storage.tables import (  # noqa: F401
     mails,
     metric_cells,
     metrics,
+    oauth_clients,
+    oauth_grants,
     shares,
+    signing_keys,
     users,
     workspaces,
 )

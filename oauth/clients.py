@@ -1,0 +1,101 @@
+"""OAuth clients: found, asked what they may do as Authlib asks, given secrets, and ended."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from authlib.oauth2.rfc6749 import ClientMixin
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.credentials import Credential, digest, is_client_id, mint
+from oauth.redirects import matches
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import insert_row, table_of, update_rows
+from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_clients import OAuthClientRow
+
+PUBLIC = "none"
+CONFIDENTIAL = ("client_secret_basic", "client_secret_post")
+GRANT_TYPES = ("authorization_code", "refresh_token")
+RESPONSE_TYPE = "code"
+
+_clients, _credentials = table_of(OAuthClientRow), table_of(CredentialRow)
+
+
+class Client(ClientMixin):  # type: ignore[misc]
+    """A client's row and the hashes of its secrets, as Authlib's grants see a client."""
+
+    def __init__(self, row: Mapping[str, Any], secret_hashes: frozenset[str]) -> None:
+        self.id: UUID = row["id"]
+        self.client_id: str = row["client_id"]
+        self.row = row
+        self._secret_hashes = secret_hashes
+
+    @property
+    def is_public(self) -> bool:
+        return bool(self.row["token_endpoint_auth_method"] == PUBLIC)
+
+    def get_client_id(self) -> str:
+        return self.client_id
+
+    def get_default_redirect_uri(self) -> None:
+        """None: every request names the address, whatever is declared."""
+
+    def get_allowed_scope(self, scope: str | None) -> str | None:
+        """The scopes in alphabetical order; None where there are none or one is not the client's."""
+        asked = set((scope or "").split())
+        if not asked or not asked <= set(self.row["scopes"]):
+            return None
+        return " ".join(sorted(asked))
+
+    def check_redirect_uri(self, redirect_uri: str) -> bool:
+        return any(matches(declared, redirect_uri) for declared in self.row["redirect_uris"])
+
+    def check_client_secret(self, client_secret: str) -> bool:
+        return digest(client_secret) in self._secret_hashes
+
+    def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
+        """A public client has no secret to show, a confidential one may show it in either place."""
+        return method == PUBLIC if self.is_public else method in CONFIDENTIAL
+
+    def check_response_type(self, response_type: str) -> bool:
+        return response_type == RESPONSE_TYPE
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return grant_type in GRANT_TYPES
+
+
+async def find_client(connection: AsyncConnection, client_id: str) -> Client | None:
+    """The client with this public name; None for anything else, malformed names included."""
+    if not is_client_id(client_id):
+        return None
+    wanted = select(_clients).where(_clients.c.client_id == client_id, _clients.c.deleted_at.is_(None))
+    row = (await connection.execute(wanted)).mappings().first()
+    if row is None:
+        return None
+    secrets = select(_credentials.c.hash).where(_live(row["id"], CredentialKind.CLIENT_SECRET))
+    return Client(dict(row), frozenset((await connection.execute(secrets)).scalars()))
+
+
+async def issue_client_credential(
+    connection: AsyncConnection, kind: CredentialKind, oauth_client_id: UUID
+) -> Credential:
+    """A new secret or registration token of the client; one that it had before ends."""
+    await update_rows(connection, CredentialRow, _live(oauth_client_id, kind), revoked_at=now())
+    credential = mint(kind)
+    await insert_row(
+        connection,
+        CredentialRow,
+        hash=credential.hash,
+        kind=kind.value,
+        oauth_client_id=oauth_client_id,
+        scopes=[],
+    )
+    return credential
+
+
+def _live(oauth_client_id: UUID, kind: CredentialKind) -> ColumnElement[bool]:
+    of_client = _credentials.c.oauth_client_id == oauth_client_id
+    return of_client & (_credentials.c.kind == kind.value) & _credentials.c.revoked_at.is_(None)

@@ -1,0 +1,55 @@
+"""What users allowed clients for good: asked again only for more."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.grants import end_grants
+from storage.rows import Values, insert_new_rows, key_of, table_of, update_row
+from storage.tables.oauth_grants import OAuthConsentRow, OAuthGrantRow
+
+USER_REACH = "user"
+
+_consents, _grants = table_of(OAuthConsentRow), table_of(OAuthGrantRow)
+
+
+async def find_consents(connection: AsyncConnection, user_id: UUID, oauth_client_id: UUID) -> list[Values]:
+    """What the user allowed the client: at most one for the user, and one for each workspace."""
+    wanted = select(_consents).where(
+        _consents.c.user_id == user_id, _consents.c.oauth_client_id == oauth_client_id
+    )
+    return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+
+
+async def remember(
+    connection: AsyncConnection,
+    user_id: UUID,
+    oauth_client_id: UUID,
+    workspace_id: UUID | None,
+    scopes: Iterable[str],
+) -> None:
+    """Keep that the user allowed these scopes too."""
+    reach = str(workspace_id or USER_REACH)
+    identity = {"user_id": user_id, "oauth_client_id": oauth_client_id, "reach": reach}
+    new = {**identity, "workspace_id": workspace_id, "scopes": sorted(scopes)}
+    if await insert_new_rows(connection, OAuthConsentRow, [new]):
+        return
+    wanted = select(_consents).where(*(_consents.c[name] == value for name, value in identity.items()))
+    row = (await connection.execute(wanted.with_for_update())).mappings().one()
+    wider = sorted({*row["scopes"], *scopes})
+    if wider != row["scopes"]:
+        await update_row(connection, OAuthConsentRow, dict(row), scopes=wider)
+
+
+async def forget(connection: AsyncConnection, consent: Mapping[str, Any]) -> None:
+    """Take a consent back, and with it everything that was granted under it."""
+    under_it = (
+        (_grants.c.oauth_client_id == consent["oauth_client_id"])
+        & (_grants.c.user_id == consent["user_id"])
+        & _grants.c.workspace_id.is_not_distinct_from(consent["workspace_id"])
+    )
+    await end_grants(connection, under_it)
+    await connection.execute(delete(_consents).where(key_of(OAuthConsentRow, consent)))

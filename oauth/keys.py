@@ -1,0 +1,102 @@
+"""Keys that sign id_tokens: made when first needed, rotated, published until their tokens are gone."""
+
+import asyncio
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from datetime import timedelta
+from secrets import token_bytes
+from typing import Any
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from joserfc.jwk import KeySet, RSAKey
+from sqlalchemy import or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.clock import now
+from storage.database import Database
+from storage.rows import insert_row, table_of, update_rows
+from storage.tables.signing_keys import SigningKeyRow
+
+ALGORITHM = "RS256"
+KEY_BITS = 2048
+ID_TOKEN_LIFE = timedelta(hours=1)
+# Clocks of those who check a token may lag behind ours.
+_PUBLISHED_AFTER_RETIREMENT = ID_TOKEN_LIFE + timedelta(minutes=10)
+_NONCE_BYTES = 12
+
+_keys = table_of(SigningKeyRow)
+
+
+async def signing_key(database: Database, secret: bytes) -> RSAKey:
+    """The key that signs now; made where there is none that `secret` opens."""
+    wanted = select(_keys).where(_keys.c.retired_at.is_(None)).order_by(_keys.c.created_at.desc())
+    async with database.read() as connection:
+        rows = (await connection.execute(wanted)).mappings().all()
+    for row in rows:
+        key = _opened(dict(row), secret)
+        if key is not None:
+            return key
+    return await rotate(database, secret)
+
+
+async def rotate(database: Database, secret: bytes) -> RSAKey:
+    """A new key that signs from now on, in every process; those before it retire."""
+    # Finding primes keeps a processor busy for up to a second: not while others wait.
+    key = await asyncio.to_thread(RSAKey.generate_key, KEY_BITS, private=True)
+    kid = key.thumbprint()
+    async with database.write() as connection:
+        await update_rows(connection, SigningKeyRow, _keys.c.retired_at.is_(None), retired_at=now())
+        await insert_row(
+            connection,
+            SigningKeyRow,
+            kid=kid,
+            public_key=_published(key.as_dict(private=False), kid),
+            private_key=_sealed(key, kid, secret),
+        )
+    return _with_kid(key.as_dict(private=True), kid)
+
+
+async def published_keys(connection: AsyncConnection) -> list[dict[str, Any]]:
+    """The public keys of all tokens that may still count, as a JWK Set lists them."""
+    counts = or_(_keys.c.retired_at.is_(None), _keys.c.retired_at > now() - _PUBLISHED_AFTER_RETIREMENT)
+    wanted = select(_keys.c.public_key).where(counts).order_by(_keys.c.created_at)
+    return list((await connection.execute(wanted)).scalars())
+
+
+async def every_public_key(connection: AsyncConnection) -> KeySet:
+    """The public keys of all tokens that we ever signed: a hint may be long past its end."""
+    rows = (await connection.execute(select(_keys.c.public_key))).scalars()
+    return KeySet.import_key_set({"keys": list(rows)})
+
+
+def _published(public_key: Mapping[str, Any], kid: str) -> dict[str, Any]:
+    return {**public_key, "kid": kid, "use": "sig", "alg": ALGORITHM}
+
+
+def _with_kid(private_key: Mapping[str, Any], kid: str) -> RSAKey:
+    return RSAKey.import_key({**private_key, "kid": kid})
+
+
+def _cipher(secret: bytes) -> AESGCM:
+    return AESGCM(HKDF(SHA256(), length=32, salt=None, info=b"duograph signing keys").derive(secret))
+
+
+def _sealed(key: RSAKey, kid: str, secret: bytes) -> str:
+    nonce = token_bytes(_NONCE_BYTES)
+    private_key = json.dumps(key.as_dict(private=True)).encode()
+    return b64encode(nonce + _cipher(secret).encrypt(nonce, private_key, kid.encode())).decode()
+
+
+def _opened(row: Mapping[str, Any], secret: bytes) -> RSAKey | None:
+    """The private key; None where another secret sealed it."""
+    sealed = b64decode(row["private_key"])
+    nonce, private_key = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
+    try:
+        opened = _cipher(secret).decrypt(nonce, private_key, row["kid"].encode())
+    except InvalidTag:
+        return None
+    return _with_kid(json.loads(opened), row["kid"])

@@ -1,0 +1,9 @@
+"""`/api/authorized-applications/`."""
+
+from resolvers import authorized_applications
+from rest_compat.router import Router
+
+router = Router("/authorized-applications", "Authorized applications")
+router.get("/", authorized_applications.list_authorized_applications)
+router.get("/{id}", authorized_applications.get_authorized_application)
+router.delete("/{id}", authorized_applications.revoke_authorized_application)

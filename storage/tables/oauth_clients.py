@@ -1,0 +1,31 @@
+"""The `oauth_clients` table: applications that people can connect."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlmodel import Field
+
+from storage.tables.base import DirectoryRow
+from storage.types import CodePointText, JsonColumn, MomentColumn
+
+
+class OAuthClientRow(DirectoryRow, table=True):
+    """Owned by a workspace, by a user, or by nobody where an operator or an open registration made it.
+
+    `token_endpoint_auth_method` is RFC 7591's; a public client has `none`. Secrets are credentials.
+    """
+
+    __tablename__ = "oauth_clients"
+
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    deleted_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    client_id: str = Field(sa_type=CodePointText, unique=True)
+    workspace_id: UUID | None = Field(default=None, foreign_key="workspaces.id", index=True)
+    user_id: UUID | None = Field(default=None, foreign_key="users.id", index=True)
+    name: str
+    redirect_uris: list[str] = Field(sa_type=JsonColumn)
+    scopes: list[str] = Field(sa_type=JsonColumn)
+    token_endpoint_auth_method: str
+    client_uri: str | None = None
+    policy_uri: str | None = None
+    tos_uri: str | None = None
