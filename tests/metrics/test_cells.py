@@ -1,0 +1,154 @@
+"""Cells stay what the log says, whoever folds, merges, rebuilds and writes at the same moment."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from random import Random
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import delete, func, insert, select, update
+
+from storage.enums import FactKind
+from storage.metrics import merges
+from storage.metrics.cells import ACTIVITY, MONEY
+from storage.metrics.definitions import METRICS, PERSON
+from storage.metrics.facts import Fact, record_facts
+from storage.metrics.fold import Fold
+from storage.metrics.rebuild import rebuild
+from storage.metrics.verify import verify
+from storage.rows import table_of
+from storage.tables.metric_cells import MetricDeltaRow, PersonCellRow, PersonMergeDeltaRow
+from storage.tables.metrics import PersonMergeRow
+
+EARLIEST = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def home(tenant):
+    return UUID(tenant.id)
+
+
+@pytest.fixture
+def shares():
+    return [uuid4() for _ in range(3)]
+
+
+@pytest.fixture
+def record(gateway, home, shares):
+    """Record facts of every kind in one transaction, at random moments of some days."""
+    random = Random(7)
+
+    async def write(many, days=3):
+        facts = [fact(random, home, shares, days) for _ in range(many)]
+        async with gateway.database.write() as connection:
+            await record_facts(connection, facts)
+
+    return write
+
+
+def fact(random, home, shares, days):
+    kind = random.choice(list(FactKind))
+    moment = EARLIEST + timedelta(seconds=random.randrange(days * 86_400))
+    if kind in (FactKind.EVENT, FactKind.COST):
+        money = {"currency": "usd", "amount": random.randrange(2**40), "parts": random.randrange(10**12)}
+        return Fact(home, kind, moment, person=random.randint(1, 9), **money if kind is FactKind.COST else {})
+    priced = kind in (FactKind.PRICED_SESSION, FactKind.PAYMENT, FactKind.REFUND)
+    money = {"currency": random.choice(["usd", "eur"]), "amount": 500, "fee": 20} if priced else {}
+    return Fact(home, kind, moment, random.choice(shares), bytes=random.randrange(2**50), **money)
+
+
+async def waiting(gateway, home, model=MetricDeltaRow):
+    """How many rows the fold has not come to."""
+    table = table_of(model)
+    async with gateway.database.read() as connection:
+        own = select(func.count()).select_from(table).where(table.c.workspace_id == home)
+        return (await connection.execute(own)).scalar_one()
+
+
+async def fold_all(gateway, home):
+    fold = Fold(gateway.database)
+    while await waiting(gateway, home) or await waiting(gateway, home, PersonMergeDeltaRow):
+        await fold.run()
+
+
+def test_every_metric_reads_columns_that_cells_have():
+    for metric in METRICS:
+        for measure in metric.measures:
+            table = MONEY if measure.in_currency else ACTIVITY
+            if measure.column != PERSON:
+                names = {part.name for term, _ in measure.terms for part in term.parts}
+                assert names <= set(table.c.keys()), metric.slug
+
+
+async def test_several_folds_beside_writers_leave_nothing_out_and_count_nothing_twice(gateway, home, record):
+    folds = [Fold(gateway.database) for _ in range(3)]
+
+    async def keep_folding(fold):
+        for _ in range(20):
+            await fold.run()
+
+    await asyncio.gather(*(record(40) for _ in range(10)), *map(keep_folding, folds))
+    await fold_all(gateway, home)
+    cells, differences = await verify(gateway.database, home)
+    assert (cells > 100, differences) == (True, 0)
+    assert await waiting(gateway, home) == 0
+
+
+async def test_what_is_not_folded_yet_is_no_difference(gateway, home, record):
+    await record(50)
+    assert (await verify(gateway.database, home))[1] == 0
+
+
+async def test_a_merge_reaches_the_bitmaps_a_few_at_a_time(gateway, home, surface, monkeypatch):
+    monkeypatch.setattr(merges, "QUARTERS_AT_A_TIME", 3)
+    hours = [EARLIEST + timedelta(hours=n) for n in range(10)]
+    events = [Fact(home, FactKind.EVENT, hour, person=person) for hour in hours for person in (1, 2, 3, 4)]
+    async with gateway.database.write() as connection:
+        await record_facts(connection, events)
+    await fold_all(gateway, home)
+    query = {"start_date": "2026-01-01", "end_date": "2026-01-03", "metrics": ["active_user_by_event"]}
+    async with gateway.database.write() as connection:
+        for absorbed in (1, 2):
+            row = {"workspace_id": home, "absorbed": absorbed}
+            await connection.execute(insert(table_of(PersonMergeRow)).values(**row, into=3))
+            await connection.execute(insert(table_of(PersonMergeDeltaRow)).values(**row))
+    fold, seen = Fold(gateway.database), set()
+    while await waiting(gateway, home, PersonMergeDeltaRow):
+        await fold.run()
+        seen.add((await surface.get_metrics(**query, interval="year"))["totals"]["active_user_by_event"])
+        assert (await verify(gateway.database, home))[1] == 0
+    assert seen == {2}
+
+
+async def test_differences_are_found_and_a_rebuild_makes_them_good(gateway, home, record):
+    await record(200)
+    await fold_all(gateway, home)
+    cells, _ = await verify(gateway.database, home)
+    persons = table_of(PersonCellRow)
+    async with gateway.database.write() as connection:
+        for table, column in ((ACTIVITY, "download_count"), (MONEY, "cost_parts_low")):
+            hours = (table.c.workspace_id == home) & (table.c.grain == 86_400)
+            await connection.execute(update(table).where(hours).values({column: table.c[column] + 1}))
+        days = (persons.c.workspace_id == home) & (persons.c.grain == 86_400)
+        await connection.execute(delete(persons).where(days))
+    assert (await verify(gateway.database, home))[1] > 6
+    assert await rebuild(gateway.database, home) == cells
+    assert await verify(gateway.database, home) == (cells, 0)
+
+
+async def test_a_rebuild_beside_writers_and_folds_makes_the_cells_of_the_log(gateway, home, record):
+    fold = Fold(gateway.database)
+
+    async def keep_folding():
+        for _ in range(30):
+            await fold.run()
+            await asyncio.sleep(0)
+
+    await record(200)
+    await asyncio.gather(
+        *(record(30) for _ in range(8)),
+        keep_folding(),
+        *(rebuild(gateway.database, home) for _ in range(3)),
+    )
+    await fold_all(gateway, home)
+    assert (await verify(gateway.database, home))[1] == 0

@@ -1,0 +1,95 @@
+"""A gateway killed while events come in loses none that it has answered for, and counts none twice."""
+
+import asyncio
+import contextlib
+import json
+import signal
+import subprocess
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import pytest
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+
+from storage.database import Database
+from tests.cli.command import PROGRAM, Command
+
+WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30
+
+
+@pytest.fixture
+async def command(database_url: str, tmp_path: Path) -> Command:
+    """A command over a database of its own, on the server of the tests."""
+    if database_url.startswith("sqlite"):
+        return Command(tmp_path)
+    name = f"crash_{uuid4().hex}"
+    server = Database(database_url)
+    async with server.read() as connection:
+        await connection.execute(text(f"CREATE DATABASE {name}"))
+    await server.close()
+    url = make_url(database_url).set(database=name).render_as_string(hide_password=False)
+    return Command(tmp_path, {"DUOGRAPH_DATABASE_URL": url, "DUOGRAPH_RATE_LIMIT": "0"})
+
+
+def start(command: Command) -> tuple[subprocess.Popen[str], str]:
+    process = subprocess.Popen(
+        [*PROGRAM, "serve", "--port", "0", "--json"],
+        cwd=command.directory,
+        env=command.environ(DUOGRAPH_RATE_LIMIT="0"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdout is not None
+    return process, json.loads(process.stdout.readline())["url"]
+
+
+async def ingest_until_killed(process, url, token) -> set[str]:
+    """Send batches from several writers and kill the gateway in the middle; what it had answered for."""
+    answered: set[str] = set()
+
+    async def keep_sending(client):
+        while True:
+            ids = [uuid4().hex for _ in range(EVENTS_AT_A_TIME)]
+            events = [
+                {"name": "read", "external_id": id, "external_customer_id": f"reader-{id[0]}"} for id in ids
+            ]
+            answer = await client.post("/api/events/ingest", json={"events": events})
+            assert answer.status_code == 201, answer.text
+            answered.update(ids)
+            if len(answered) >= ANSWERS_BEFORE_THE_KILL * EVENTS_AT_A_TIME:
+                process.send_signal(signal.SIGKILL)
+
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=30) as client:
+        senders = [asyncio.create_task(keep_sending(client)) for _ in range(WRITERS)]
+        for sender in senders:
+            with contextlib.suppress(httpx.TransportError):
+                await sender
+    await asyncio.to_thread(process.wait)
+    return answered
+
+
+async def test_cells_are_what_the_log_says_after_a_kill_during_ingest(command):
+    await asyncio.to_thread(command.json, "migrate")
+    owner = ("--email", "ada@example.com", "--password", "a long password")
+    await asyncio.to_thread(command.json, "users", "create", *owner)
+    made = ("--name", "Acme", "--slug", "acme", "--owner", "ada@example.com")
+    await asyncio.to_thread(command.json, "workspaces", "create", *made)
+    token = (await asyncio.to_thread(command.json, "tokens", "create", "--workspace", "acme"))["token"]
+    answered: set[str] = set()
+    for _ in range(3):
+        process, url = await asyncio.to_thread(start, command)
+        answered |= await ingest_until_killed(process, url, token)
+    verified = await asyncio.to_thread(command.json, "metrics", "verify")
+    assert verified["cells"] > 0
+    assert verified["differences"] == 0
+    process, url = await asyncio.to_thread(start, command)
+    headers = {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers) as client:
+        kept = await client.get("/api/events/", params={"source": "user", "limit": 1})
+    process.terminate()
+    await asyncio.to_thread(process.wait)
+    assert kept.json()["meta"]["total"] >= len(answered)
