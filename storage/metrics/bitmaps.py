@@ -27,33 +27,40 @@ class PersonCount:
 
     def __init__(self, edges: Sequence[int]) -> None:
         self._edges = edges
-        self._bitmaps: list[defaultdict[UUID, list[BitMap]]] = [defaultdict(list) for _ in edges[1:]]
-        self._single: list[defaultdict[UUID, set[int]]] = [defaultdict(set) for _ in edges[1:]]
+        self._bitmaps: defaultdict[UUID, list[list[BitMap]]] = defaultdict(self._empty)
 
     def add(self, rows: Iterable[Sequence[Any]]) -> None:
         """Add rows of a moment, a workspace and a person."""
+        found: defaultdict[tuple[UUID, int], list[int]] = defaultdict(list)
         for moment, workspace_id, person in rows:
-            self._single[self._period(moment)][workspace_id].add(person)
+            found[workspace_id, self._period(moment)].append(person)
+        for (workspace_id, period), persons in found.items():
+            self._bitmaps[workspace_id][period].append(BitMap(persons))
 
-    def add_bitmaps(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows of a moment, a workspace and a serialized bitmap."""
-        for moment, workspace_id, persons in rows:
-            self._bitmaps[self._period(moment)][workspace_id].append(BitMap.deserialize(persons))
+    def add_bitmaps(self, workspace_id: UUID, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows of a moment and a serialized bitmap."""
+        edges, periods, read = self._edges, self._bitmaps[workspace_id], BitMap.deserialize
+        for moment, persons in rows:
+            periods[bisect_right(edges, moment) - 1].append(read(persons))
 
     def result(self, merges: Merges | None = None) -> Persons:
         """The counts, with merges that the bitmaps do not know yet."""
-        total: defaultdict[UUID, BitMap] = defaultdict(BitMap)
-        counts = []
-        for bitmaps, single in zip(self._bitmaps, self._single, strict=True):
-            count = 0
-            for workspace_id in bitmaps.keys() | single.keys():
-                persons = BitMap.union(BitMap(), *bitmaps.get(workspace_id, ()))
-                replace_absorbed(persons, (merges or {}).get(workspace_id, ()))
-                persons.update(single.get(workspace_id, ()))
-                total[workspace_id] |= persons
-                count += len(persons)
-            counts.append(count)
-        return Persons(counts, sum(map(len, total.values())))
+        counts, total = [0] * (len(self._edges) - 1), 0
+        for workspace_id, periods in self._bitmaps.items():
+            absorbed = (merges or {}).get(workspace_id, ())
+            whole = BitMap()
+            for period, bitmaps in enumerate(periods):
+                if not bitmaps:
+                    continue
+                persons = bitmaps[0] if len(bitmaps) == 1 else BitMap.union(*bitmaps)
+                replace_absorbed(persons, absorbed)
+                counts[period] += len(persons)
+                whole |= persons
+            total += len(whole)
+        return Persons(counts, total)
+
+    def _empty(self) -> list[list[BitMap]]:
+        return [[] for _ in self._edges[1:]]
 
     def _period(self, moment: int) -> int:
         return bisect_right(self._edges, moment) - 1

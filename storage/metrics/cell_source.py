@@ -18,9 +18,11 @@ from sqlalchemy import (
     literal,
     null,
     select,
+    type_coerce,
     union_all,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.types import NullType
 
 from storage.metrics.bitmaps import PersonCount
 from storage.metrics.cells import ACTIVITY, MONEY, SHARE_GRAINS, WORKSPACE_GRAINS
@@ -41,6 +43,8 @@ from storage.tables.metric_cells import (
 )
 
 _persons, _deltas = table_of(PersonCellRow), table_of(MetricDeltaRow)
+# As the drivers give them: thousands of rows need no copy.
+_BYTES = type_coerce(_persons.c.persons, NullType())
 
 
 def make_source(connection: AsyncConnection, selection: Selection) -> Source:
@@ -69,7 +73,7 @@ class CellSource:
         if money:
             own = MONEY.c.currency == currency
             tally.add(money, await self._cells(MONEY, money, edges, cover, own))
-        for rows in self._others(edges, cover):
+        for rows in await self._others(edges, cover):
             tally.add(terms, await rows.sums(terms, currency))
         return tally.sums
 
@@ -78,7 +82,7 @@ class CellSource:
         if not cover.layers:
             return await self._facts.money(terms, edges)
         found = list(await self._cells(MONEY, terms, edges, cover, by=MONEY.c.currency))
-        for rows in self._others(edges, cover):
+        for rows in await self._others(edges, cover):
             found += await rows.money(terms)
         return tally_by_currency(terms, edges, found)
 
@@ -86,15 +90,16 @@ class CellSource:
         cover = make_cover(edges, WORKSPACE_GRAINS)
         if not cover.layers or self.selection.share_ids is not None:
             return await self._facts.persons(edges)
-        layers = [
-            select(_persons.c.at, _persons.c.workspace_id, _persons.c.persons).where(
-                _persons.c.workspace_id.in_(self.selection.workspace_ids), self._in(_persons, layer, edges)
-            )
-            for layer in cover.layers
-        ]
         count = PersonCount(edges)
-        count.add_bitmaps((await self.connection.execute(union_all(*layers))).all())
-        for rows in self._others(edges, cover):
+        for workspace_id in self.selection.workspace_ids:
+            layers = [
+                select(_persons.c.at, _BYTES).where(
+                    _persons.c.workspace_id == workspace_id, self._in(_persons, layer, edges)
+                )
+                for layer in cover.layers
+            ]
+            count.add_bitmaps(workspace_id, (await self.connection.execute(union_all(*layers))).all())
+        for rows in await self._others(edges, cover):
             count.add(await rows.persons())
         return count.result(await unfolded_merges(self.connection, self.selection.workspace_ids))
 
@@ -103,13 +108,20 @@ class CellSource:
         return WORKSPACE_GRAINS if self.selection.share_ids is None else SHARE_GRAINS
 
     @property
+    def _tail(self) -> Select[Any]:
+        """One of the deltas, if there are any."""
+        return select(_deltas.c.id).where(_deltas.c.workspace_id.in_(self.selection.workspace_ids)).limit(1)
+
+    @property
     def _facts(self) -> FactSource:
         return FactSource(self.connection, self.selection)
 
-    def _others(self, edges: Sequence[int], cover: Cover) -> list[FactRows]:
+    async def _others(self, edges: Sequence[int], cover: Cover) -> list[FactRows]:
         """The rows of facts that the cover's cells do not hold."""
-        cut = cover.finest, cover.cut
-        others = [FactRows(self.connection, _deltas, self.selection, edges, but=cut)]
+        cut, others = (cover.finest, cover.cut), []
+        # Asked first: where the fold is up to date, which is most of the time, the rest is saved.
+        if (await self.connection.execute(self._tail)).first():
+            others.append(FactRows(self.connection, _deltas, self.selection, edges, but=cut))
         if cover.cut:
             others.append(FactRows(self.connection, FACTS, self.selection, edges, only=cut))
         return others
