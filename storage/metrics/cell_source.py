@@ -62,7 +62,7 @@ class CellSource:
     selection: Selection
 
     async def sums(self, terms: Sequence[Term], edges: Sequence[int], currency: str) -> Sums:
-        cover = make_cover(edges, self._grains)
+        cover = self._cover(edges)
         if not cover.layers:
             return await self._facts.sums(terms, edges, currency)
         tally = Tally(terms, edges)
@@ -78,7 +78,7 @@ class CellSource:
         return tally.sums
 
     async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
-        cover = make_cover(edges, self._grains)
+        cover = self._cover(edges)
         if not cover.layers:
             return await self._facts.money(terms, edges)
         found = list(await self._cells(MONEY, terms, edges, cover, by=MONEY.c.currency))
@@ -87,7 +87,7 @@ class CellSource:
         return tally_by_currency(terms, edges, found)
 
     async def persons(self, edges: Sequence[int]) -> Persons:
-        cover = make_cover(edges, WORKSPACE_GRAINS)
+        cover = self._cover(edges)
         if not cover.layers or self.selection.share_ids is not None:
             return await self._facts.persons(edges)
         count = PersonCount(edges)
@@ -104,7 +104,7 @@ class CellSource:
         return count.result(await unfolded_merges(self.connection, self.selection.workspace_ids))
 
     @property
-    def _grains(self) -> Sequence[Grain]:
+    def _grains(self) -> tuple[Grain, ...]:
         return WORKSPACE_GRAINS if self.selection.share_ids is None else SHARE_GRAINS
 
     @property
@@ -115,6 +115,9 @@ class CellSource:
     @property
     def _facts(self) -> FactSource:
         return FactSource(self.connection, self.selection)
+
+    def _cover(self, edges: Sequence[int]) -> Cover:
+        return make_cover(tuple(edges), self._grains)
 
     async def _others(self, edges: Sequence[int], cover: Cover) -> list[FactRows]:
         """The rows of facts that the cover's cells do not hold."""

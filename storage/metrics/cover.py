@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 MICROSECONDS = 1_000_000
 # 0001-01-01, a whole number of days before 1970: nothing is measured earlier.
@@ -47,7 +48,8 @@ class Cover:
     cut: Sequence[int]
 
 
-def make_cover(edges: Sequence[int], grains: Sequence[Grain]) -> Cover:
+@lru_cache(maxsize=64)
+def make_cover(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Cover:
     """Cover the time from the first edge until the last with cells of `grains`, which go from coarse to fine.
 
     The coarsest grain is taken of which the edges cut less than half, and the cells they do cut are
@@ -78,4 +80,5 @@ def make_cover(edges: Sequence[int], grains: Sequence[Grain]) -> Cover:
 
 def _cut(edges: Sequence[int], grain: Grain) -> list[int]:
     """The beginnings of the cells that have an edge inside, ascending."""
-    return sorted({grain.begins(edge) for edge in edges if edge % grain.microseconds})
+    length = grain.microseconds
+    return sorted({edge - edge % length for edge in edges if edge % length})

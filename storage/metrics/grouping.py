@@ -1,6 +1,7 @@
 """Expressions that say to which period, or to which cell, a moment belongs."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from sqlalchemy import BigInteger, ColumnElement, case, literal
@@ -21,7 +22,7 @@ def period_of(moment: ColumnElement[int], edges: Sequence[int]) -> ColumnElement
 
     Days, hours and weeks come in few runs of one length, between which clocks change.
     """
-    found = runs(edges)
+    found = runs(tuple(edges))
     if not 0 < len(found) <= MOST_RUNS:
         return moment
     branches = []
@@ -32,7 +33,8 @@ def period_of(moment: ColumnElement[int], edges: Sequence[int]) -> ColumnElement
     return case(*branches)
 
 
-def runs(edges: Sequence[int]) -> list[tuple[int, int]]:
+@lru_cache(maxsize=64)
+def runs(edges: tuple[int, ...]) -> list[tuple[int, int]]:
     """Where the distance from edge to edge changes: the first edge and the distance of each run."""
     found: list[tuple[int, int]] = []
     for begins, ends in pairwise(edges):
