@@ -75,6 +75,8 @@ class CallerMiddleware:
                 caller = await self._make_caller(scope, headers, request_id, response_headers)
                 scope.setdefault("state", {})["caller"] = caller
                 await self._app(scope, receive, send_with_headers)
+                for action in caller.after_response:
+                    await action()
             except Failure as failure:
                 await _render(scope, failure)(scope, receive, send_with_headers)
             except Exception:

@@ -4,22 +4,32 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, false, or_, select, true
+from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, true
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal
 from resolvers.context import Context
 from schema.errors import Invalid, NotFound, problem
-from storage.enums import CredentialKind
+from storage.enums import CredentialKind, Visibility
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
+from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
+from storage.tables.file_share_sessions import FileShareSessionRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthConsentRow
+from storage.tables.shares import ShareRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 Row = Mapping[str, Any]
 
 _members = table_of(WorkspaceMemberRow)
+# The column that says whose a row is, for a customer: everything else of the workspace is not there.
+_CUSTOMER_COLUMNS: dict[type[SQLModel], str] = {
+    CustomerRow: "id",
+    MemberRow: "customer_id",
+    CustomerSessionRow: "customer_id",
+    FileShareSessionRow: "customer_id",
+}
 
 
 def reachable(principal: Principal) -> Select[UUID]:
@@ -33,14 +43,45 @@ def reachable(principal: Principal) -> Select[UUID]:
 def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
     """The condition on `model`'s rows that the principal may know of; deleted rows are nobody's."""
     if model in _OWN_CONDITIONS:
-        return _OWN_CONDITIONS[model](principal)
+        return false() if principal.customer_id else _OWN_CONDITIONS[model](principal)
     table = table_of(model)
     owner = table.c.id if model is WorkspaceRow else table.c.workspace_id
-    if principal.workspace_id is not None:
-        condition: ColumnElement[bool] = owner == principal.workspace_id
+    if principal.customer_id is not None:
+        condition: ColumnElement[bool] = and_(
+            owner == principal.workspace_id, _visible_to_customer(model, principal), _is_present(principal)
+        )
+    elif principal.workspace_id is not None:
+        condition = owner == principal.workspace_id
     else:
         condition = owner.in_(reachable(principal))
     return and_(condition, table.c.deleted_at.is_(None) if "deleted_at" in table.columns else true())
+
+
+def _visible_to_customer(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
+    """Of the workspace's rows: the customer's own, and what the workspace shows to everyone."""
+    table = table_of(model)
+    if model is WorkspaceRow:
+        return true()
+    if model is ShareRow:
+        return and_(table.c.visibility == Visibility.PUBLIC.value, table.c.is_archived.is_(False))
+    if model in _CUSTOMER_COLUMNS:
+        return table.c[_CUSTOMER_COLUMNS[model]] == principal.customer_id
+    return false()
+
+
+def _is_present(principal: Principal) -> ColumnElement[bool]:
+    """Whether the customer, and the member whose session it is, have not been deleted meanwhile."""
+
+    def is_there(model: type[SQLModel], id: UUID | None) -> ColumnElement[bool]:
+        # Under a name of its own: the row that is asked for may be of the same table.
+        table = table_of(model).alias()
+        mine = and_(table.c.workspace_id == principal.workspace_id, table.c.id == id)
+        return exists(select(table.c.id).where(mine, table.c.deleted_at.is_(None)))
+
+    customer = is_there(CustomerRow, principal.customer_id)
+    if principal.member_id is None:
+        return customer
+    return and_(customer, is_there(MemberRow, principal.member_id))
 
 
 def _visible_credentials(principal: Principal) -> ColumnElement[bool]:

@@ -46,7 +46,11 @@ class Services:
 
 @dataclass(frozen=True)
 class Caller:
-    """The request around an operation: its credential, its conditions and its budget."""
+    """The request around an operation: its credential, its conditions and its budget.
+
+    What is put into `after_response` runs once the answer is on its way, so that it cannot be told from
+    how long the answer took.
+    """
 
     principal: Principal | None
     budget: Budget
@@ -57,6 +61,7 @@ class Caller:
     response_headers: dict[str, str] = field(default_factory=dict)
     units: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UNITS_AT_A_TIME))
     batches: dict[Any, Any] = field(default_factory=dict, repr=False)
+    after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
 
 
 @dataclass

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from resolvers.access import Row, visible
 from resolvers.context import Context
+from schema.addresses import BillingAddress
 from schema.customers import Customer
 from schema.errors import Invalid, problem
 from schema.members import Member
@@ -20,9 +21,18 @@ _customers = table_of(CustomerRow)
 
 def customer_of(row: Row, members: Sequence[Member] | None = None) -> Customer:
     """The customer of a row; without `members` REST leaves them out and GraphQL loads them."""
+    return Customer.model_validate({**profile_of(row), "members": members})
+
+
+def profile_of(row: Row) -> dict[str, Any]:
+    """The row with what follows from it."""
     address = sha256(row["email"].strip().lower().encode()).hexdigest()
-    avatar_url = f"https://www.gravatar.com/avatar/{address}"
-    return Customer.model_validate({**row, "avatar_url": avatar_url, "members": members})
+    return {**row, "avatar_url": f"https://www.gravatar.com/avatar/{address}"}
+
+
+def whole_address(sent: dict[str, Any] | None) -> dict[str, Any]:
+    """A billing address as it is kept: with every field."""
+    return BillingAddress.model_validate(sent or {}).model_dump()
 
 
 async def identify(ctx: Context, id: UUID | None, external_id: str | None) -> dict[str, Any]:

@@ -1,29 +1,26 @@
 """What can be done with customer sessions."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from sqlalchemy import select
 
-from oauth.credentials import mint
-from oauth.scopes import CUSTOMER_SCOPES, Scope
+from oauth.scopes import Scope
 from resolvers.access import Row, get_for_update, get_visible, workspace_for
 from resolvers.context import Context
 from resolvers.customer_parts import customer_of
+from resolvers.customer_session_parts import LIFE, default_member, open_session
 from resolvers.member_parts import of_customers
 from resolvers.operations import requires
 from schema.customer_sessions import CustomerSession, CustomerSessionCreate
 from schema.errors import Invalid, NotFound, problem
 from storage.clock import now
-from storage.enums import CredentialKind, CustomerType, MemberRole
-from storage.rows import insert_row, table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
+from storage.rows import table_of
+from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.workspaces import WorkspaceRow
 
-LIFE = timedelta(hours=1)
 _MEMBER_FIELDS = ("member_id", "external_member_id")
 
 
@@ -36,28 +33,7 @@ async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> 
     customer = await _find_customer(ctx, data)
     workspace = await get_visible(ctx, WorkspaceRow, id=customer["workspace_id"])
     member_id = await _find_member(ctx, data, customer, workspace)
-    session = await insert_row(
-        ctx.unit,
-        CustomerSessionRow,
-        workspace_id=workspace["id"],
-        customer_id=customer["id"],
-        member_id=member_id,
-        return_url=data.return_url,
-        expires_at=_end(ctx),
-    )
-    credential = mint(CredentialKind.CUSTOMER_SESSION)
-    await insert_row(
-        ctx.unit,
-        CredentialRow,
-        hash=credential.hash,
-        id=session["id"],
-        kind=CredentialKind.CUSTOMER_SESSION,
-        scopes=sorted(scope.value for scope in CUSTOMER_SCOPES),
-        workspace_id=workspace["id"],
-        customer_id=customer["id"],
-        member_id=member_id,
-        expires_at=session["expires_at"],
-    )
+    session, credential = await open_session(ctx.unit, customer, member_id, _end(ctx), data.return_url)
     query = urlencode({"customer_session_token": credential.text})
     return CustomerSession.model_validate(
         {
@@ -93,19 +69,16 @@ async def _find_member(
     if named and not workspace["feature_settings"].get("member_model_enabled", False):
         message = "The workspace has no `member_model_enabled`: leave the member out"
         raise Invalid([problem(("data", field), message, "member_model_disabled") for field in named])
+    if not named:
+        return await default_member(ctx.unit, customer)
+    (field,) = named
     members = table_of(MemberRow)
     own = of_customers([(customer["workspace_id"], customer["id"])])
+    column = members.c.id if field == "member_id" else members.c.external_id
     current = select(members.c.id).where(own, members.c.deleted_at.is_(None))
-    found: UUID | None = None
-    if named:
-        (field,) = named
-        column = members.c.id if field == "member_id" else members.c.external_id
-        found = (await ctx.unit.execute(current.where(column == getattr(data, field)))).scalar()
-        if found is None:
-            raise _unknown(data, field, "The customer has no such member")
-    elif customer["type"] == CustomerType.TEAM:
-        owner = current.where(members.c.role == MemberRole.OWNER)
-        found = (await ctx.unit.execute(owner)).scalar_one()
+    found: UUID | None = (await ctx.unit.execute(current.where(column == getattr(data, field)))).scalar()
+    if found is None:
+        raise _unknown(data, field, "The customer has no such member")
     return found
 
 

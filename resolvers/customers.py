@@ -11,12 +11,11 @@ from oauth.scopes import Scope
 from resolvers.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.anonymization import anonymize_customer
 from resolvers.context import Context
-from resolvers.customer_parts import customer_of, identify
+from resolvers.customer_parts import customer_of, identify, whole_address
 from resolvers.event_parts import record_event
 from resolvers.lists import Listing, any_of, contains, list_page, metadata_conditions
 from resolvers.member_parts import end_sessions, load_members, of_customers
 from resolvers.operations import requires
-from schema.addresses import BillingAddress
 from schema.customers import Customer, CustomerCreate, CustomerQuery, CustomerUpdate, OwnerInput
 from schema.errors import Invalid, problem
 from schema.members import ExternalId, Member
@@ -73,7 +72,7 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
     workspace_id = await workspace_for(ctx, data.workspace_id)
     values = data.model_dump(exclude={"owner", "workspace_id"})
     values["type"] = values["type"] or CustomerType.INDIVIDUAL
-    values["billing_address"] = _whole_address(values["billing_address"])
+    values["billing_address"] = whole_address(values["billing_address"])
     row = await insert_row(ctx.unit, CustomerRow, workspace_id=workspace_id, **values)
     if row["external_id"] is not None:
         await claim_external_id(ctx.unit, ctx.services.database, row)
@@ -103,7 +102,7 @@ async def update_customer(
     changes = data.changes()
     _check_changes(row, changes)
     if "billing_address" in changes:
-        changes["billing_address"] = _whole_address(changes["billing_address"])
+        changes["billing_address"] = whole_address(changes["billing_address"])
     # Another case of the same address is the same mailbox, as it is to the unique rule.
     if "email" in changes and changes["email"].casefold() != row["email_folded"]:
         changes["email_verified"] = False
@@ -160,7 +159,3 @@ def _check_changes(row: Row, changes: dict[str, Any]) -> None:
         problems.append(problem(("data", "type"), message, "downgrade", input=str(changes["type"])))
     if problems:
         raise Invalid(problems)
-
-
-def _whole_address(sent: dict[str, Any] | None) -> dict[str, Any]:
-    return BillingAddress.model_validate(sent or {}).model_dump()

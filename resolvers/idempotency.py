@@ -83,7 +83,9 @@ async def replay(unit: Context, operation: Operation, kept: Mapping[str, Any]) -
         return operation.answer.model_validate(kept["answer"])
     if operation.gives is None:
         return kept["resource_id"]
-    return await operation.gives.resolver(unit, id=kept["resource_id"])
+    # What is the caller's own, like its own profile, is read without an id.
+    named = {"id": kept["resource_id"]} if operation.gives.parameters else {}
+    return await operation.gives.resolver(unit, **named)
 
 
 def _identity(unit: Context, operation: Operation) -> dict[str, str]:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy import ColumnElement, and_, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.access import Row, visible
@@ -14,10 +14,12 @@ from storage.clock import now
 from storage.rows import table_of, update_rows
 from storage.tables.credentials import CredentialRow
 from storage.tables.customers import MemberRow
+from storage.tables.portal_codes import PortalCodeRow
 
 CustomerKey = tuple[UUID, UUID]
 
 _members, _credentials = table_of(MemberRow), table_of(CredentialRow)
+_codes = table_of(PortalCodeRow)
 
 
 async def load_members(ctx: Context, keys: Sequence[CustomerKey]) -> list[list[Member]]:
@@ -43,7 +45,7 @@ def of_customers(keys: Sequence[CustomerKey]) -> ColumnElement[bool]:
 
 
 async def end_sessions(connection: AsyncConnection, customer: Row, member_id: UUID | None = None) -> None:
-    """Revoke the tokens of a customer's sessions, or of one member's only."""
+    """Revoke the tokens of a customer's sessions and its mailed codes, or of one member's only."""
     theirs = and_(
         _credentials.c.workspace_id == customer["workspace_id"],
         _credentials.c.customer_id == customer["id"],
@@ -52,3 +54,7 @@ async def end_sessions(connection: AsyncConnection, customer: Row, member_id: UU
     if member_id is not None:
         theirs = and_(theirs, _credentials.c.member_id == member_id)
     await update_rows(connection, CredentialRow, theirs, revoked_at=now())
+    codes = and_(_codes.c.workspace_id == customer["workspace_id"], _codes.c.customer_id == customer["id"])
+    if member_id is not None:
+        codes = and_(codes, _codes.c.member_id == member_id)
+    await connection.execute(delete(_codes).where(codes))

@@ -65,9 +65,12 @@ async def update_member(ctx: Context, id: UUID, data: MemberUpdate) -> Member:
 
     The owner stops being it only by another member's becoming the owner.
     """
+    return await change_member(ctx, id, data.changes())
+
+
+async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Member:
     customer = await _lock_customer(ctx, id)
     row = await get_for_update(ctx, MemberRow, id=id)
-    changes = data.changes()
     role = changes.get("role", row["role"])
     if row["role"] == MemberRole.OWNER and role != MemberRole.OWNER:
         message = "A customer has an owner: make another member the owner instead"

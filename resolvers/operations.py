@@ -64,8 +64,11 @@ class Operation:
     @cached_property
     def is_conditional(self) -> bool:
         """Whether it changes one resource that `If-Match` can be compared with."""
+        if self.gives is None or self.makes_child:
+            return False
         names = {parameter.name for parameter in self.parameters}
-        return self.changes and self.gives is not None and not self.makes_child and {"id", "data"} <= names
+        identity = {"id"} & {parameter.name for parameter in self.gives.parameters}
+        return self.changes and {"data"} | identity <= names
 
     @cached_property
     def description(self) -> str:

@@ -58,7 +58,7 @@ def describe_api(app: FastAPI) -> None:
 def operation_extras(operation: Operation, method: str) -> dict[str, Any]:
     """What an operation's entry says beside FastAPI's part: its credential and the headers it takes."""
     headers = []
-    if method in ("POST", "PATCH"):
+    if method in ("POST", "PATCH") and operation.changes:
         headers.append(_header("Idempotency-Key", "A retry under the same key does nothing, for 24 hours."))
     if operation.is_conditional and method == "PATCH":
         headers.append(_header("If-Match", "An ETag: change only what still has it."))

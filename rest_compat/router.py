@@ -20,6 +20,7 @@ from schema.base import Resource
 from schema.errors import Invalid
 
 JSON = "application/json"
+EMPTY = frozenset({202, 204})  # Answers without a body.
 
 
 class Error(BaseModel):
@@ -78,8 +79,8 @@ class OperationRoute(APIRoute):
     def _answer(self, request: Request, ctx: Context, result: Any) -> Response:
         status = ctx.outcome.status or self.status_code or 200
         headers = {"Idempotency-Replayed": "true"} if ctx.outcome.replayed else {}
-        if status == 204:
-            return Response(status_code=204, headers=headers)
+        if status in EMPTY:
+            return Response(status_code=status, headers=headers)
         if isinstance(result, Resource) and request.method == "GET":
             headers["ETag"] = result.etag_text()
             if _matches(request.headers.get("if-none-match"), headers["ETag"]):
@@ -125,7 +126,7 @@ class Router(APIRouter):
         """
         operation = operation_of(resolver)
         name = name or operation.name
-        model: Any = None if status == 204 else answer or operation.answer
+        model: Any = None if status in EMPTY else answer or operation.answer
         declared = {"operation": operation, "answer": TypeAdapter(model), "omits": frozenset(omits)}
         declared_class = type(route_class.__name__, (route_class,), declared)
         is_json = issubclass(route_class.writes, JSONResponse)

@@ -28,13 +28,11 @@ CustomerExternalId = Annotated[
 TypeField = Annotated[CustomerType, Field(description="An individual can become a team; a team stays one.")]
 
 
-@graphql_type
-class Customer(Resource):
-    """A person or a team that a workspace does business with."""
+class CustomerProfile(Resource):
+    """What a customer and its workspace both see of it."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
-    metadata: MetadataPairs
     external_id: CustomerExternalId
     email: Annotated[str, Field(description="Unique in the workspace, in any case.")]
     email_verified: Annotated[
@@ -43,12 +41,19 @@ class Customer(Resource):
     name: PersonName
     billing_address: BillingAddress
     workspace_id: WorkspaceId
-    deleted_at: Annotated[
-        Moment | None, Field(description="When it was deleted; only events still show it then.")
-    ]
     avatar_url: Annotated[str, Field(description="The e-mail address's image at Gravatar.")]
     type: Annotated[
         CustomerType | None, Field(description="Null on customers of old times counts as individual.")
+    ]
+
+
+@graphql_type
+class Customer(CustomerProfile):
+    """A person or a team that a workspace does business with."""
+
+    metadata: MetadataPairs
+    deleted_at: Annotated[
+        Moment | None, Field(description="When it was deleted; only events still show it then.")
     ]
     members: Annotated[
         strawberry.Private[list[Member] | None],

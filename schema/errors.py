@@ -3,6 +3,7 @@
 Failure
 ├── Unauthorized          401  no credential
 ├── InvalidToken          401  unknown, expired or revoked credential
+├── InvalidCode           401  a wrong, used or expired code
 ├── InsufficientScope     403  the credential was not granted what this needs
 ├── NotPermitted          403  a rule of permission, or the wrong kind of credential
 ├── NotFound              404  absent, or not visible to the caller
@@ -27,6 +28,7 @@ Location = tuple[str | int, ...]
 
 REALM = 'Bearer realm="duograph"'
 LONGEST_INPUT = 200
+SECRETS = frozenset({"code"})
 
 
 class Failure(Exception):
@@ -73,6 +75,17 @@ class InvalidToken(Failure):
         super().__init__(
             "The credential is unknown, expired or revoked.",
             {"WWW-Authenticate": f'{REALM}, error="invalid_token"'},
+        )
+
+
+class InvalidCode(Failure):
+    """The code is wrong, used or expired, or there were too many tries; which of these is not said."""
+
+    status = HTTPStatus.UNAUTHORIZED
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The code is wrong, used or expired: ask for another one.", {"WWW-Authenticate": REALM}
         )
 
 
@@ -171,7 +184,8 @@ class Unavailable(Failure):
 def problem(loc: Location, msg: str, type: str = "value_error", **given: Any) -> Problem:
     """One entry of an `Invalid`; `input` is what was sent, left out where it should not be repeated."""
     entry: Problem = {"loc": list(loc), "msg": msg, "type": type}
-    if "input" in given and _may_be_repeated(given["input"]):
+    is_secret = bool(SECRETS.intersection(loc))
+    if "input" in given and not is_secret and _may_be_repeated(given["input"]):
         entry["input"] = given["input"]
     return entry
 

@@ -46,9 +46,8 @@ ListPriceCurrencyInput = Annotated[
 FileSizeInput = Annotated[LongInt, Field(ge=0, description="What the share's files weigh, in bytes.")]
 
 
-@graphql_type
-class FileShareSession(Resource):
-    """One visitor's way with a share: from its opening over downloads to its completion or expiry."""
+class FileShareVisit(Resource):
+    """What a session's customer and its workspace both see of it."""
 
     created_at: Annotated[Moment, Field(description="When it began.")]
     modified_at: ModifiedAt
@@ -69,6 +68,11 @@ class FileShareSession(Resource):
     download_count: int
     first_download_at: Moment | None
     ended_at: Annotated[Moment | None, Field(description="When it was completed or expired.")]
+
+
+@graphql_type
+class FileShareSession(FileShareVisit):
+    """One visitor's way with a share: from its opening over downloads to its completion or expiry."""
 
     @link(Scope.SHARES_READ)
     async def share(self, info: strawberry.Info) -> Share | None:

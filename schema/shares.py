@@ -61,9 +61,8 @@ class AttachedCustomFieldInput(Input):
 AttachedCustomFields = Annotated[list[AttachedCustomFieldInput], Field(max_length=100)]
 
 
-@graphql_type
-class Share(Resource):
-    """A sellable or free item that a workspace publishes."""
+class ShareOffer(Resource):
+    """What everyone who may find a share sees of it."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
@@ -72,9 +71,15 @@ class Share(Resource):
     visibility: VisibilityField
     is_archived: IsArchived
     workspace_id: WorkspaceId
-    metadata: MetadataPairs
     prices: list[Price]
     medias: list[File]
+
+
+@graphql_type
+class Share(ShareOffer):
+    """A sellable or free item that a workspace publishes."""
+
+    metadata: MetadataPairs
     attached_custom_fields: list[AttachedCustomField]
 
     @link(Scope.WORKSPACES_READ)

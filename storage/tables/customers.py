@@ -98,6 +98,7 @@ class MemberRow(TenantRow, table=True):
         ),
         Index("ix_members_customer", "workspace_id", "customer_id", "created_at", "id"),
         Index("ix_members_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_members_email", "workspace_id", "email_folded"),
     )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}

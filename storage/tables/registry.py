@@ -15,6 +15,7 @@ from storage.tables import (  # noqa: F401
     metrics,
     oauth_clients,
     oauth_grants,
+    portal_codes,
     shares,
     signing_keys,
     users,

@@ -1,0 +1,108 @@
+"""What can be done with the session of a customer in its portal: come in by a mailed code, look, leave."""
+
+from uuid import UUID
+
+from sqlalchemy import select
+
+from oauth.principals import PrincipalKind
+from oauth.scopes import Scope
+from resolvers.access import Row, get_visible
+from resolvers.context import Context
+from resolvers.customer_session_parts import LIFE, open_session
+from resolvers.operations import public, requires
+from resolvers.portal_codes import mail_code, use_code
+from schema.errors import InvalidCode, NotFound
+from schema.members import Member
+from schema.portal import (
+    PortalAuthentication,
+    PortalCodeRequest,
+    PortalDoor,
+    PortalSession,
+    PortalToken,
+    PortalWorkspace,
+)
+from storage.clock import now
+from storage.rows import table_of, update_row, update_rows
+from storage.tables.credentials import CredentialRow
+from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
+from storage.tables.workspaces import WorkspaceRow
+
+CUSTOMERS = frozenset({PrincipalKind.CUSTOMER_SESSION})
+
+_workspaces, _credentials = table_of(WorkspaceRow), table_of(CredentialRow)
+
+
+@public("who asks has no other way in yet", restricted=True)
+async def request_portal_code(ctx: Context, data: PortalCodeRequest) -> bool:
+    """Mail a customer, or a member of one, a code of 6 characters for the portal of its workspace.
+
+    The code works once, within 30 minutes, and ends with the fifth wrong try or when another one is mailed.
+    The answer is the same, and takes the same time, whether or not anybody has the address.
+    """
+    workspace = await _workspace_of(ctx, data)
+
+    async def send() -> None:
+        async with ctx.change() as unit:
+            await mail_code(unit, workspace, data.email)
+
+    ctx.caller.after_response.append(send)
+    return True
+
+
+@public("the code is the credential", restricted=True)
+async def authenticate_portal_code(ctx: Context, data: PortalAuthentication) -> PortalToken:
+    """Open a session of an hour with a mailed code.
+
+    `email_verified` is set where the address is the customer's own. A wrong, used or expired code fails
+    with `invalid_code`, and so does one for another address or workspace.
+    """
+    workspace = await _workspace_of(ctx, data)
+    token: PortalToken | None = None
+    # A wrong try counts although it is refused, so the refusal comes after the commit.
+    async with ctx.change() as unit:
+        entrant = await use_code(unit, workspace, data.email, data.code)
+        if entrant is not None:
+            if entrant.is_customers_own and not entrant.customer["email_verified"]:
+                await update_row(unit.unit, CustomerRow, entrant.customer, email_verified=True)
+            session, credential = await open_session(
+                unit.unit, entrant.customer, entrant.member_id, now() + LIFE
+            )
+            token = PortalToken(token=credential.text, expires_at=session["expires_at"])
+    if token is None:
+        raise InvalidCode
+    return token
+
+
+@requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
+async def get_portal_session(ctx: Context) -> PortalSession:
+    """The session that the token is of: whose it is, when it ends, and in whose portal it is."""
+    principal = ctx.principal
+    session = await get_visible(ctx, CustomerSessionRow, id=principal.credential_id)
+    workspace = await get_visible(ctx, WorkspaceRow, id=principal.workspace_id)
+    member = None
+    if principal.member_id is not None:
+        member = Member.model_validate(await get_visible(ctx, MemberRow, id=principal.member_id))
+    return PortalSession.model_validate(
+        {**session, "member": member, "workspace": PortalWorkspace.model_validate(workspace)}
+    )
+
+
+@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS)
+async def end_portal_session(ctx: Context) -> UUID:
+    """End the session that the token is of: the next request with it fails."""
+    id = ctx.principal.credential_id
+    mine = (_credentials.c.id == id) & _credentials.c.revoked_at.is_(None)
+    await update_rows(ctx.unit, CredentialRow, mine, revoked_at=now())
+    return id
+
+
+async def _workspace_of(ctx: Context, data: PortalDoor) -> Row:
+    """The workspace, which has a public page: that it exists is no secret. Raises `NotFound`."""
+    named = _workspaces.c.id == data.workspace_id
+    if data.slug is not None:
+        named = _workspaces.c.slug == data.slug.lower()
+    async with ctx.read() as connection:
+        row = (await connection.execute(select(_workspaces).where(named))).mappings().first()
+    if row is None:
+        raise NotFound("There is no such workspace.")
+    return dict(row)
