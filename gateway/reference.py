@@ -4,8 +4,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 
 from oauth.scopes import CUSTOMER_SCOPES, OPENID_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope, that_would_do
-from resolvers.expose import OPERATION
-from resolvers.root import make_schema
+from resolvers.root import exposed, make_schema
 from rest_compat.api import PREFIX, documented_routes
 from schema.errors import Failure
 from storage.metrics.definitions import METRICS, Combination
@@ -106,13 +105,10 @@ def pages() -> dict[str, str]:
 
 
 def _twins() -> dict[str, str]:
-    schema = make_schema()._schema
     found = {}
-    for root in (schema.query_type, schema.mutation_type):
-        for name, field in root.fields.items() if root else ():
-            arguments = ", ".join(field.args)
-            operation = field.extensions["strawberry-definition"].metadata[OPERATION]
-            found[operation.name] = f"{name}({arguments})" if arguments else name
+    for name, place in exposed(make_schema()._schema).items():
+        path, arguments = ".".join(place.path), ", ".join(place.field.args)
+        found[name] = f"{path}({arguments})" if arguments else path
     return found
 
 

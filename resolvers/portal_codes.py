@@ -10,14 +10,14 @@ from hmac import digest as hmac_digest
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, delete, func, select
+from sqlalchemy import Select, and_, delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
-from storage.mails import Mail, write_mail
 
 from resolvers.access import Row
 from resolvers.context import Context
 from resolvers.customer_session_parts import default_member
 from storage.clock import now
+from storage.mails import Mail, write_mail
 from storage.rows import insert_row, key_of, table_of, update_row
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.portal_codes import PortalCodeRow
@@ -48,8 +48,8 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
 
     The steps are the same for any address. One that has been asked for too often gets no further mail.
     """
-    recipient = _recipient(unit, workspace, email)
-    outdated = and_(_codes.c.workspace_id == workspace["id"], _codes.c.created_at < now() - KEPT_FOR)
+    recipient, moment = _recipient(unit, workspace, email), now()
+    outdated = and_(_codes.c.workspace_id == workspace["id"], _codes.c.created_at < moment - KEPT_FOR)
     await unit.unit.execute(delete(_codes).where(outdated))
     same = and_(_codes.c.workspace_id == workspace["id"], _codes.c.recipient == recipient)
     count = (await unit.unit.execute(select(func.count()).select_from(_codes).where(same))).scalar_one()
@@ -65,7 +65,8 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
         hash=_keyed(unit, recipient, code),
         customer_id=entrant.customer["id"] if entrant else None,
         member_id=entrant.member_id if entrant else None,
-        expires_at=now() + LIFE,
+        created_at=moment,
+        expires_at=moment + LIFE,
     )
     if entrant is not None:
         await write_mail(unit.unit, _mail(unit, workspace, email, code), workspace["id"])
@@ -80,13 +81,13 @@ async def use_code(unit: Context, workspace: Row, email: str, code: str) -> Entr
         .order_by(_codes.c.created_at.desc(), _codes.c.id.desc())
         .limit(1)
     )
-    found = (await unit.unit.execute(latest)).mappings().first()
+    found = await _first(unit.unit, latest)
     if found is None:
         return None
     await _lock_customer(unit.unit, found)
     # Under the lock nobody else uses it, and whoever was faster is seen.
     locked = select(_codes).where(key_of(PortalCodeRow, found)).with_for_update()
-    row = (await unit.unit.execute(locked)).mappings().first()
+    row = await _first(unit.unit, locked)
     if row is None:
         return None
     given = "".join(code.split()).replace("-", "").upper()
@@ -104,9 +105,9 @@ async def find_entrant(connection: AsyncConnection, workspace_id: UUID, email: s
     """The customer with this address, else the member who has had it for the longest time."""
     customers = and_(_customers.c.workspace_id == workspace_id, _customers.c.deleted_at.is_(None))
     own = select(_customers).where(customers, _customers.c.email_folded == email.casefold())
-    customer = (await connection.execute(own)).mappings().first()
+    customer = await _first(connection, own)
     if customer is not None:
-        return Entrant(dict(customer), await default_member(connection, customer), is_customers_own=True)
+        return Entrant(customer, await default_member(connection, customer), is_customers_own=True)
     same = and_(
         _customers.c.workspace_id == _members.c.workspace_id, _customers.c.id == _members.c.customer_id
     )
@@ -118,11 +119,15 @@ async def find_entrant(connection: AsyncConnection, workspace_id: UUID, email: s
         .order_by(_members.c.created_at, _members.c.id)
         .limit(1)
     )
-    row = (await connection.execute(of_member)).mappings().first()
-    if row is None:
+    found = await _first(connection, of_member)
+    if found is None:
         return None
-    customer = dict(row)
-    return Entrant(customer, customer.pop("entering_member"), is_customers_own=False)
+    return Entrant(found, found.pop("entering_member"), is_customers_own=False)
+
+
+async def _first(connection: AsyncConnection, statement: Select[Any]) -> dict[str, Any] | None:
+    row = (await connection.execute(statement)).mappings().first()
+    return None if row is None else dict(row)
 
 
 async def _lock_customer(connection: AsyncConnection, code: Mapping[str, Any]) -> None:

@@ -1,6 +1,9 @@
 """The GraphQL roots: one line for each thing that can be asked or done."""
 
+from dataclasses import dataclass
+
 import strawberry
+from graphql import GraphQLField, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, get_named_type
 from strawberry.extensions import ParserCache
 from strawberry.schema.config import StrawberryConfig
 
@@ -19,15 +22,35 @@ from resolvers import (
     metrics,
     oauth_clients,
     personal_access_tokens,
+    portal,
+    portal_members,
+    portal_sessions,
     shares,
     viewer,
     workspace_access_tokens,
     workspace_members,
     workspaces,
 )
-from resolvers.expose import expose
+from resolvers.expose import OPERATION, expose
 from resolvers.gatekeeper import Gatekeeper
+from resolvers.operations import Operation
 from schema.scalars import SCALARS
+
+
+@strawberry.type(description="What a customer reaches with its own token: its own data.")
+class Portal:
+    session = expose(portal_sessions.get_portal_session)
+    customer = expose(portal.get_portal_customer)
+    share = expose(portal.get_portal_share)
+    shares = expose(portal.list_portal_shares)
+    file_share_session = expose(portal.get_portal_file_share_session)
+    file_share_sessions = expose(portal.list_portal_file_share_sessions)
+    member = expose(portal_members.get_portal_member)
+    members = expose(portal_members.list_portal_members)
+
+
+def _enter_portal() -> Portal:
+    return Portal()
 
 
 @strawberry.type
@@ -59,6 +82,7 @@ class Query:
     oauth_clients = expose(oauth_clients.list_oauth_clients)
     share = expose(shares.get_share)
     shares = expose(shares.list_shares)
+    portal = strawberry.field(_enter_portal, description="The customer portal, for customers' own tokens.")
     viewer = expose(viewer.get_viewer)
     workspace = expose(workspaces.get_workspace)
     workspaces = expose(workspaces.list_workspaces)
@@ -86,6 +110,13 @@ class Mutation:
     create_member = expose(members.create_member)
     update_member = expose(members.update_member)
     delete_member = expose(members.delete_member)
+    request_portal_code = expose(portal_sessions.request_portal_code)
+    authenticate_portal_code = expose(portal_sessions.authenticate_portal_code)
+    end_portal_session = expose(portal_sessions.end_portal_session)
+    update_portal_customer = expose(portal.update_portal_customer)
+    create_portal_member = expose(portal_members.create_portal_member)
+    update_portal_member = expose(portal_members.update_portal_member)
+    delete_portal_member = expose(portal_members.delete_portal_member)
     create_file_share_session = expose(file_share_sessions.create_file_share_session)
     record_download = expose(file_share_sessions.record_download)
     record_payment = expose(file_share_payments.record_payment)
@@ -117,3 +148,30 @@ def make_schema() -> strawberry.Schema:
         config=StrawberryConfig(scalar_map=SCALARS),
         extensions=[Gatekeeper, lambda: ParserCache(maxsize=500)],
     )
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """Where an operation is in the graph: `kind` is `query` or `mutation`, `path` the names down to it."""
+
+    operation: Operation
+    kind: str
+    path: tuple[str, ...]
+    field: GraphQLField
+
+
+def exposed(schema: GraphQLSchema) -> dict[str, Exposed]:
+    """Every operation of the graph by its name."""
+    found: dict[str, Exposed] = {}
+
+    def collect(kind: str, owner: GraphQLNamedType | None, path: tuple[str, ...]) -> None:
+        for name, field in owner.fields.items() if isinstance(owner, GraphQLObjectType) else ():
+            operation = field.extensions["strawberry-definition"].metadata.get(OPERATION)
+            if operation is None:
+                collect(kind, get_named_type(field.type), (*path, name))
+            else:
+                found[operation.name] = Exposed(operation, kind, (*path, name), field)
+
+    collect("query", schema.query_type, ())
+    collect("mutation", schema.mutation_type, ())
+    return found

@@ -7,6 +7,7 @@ from starlette.exceptions import HTTPException
 from rest_compat import (
     authorized_applications,
     custom_fields,
+    customer_portal,
     customer_sessions,
     customers,
     events,
@@ -31,6 +32,7 @@ PREFIX = "/api"
 ROUTERS: tuple[APIRouter, ...] = (
     authorized_applications.router,
     custom_fields.router,
+    customer_portal.router,
     customer_sessions.router,
     customers.router,
     events.router,

@@ -5,7 +5,7 @@ GraphQL and gives the same Python values for both; a failure raises `Refused`, t
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -17,14 +17,13 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
-    GraphQLSchema,
     get_named_type,
 )
 from httpx import AsyncClient, Response
 from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
-from resolvers.expose import OPERATION
 from resolvers.operations import Operation
+from resolvers.root import exposed
 from rest_compat.api import PREFIX, documented_routes, operation_routes
 from rest_compat.reading import path_names_of
 from rest_compat.router import OperationRoute
@@ -106,7 +105,7 @@ class Rest(Surface):
 
     def _read(self, operation: Operation, answer: Response, arguments: Mapping[str, Any]) -> Any:
         if answer.is_success:
-            return answer.json() if answer.content else str(arguments["id"])
+            return answer.json() if answer.content else arguments.get("id")
         body = answer.json()
         detail = body["detail"]
         if isinstance(detail, list):
@@ -119,7 +118,8 @@ class GraphQL(Surface):
 
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         schema = self.app.state.schema._schema
-        kind, name, definition = graphql_fields(schema)[operation]
+        place = exposed(schema)[operation]
+        definition = place.field
         variables, declared, given = {}, [], []
         for argument, value in arguments.items():
             camel = to_camel_case(argument)
@@ -132,20 +132,24 @@ class GraphQL(Surface):
             given.append(f"{camel}: ${camel}")
         head = f"({', '.join(declared)})" if declared else ""
         call = f"({', '.join(given)})" if given else ""
-        document = f"{kind}{head} {{ {name}{call}{selection(definition.type)} }}"
+        asked = f"{' { '.join(place.path)}{call}{selection(definition.type)}{' }' * len(place.path)}"
+        document = f"{place.kind}{head} {{ {asked}"
         answer = await self.client.post(
             "/graphql", json={"query": document, "variables": variables}, headers=self._sent_headers()
         )
-        return Answer(self._read(definition.type, name, answer.json()), answer.headers)
+        return Answer(self._read(definition.type, place.path, answer.json()), answer.headers)
 
-    def _read(self, type_: Any, name: str, body: dict[str, Any]) -> Any:
+    def _read(self, type_: Any, path: Iterable[str], body: dict[str, Any]) -> Any:
         if body.get("errors"):
             said = body["errors"][0]["extensions"]
             detail = said["detail"]
             if isinstance(detail, list):
                 detail = [entry | {"loc": _after(entry["loc"], {"data"})} for entry in detail]
             raise Refused(said["status"], said["code"], detail)
-        return from_graphql(type_, body["data"][name])
+        value = body["data"]
+        for name in path:
+            value = value[name]
+        return from_graphql(type_, value)
 
 
 def _route_for(operation: str, arguments: Mapping[str, Any]) -> OperationRoute:
@@ -154,16 +158,6 @@ def _route_for(operation: str, arguments: Mapping[str, Any]) -> OperationRoute:
         if route.operation.name == operation and path_names_of(route.path) <= arguments.keys():
             return route
     return operation_routes()[operation]
-
-
-def graphql_fields(schema: GraphQLSchema) -> dict[str, tuple[str, str, Any]]:
-    """Operation name to its kind, its root field's name, and the field."""
-    found = {}
-    for kind, root in (("query", schema.query_type), ("mutation", schema.mutation_type)):
-        for name, definition in root.fields.items():
-            operation = definition.extensions["strawberry-definition"].metadata[OPERATION]
-            found[operation.name] = (kind, name, definition)
-    return found
 
 
 def selection(type_: Any) -> str:

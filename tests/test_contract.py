@@ -10,9 +10,8 @@ from gateway.app import create_app
 from gateway.settings import Settings
 from gateway.web.pages import explorer_examples
 from resolvers.operations import operation_of
-from resolvers.root import make_schema
+from resolvers.root import exposed, make_schema
 from rest_compat.api import operation_routes
-from tests.surfaces import graphql_fields
 
 ROOT = Path(__file__).parent.parent
 
@@ -22,16 +21,15 @@ GRAPHQL_ONLY: dict[str, str] = {}
 
 
 def test_whatever_one_surface_can_do_the_other_can():
-    graphql, rest = set(graphql_fields(make_schema()._schema)), set(operation_routes())
+    graphql, rest = set(exposed(make_schema()._schema)), set(operation_routes())
     assert graphql - rest == set(GRAPHQL_ONLY)
     assert rest - graphql == set(REST_ONLY)
 
 
 def test_both_surfaces_run_the_same_resolver():
-    for name, (_, _, definition) in graphql_fields(make_schema()._schema).items():
+    for name, place in exposed(make_schema()._schema).items():
         if name in operation_routes():
-            graphql = definition.extensions["strawberry-definition"].metadata["operation"]
-            assert graphql is operation_routes()[name].operation
+            assert place.operation is operation_routes()[name].operation
 
 
 def test_the_committed_graphql_schema_is_the_one_served():

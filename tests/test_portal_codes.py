@@ -1,0 +1,352 @@
+"""Coming into the portal by a mailed code, from outside: over GraphQL and REST, on both databases."""
+
+import asyncio
+import re
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import select
+
+from oauth.credentials import kind_of
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import table_of, update_rows
+from storage.tables.portal_codes import PortalCodeRow
+from tests.mailed import latest_code, mails_to
+from tests.surfaces import Refused
+
+_codes = table_of(PortalCodeRow)
+
+
+@pytest.fixture
+def address():
+    return f"ada-{uuid4().hex}@example.com"
+
+
+@pytest.fixture
+async def customer(surface, address):
+    return await surface.create_customer(data={"email": address, "name": "Ada"})
+
+
+@pytest.fixture
+def anyone(caller):
+    return caller(None)
+
+
+@pytest.fixture
+async def team(surface, address):
+    """A team whose owner has an address of its own, and a second member."""
+    data = {"email": address, "type": "team", "owner": {"email": f"owner-{address}"}}
+    made = await surface.create_customer(data=data)
+    await surface.create_member(data={"customer_id": made["id"], "email": f"bo-{address}"})
+    return await surface.get_customer(id=made["id"])
+
+
+async def request(anyone, tenant, email):
+    return await anyone.request_portal_code(data={"email": email, "slug": tenant.slug})
+
+
+async def authenticate(anyone, tenant, email, code):
+    return await anyone.authenticate_portal_code(data={"email": email, "slug": tenant.slug, "code": code})
+
+
+async def refused_code(anyone, tenant, email, code):
+    with pytest.raises(Refused) as refused:
+        await authenticate(anyone, tenant, email, code)
+    assert (refused.value.status, refused.value.code) == (401, "invalid_code")
+    return refused.value.detail
+
+
+async def change_codes(gateway, tenant, **values):
+    async with gateway.database.write() as connection:
+        await update_rows(connection, PortalCodeRow, _codes.c.workspace_id == UUID(tenant.id), **values)
+
+
+def another(code):
+    return ("2" if code[0] != "2" else "3") + code[1:]
+
+
+async def test_a_mailed_code_opens_a_session_of_an_hour(surface, anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    token = await authenticate(anyone, tenant, address, await latest_code(gateway, address))
+    assert kind_of(token["token"]) == CredentialKind.CUSTOMER_SESSION
+    session = await anyone.with_token(token["token"]).get_portal_session()
+    assert session["customer_id"] == customer["id"]
+    assert (session["return_url"], session["member"]) == (None, None)
+    assert session["expires_at"] == token["expires_at"]
+    assert (session["workspace"]["slug"], session["workspace"]["name"]) == (tenant.slug, "Acme")
+
+
+async def test_entering_with_the_customers_own_address_verifies_it(
+    surface, anyone, gateway, tenant, customer, address
+):
+    await request(anyone, tenant, address)
+    assert not (await surface.get_customer(id=customer["id"]))["email_verified"]
+    await authenticate(anyone, tenant, address, await latest_code(gateway, address))
+    verified = await surface.get_customer(id=customer["id"])
+    assert verified["email_verified"]
+    assert verified["modified_at"] is not None
+
+
+async def test_entering_with_a_members_address_opens_the_members_session(
+    surface, anyone, gateway, tenant, team, address
+):
+    bo = next(member for member in team["members"] if member["role"] == "member")
+    await request(anyone, tenant, bo["email"])
+    token = await authenticate(anyone, tenant, bo["email"], await latest_code(gateway, bo["email"]))
+    session = await anyone.with_token(token["token"]).get_portal_session()
+    assert (session["customer_id"], session["member"]["id"]) == (team["id"], bo["id"])
+    assert not (await surface.get_customer(id=team["id"]))["email_verified"]
+
+
+async def test_a_team_that_enters_with_its_own_address_is_its_owner(anyone, gateway, tenant, team, address):
+    await request(anyone, tenant, address)
+    token = await authenticate(anyone, tenant, address, await latest_code(gateway, address))
+    session = await anyone.with_token(token["token"]).get_portal_session()
+    assert session["member"]["role"] == "owner"
+
+
+async def test_case_and_spaces_of_address_and_code_do_not_count(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address.upper())
+    code = await latest_code(gateway, address.upper())
+    spaced = f" {code[:3].lower()} {code[3:].lower()} "
+    assert (await authenticate(anyone, tenant, address, spaced))["token"]
+
+
+async def test_the_workspace_can_be_named_by_its_id(anyone, gateway, tenant, customer, address):
+    data = {"email": address, "workspace_id": tenant.id}
+    await anyone.request_portal_code(data=data)
+    code = await latest_code(gateway, address)
+    assert (await anyone.authenticate_portal_code(data=data | {"code": code}))["token"]
+
+
+async def test_the_mail_says_whose_portal_it_is_and_where_to_enter_the_code(
+    anyone, gateway, tenant, customer, address
+):
+    await request(anyone, tenant, address)
+    (text,) = await mails_to(gateway, address)
+    assert "portal of Acme" in text
+    assert f"http://gateway/{tenant.slug}/portal within 30 minutes" in text
+
+
+async def test_an_unknown_address_is_answered_alike_and_mailed_nothing(anyone, gateway, tenant, customer):
+    stranger = f"nobody-{uuid4().hex}@example.com"
+    known, unknown = [
+        await anyone.ask("request_portal_code", {"data": {"email": email, "slug": tenant.slug}})
+        for email in (customer["email"], stranger)
+    ]
+    assert known.value == unknown.value
+    assert set(known.headers) == set(unknown.headers)
+    assert await mails_to(gateway, stranger) == []
+
+
+async def test_nothing_is_looked_up_or_written_before_the_answer_has_gone(gateway, tenant, customer, address):
+    """So the time it takes cannot tell whether the address is known."""
+    before_answer = []
+
+    async def send(message):
+        if message["type"] == "http.response.body":
+            before_answer.append(len(await mails_to(gateway, address)))
+
+    body = f'{{"email": "{address}", "slug": "{tenant.slug}"}}'.encode()
+
+    async def receive():
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/api/customer-portal/customer-session/request",
+        "raw_path": b"",
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+        "client": ("127.0.0.1", 1),
+        "server": ("gateway", 80),
+    }
+    await gateway.app(scope, receive, send)
+    assert before_answer == [0]
+    assert len(await mails_to(gateway, address)) == 1
+
+
+async def test_a_code_works_once(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await authenticate(anyone, tenant, address, code)
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_of_two_who_use_a_code_at_the_same_moment_one_comes_in(
+    anyone, gateway, tenant, customer, address
+):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    calls = [authenticate(anyone, tenant, address, code) for _ in range(4)]
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
+    assert [refusal.code for refusal in refusals] == ["invalid_code"] * 3
+
+
+async def test_a_code_ends_after_30_minutes(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    async with gateway.database.read() as connection:
+        found = await connection.execute(select(_codes).where(_codes.c.workspace_id == UUID(tenant.id)))
+        (row,) = found.all()
+    assert row.expires_at - row.created_at == timedelta(minutes=30)
+    await change_codes(gateway, tenant, expires_at=now())
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_the_fifth_wrong_try_ends_a_code(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    for _ in range(5):
+        await refused_code(anyone, tenant, address, another(code))
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_a_code_survives_four_wrong_tries(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    for _ in range(4):
+        await refused_code(anyone, tenant, address, another(code))
+    assert (await authenticate(anyone, tenant, address, code))["token"]
+
+
+async def test_wrong_tries_at_the_same_moment_all_count(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await asyncio.gather(*(refused_code(anyone, tenant, address, another(code)) for _ in range(5)))
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_another_code_ends_the_one_before(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    first = await latest_code(gateway, address)
+    await request(anyone, tenant, address)
+    await refused_code(anyone, tenant, address, first)
+    assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
+
+
+async def test_a_code_counts_for_its_own_address_and_workspace_only(
+    surface, caller, anyone, gateway, tenant, other_tenant, customer, address
+):
+    elsewhere = surface.with_token(other_tenant.token)
+    await elsewhere.create_customer(data={"email": address})
+    other = await surface.create_customer(data={"email": f"other-{address}"})
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await request(anyone, tenant, other["email"])
+    await refused_code(anyone, tenant, other["email"], code)
+    await refused_code(anyone, other_tenant, address, code)
+    assert (await authenticate(anyone, tenant, address, code))["token"]
+
+
+async def test_wrong_used_and_expired_codes_and_unknown_addresses_are_refused_alike(
+    surface, anyone, gateway, tenant, customer, address
+):
+    stranger = f"nobody-{address}"
+    details = {str(await refused_code(anyone, tenant, stranger, "ABCDEF"))}
+    await request(anyone, tenant, stranger)
+    details.add(str(await refused_code(anyone, tenant, stranger, "ABCDEF")))
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    details.add(str(await refused_code(anyone, tenant, address, another(code))))
+    await authenticate(anyone, tenant, address, code)
+    details.add(str(await refused_code(anyone, tenant, address, code)))
+    await request(anyone, tenant, address)
+    await change_codes(gateway, tenant, expires_at=now())
+    details.add(str(await refused_code(anyone, tenant, address, await latest_code(gateway, address))))
+    assert len(details) == 1
+
+
+async def test_a_deleted_customers_codes_end(surface, anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await surface.delete_customer(id=customer["id"])
+    await refused_code(anyone, tenant, address, code)
+    await surface.create_customer(data={"email": address})
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_a_removed_members_codes_end_and_the_others_do_not(
+    surface, anyone, gateway, tenant, team, address
+):
+    bo = next(member for member in team["members"] if member["role"] == "member")
+    await request(anyone, tenant, bo["email"])
+    await request(anyone, tenant, address)
+    await surface.delete_member(id=bo["id"])
+    await refused_code(anyone, tenant, bo["email"], await latest_code(gateway, bo["email"]))
+    assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
+
+
+async def test_a_code_ends_when_the_address_changes_hands(
+    surface, anyone, gateway, tenant, customer, address
+):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await surface.update_customer(id=customer["id"], data={"email": f"new-{address}"})
+    (owner,) = customer["members"]
+    await surface.update_member(id=owner["id"], data={"email": f"new-{address}"})
+    await surface.create_customer(data={"email": address})
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_an_address_is_mailed_ten_codes_an_hour_at_most(anyone, gateway, tenant, customer, address):
+    for _ in range(12):
+        await request(anyone, tenant, address)
+    assert len(await mails_to(gateway, address)) == 10
+    assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
+    await change_codes(gateway, tenant, created_at=now() - timedelta(hours=1, seconds=1))
+    await request(anyone, tenant, address)
+    assert len(await mails_to(gateway, address)) == 11
+
+
+async def test_what_is_kept_holds_neither_address_nor_code(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    async with gateway.database.read() as connection:
+        found = await connection.execute(select(_codes).where(_codes.c.workspace_id == UUID(tenant.id)))
+        (row,) = found.mappings().all()
+    assert address not in str(dict(row))
+    assert code not in {row["hash"], row["recipient"]}
+    assert re.fullmatch("[0-9a-f]{64}", row["hash"])
+
+
+@pytest.mark.parametrize(
+    ("change", "problems"),
+    [
+        ({"email": "ada"}, {("email",): "email"}),
+        ({"slug": None}, {("workspace_id",): "missing"}),
+        ({"workspace_id": "00000000-0000-4000-8000-000000000000"}, {("workspace_id",): "conflict"}),
+        ({"colour": "red"}, {("colour",): "extra_forbidden"}),
+        ({"code": "A" * 65}, {("code",): "string_too_long"}),
+        ({"code": 123456}, {("code",): "string_type"}),
+        ({"code": "A\x00"}, {("code",): "string_nul"}),
+    ],
+)
+async def test_bad_input_is_named(anyone, tenant, change, problems):
+    data = {"email": "ada@example.com", "slug": tenant.slug, "code": "ABCDEF"} | change
+    with pytest.raises(Refused) as refused:
+        await anyone.authenticate_portal_code(data=data)
+    assert (refused.value.status, refused.value.problems) == (422, problems)
+
+
+async def test_a_refused_code_is_not_repeated(anyone, tenant):
+    data = {"email": "ada@example.com", "slug": tenant.slug, "code": 234567}
+    with pytest.raises(Refused) as refused:
+        await anyone.authenticate_portal_code(data=data)
+    assert "input" not in refused.value.detail[0]
+
+
+async def test_an_unknown_workspace_is_not_found(anyone):
+    data = {"email": "ada@example.com", "slug": f"w-{uuid4().hex}"}
+    for call in (
+        anyone.request_portal_code(data=data),
+        anyone.authenticate_portal_code(data=data | {"code": "ABCDEF"}),
+    ):
+        with pytest.raises(Refused, match="not_found"):
+            await call
