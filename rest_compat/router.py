@@ -138,7 +138,7 @@ class Router(APIRouter):
                 methods=[method],
                 status_code=status,
                 response_model=model if is_json else None,
-                response_class=route_class.writes,
+                response_class=Response if status in EMPTY else route_class.writes,
                 responses=ERRORS if is_json else ERRORS_AS_JSON,
                 summary=name.replace("_", " ").capitalize(),
                 description=operation.description,

@@ -16,6 +16,7 @@ class World:
     """The ids of a workspace's resources; `unfinished` is a file whose parts have all arrived."""
 
     workspace: str
+    slug: str
     share: str
     price: str
     custom_field: str
@@ -56,7 +57,12 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     member = await workspace.create_member(data={"customer_id": team["id"], "email": "bo@example.com"})
     events = await workspace.list_events(customer_id=[team["id"]])
     sharing = await workspace.create_file_share_session(
-        data={"share_id": share["id"], "price_amount": 1500, "file_size_bytes": 7}
+        data={
+            "share_id": share["id"],
+            "customer_id": team["id"],
+            "price_amount": 1500,
+            "file_size_bytes": 7,
+        }
     )
     payment = await workspace.record_payment(id=sharing["id"], data={"amount": 1500, "currency": "usd"})
     session = await workspace.create_customer_session(data={"customer_id": team["id"]})
@@ -67,6 +73,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     allowed = await allow(user, tenant.user_id, client["oauth_client"]["id"])
     return World(
         workspace=tenant.id,
+        slug=tenant.slug,
         share=share["id"],
         price=share["prices"][0]["id"],
         custom_field=field["id"],
@@ -139,6 +146,23 @@ EXAMPLES: dict[str, Arguments] = {
     "update_member": lambda world: {"id": world.member, "data": {"role": "owner"}},
     "delete_member": lambda world: {"id": world.member},
     "create_customer_session": lambda world: {"data": {"customer_id": world.team}},
+    "request_portal_code": lambda world: {"data": {"email": "team@example.com", "slug": world.slug}},
+    "authenticate_portal_code": lambda world: {
+        "data": {"email": "team@example.com", "slug": world.slug, "code": "ABCDEF"}
+    },
+    "get_portal_session": lambda world: {},
+    "end_portal_session": lambda world: {},
+    "get_portal_customer": lambda world: {},
+    "update_portal_customer": lambda world: {"data": {"name": "Team"}},
+    "get_portal_share": lambda world: {"id": world.share},
+    "list_portal_shares": lambda world: {},
+    "get_portal_file_share_session": lambda world: {"id": world.file_share_session},
+    "list_portal_file_share_sessions": lambda world: {},
+    "get_portal_member": lambda world: {"id": world.member},
+    "list_portal_members": lambda world: {},
+    "create_portal_member": lambda world: {"data": {"email": "cy@example.com"}},
+    "update_portal_member": lambda world: {"id": world.member, "data": {"name": "Bo"}},
+    "delete_portal_member": lambda world: {"id": world.member},
     "get_event": lambda world: {"id": world.event},
     "list_events": lambda world: {"workspace_id": [world.workspace]},
     "list_event_names": lambda world: {"workspace_id": [world.workspace]},
@@ -216,6 +240,11 @@ OWN = {
     "create_personal_access_token",
     "list_personal_access_tokens",
     "list_authorized_applications",
+    "get_portal_session",
+    "end_portal_session",
+    "get_portal_customer",
+    "update_portal_customer",
+    "create_portal_member",
 }
 
 # Operations on what is a user's own, which a workspace's token has nothing to do with.

@@ -8,6 +8,7 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import select
 
+from oauth.principals import PrincipalKind
 from rest_compat.api import operation_routes
 from storage.tables.registry import METADATA
 from tests.conftest import make_tenant, make_token
@@ -15,6 +16,13 @@ from tests.examples import EXAMPLES, OWN, PERSONAL, make_world
 from tests.surfaces import Refused, Rest
 
 OPERATIONS = sorted(EXAMPLES)
+PUBLIC = {name for name, route in operation_routes().items() if route.operation.why_public}
+PORTAL = {
+    name
+    for name, route in operation_routes().items()
+    if route.operation.kinds == {PrincipalKind.CUSTOMER_SESSION}
+}
+CLOSED = [name for name in OPERATIONS if name not in PUBLIC]
 
 
 async def build(gateway: Any) -> Any:
@@ -30,9 +38,18 @@ async def built(gateway):
     return await build(gateway)
 
 
-def token_for(tenant: Any, name: str) -> str:
+def token_for(tenant: Any, name: str, customer_token: str) -> str:
     """The tenant's token of the kind that the operation takes."""
+    if name in PORTAL:
+        return customer_token
     return tenant.personal_token if name in PERSONAL else tenant.token
+
+
+async def make_customer_token(gateway: Any, tenant: Any) -> str:
+    """A session of a new team customer of the tenant."""
+    workspace = Rest(gateway.client, gateway.app, tenant.token)
+    team = await workspace.create_customer(data={"email": "other@example.com", "type": "team"})
+    return str((await workspace.create_customer_session(data={"customer_id": team["id"]}))["token"])
 
 
 async def rows_of(gateway: Any, tenant: Any) -> str:
@@ -54,19 +71,19 @@ def test_every_operation_has_an_example():
     assert set(operation_routes()) == set(EXAMPLES)
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
-async def test_a_workspace_can_do_everything_with_its_own(name, gateway, caller):
+@pytest.mark.parametrize("name", CLOSED)
+async def test_everything_can_be_done_with_ones_own(name, gateway, caller):
     tenant, world = await build(gateway)
-    await caller(token_for(tenant, name)).ask(name, EXAMPLES[name](world))
+    await caller(token_for(tenant, name, world.customer_token)).ask(name, EXAMPLES[name](world))
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", CLOSED)
 async def test_another_workspace_reaches_nothing_and_changes_nothing(
     name, built, gateway, caller, other_tenant
 ):
     tenant, world = built
     before = await rows_of(gateway, tenant)
-    outsider = caller(token_for(other_tenant, name))
+    outsider = caller(token_for(other_tenant, name, await make_customer_token(gateway, other_tenant)))
     if name in OWN or (name.startswith("list_") and "workspace_id" not in EXAMPLES[name](world)):
         answer = await outsider.ask(name, EXAMPLES[name](world))
         assert not world.ids & set(json.dumps(answer.value).split('"'))
@@ -78,7 +95,7 @@ async def test_another_workspace_reaches_nothing_and_changes_nothing(
     assert await rows_of(gateway, tenant) == before
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", CLOSED)
 async def test_without_a_credential_nothing_is_done(name, built, gateway, caller):
     tenant, world = built
     before = await rows_of(gateway, tenant)
@@ -88,7 +105,7 @@ async def test_without_a_credential_nothing_is_done(name, built, gateway, caller
     assert await rows_of(gateway, tenant) == before
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if name != "get_viewer"])
+@pytest.mark.parametrize("name", [name for name in CLOSED if name not in PORTAL | {"get_viewer"}])
 async def test_a_customer_reaches_nothing_of_the_core(name, built, caller):
     _, world = built
     with pytest.raises(Refused) as refused:
@@ -96,7 +113,7 @@ async def test_a_customer_reaches_nothing_of_the_core(name, built, caller):
     assert (refused.value.status, refused.value.code) == (403, "not_permitted")
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if name != "get_viewer"])
+@pytest.mark.parametrize("name", [name for name in CLOSED if name != "get_viewer"])
 async def test_a_token_without_the_scope_is_told_which_would_do(name, built, gateway, caller):
     tenant, world = built
     operation = operation_routes()[name].operation
@@ -107,4 +124,4 @@ async def test_a_token_without_the_scope_is_told_which_would_do(name, built, gat
     if refused.value.code == "insufficient_scope":
         assert operation.scope in refused.value.detail
     else:
-        assert name in PERSONAL
+        assert name in PERSONAL | PORTAL
