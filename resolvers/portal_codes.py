@@ -70,7 +70,6 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
     )
     if entrant is not None:
         await write_mail(unit.unit, _mail(unit, workspace, email, code), workspace["id"])
-        unit.afterwards.append(unit.services.wake_delivery)
 
 
 async def use_code(unit: Context, workspace: Row, email: str, code: str) -> Entrant | None:

@@ -44,6 +44,7 @@ async def request_portal_code(ctx: Context, data: PortalCodeRequest) -> bool:
     async def send() -> None:
         async with ctx.change() as unit:
             await mail_code(unit, workspace, data.email)
+        ctx.services.wake_delivery()
 
     ctx.caller.after_response.append(send)
     return True

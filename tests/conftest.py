@@ -25,11 +25,12 @@ SECRET = "a secret of the tests, 32 characters"
 
 @dataclass(frozen=True)
 class Gateway:
-    """A running gateway over one database."""
+    """A running gateway over one database, whose mails are files in `outbox`."""
 
     app: Any
     client: httpx.AsyncClient
     database: Database
+    outbox: Path
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ async def run_gateway(database_url: str, objects: Path, **settings: Any) -> Asyn
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, base_url="http://gateway") as client,
     ):
-        yield Gateway(app, client, database)
+        yield Gateway(app, client, database, objects / "outbox")
 
 
 async def make_tenant(gateway: Gateway, **values: Any) -> Tenant:

@@ -37,7 +37,7 @@ def serve(database_url: str, objects: Path) -> Iterator[tuple[str, Tenant]]:
     async def run() -> None:
         database = app.state.services.database
         await upgrade(database)
-        made.append(await make_tenant(Gateway(app, None, database)))  # type: ignore[arg-type]
+        made.append(await make_tenant(Gateway(app, None, database, objects / "outbox")))  # type: ignore[arg-type]
         await server.serve(sockets=[listener])
 
     thread = threading.Thread(target=asyncio.run, args=(run(),), daemon=True)
