@@ -3,7 +3,8 @@
 import inspect
 from collections.abc import Iterable, Iterator
 
-from oauth.scopes import CUSTOMER_SCOPES, OPENID_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope, that_would_do
+from oauth.principals import WIDEST_SCOPES, PrincipalKind
+from oauth.scopes import OPENID_SCOPES, Scope, that_would_do
 from resolvers.root import exposed, make_schema
 from rest_compat.api import PREFIX, documented_routes
 from schema.errors import Failure
@@ -40,17 +41,39 @@ def operations_page() -> str:
 
 def scopes_page() -> str:
     """docs/scopes.md: every scope and the credentials that can have it."""
-    holders = {
-        "workspace tokens": WORKSPACE_SCOPES,
-        "personal tokens": USER_SCOPES,
-        "customer sessions": CUSTOMER_SCOPES,
-    }
     lines = ["# Scopes\n", GENERATED, "A `:write` scope also reads.\n"]
     lines += [*_row("scope", "held by"), "|---|---|"]
     for scope in Scope:
-        who = [name for name, scopes in holders.items() if scope in scopes]
+        who = [f"{_words(kind)}s" for kind, scopes in WIDEST_SCOPES.items() if scope in scopes]
         note = "; OpenID Connect" if scope in OPENID_SCOPES else ""
         lines += _row(f"`{scope}`", ", ".join(who) + note)
+    return "\n".join(lines) + "\n"
+
+
+def permissions_page() -> str:
+    """docs/permissions.md: each operation with the kinds of credential that may and may not do it."""
+    lines = [
+        "# Permissions\n",
+        GENERATED,
+        "Who may do what, with every scope that a credential of the kind can be granted: see",
+        "[scopes.md](scopes.md). Refused is 401 `unauthorized` without a credential, else 403:",
+        "`not_permitted` where the operation does not take the kind, `insufficient_scope` where no",
+        "credential of the kind can have the scope. Allowed means for what the caller can see: a",
+        "workspace's or a user's own, and for a customer its own and what its workspace shows to",
+        "everyone; anything else does not exist (404). The tests try each cell on REST and on GraphQL.",
+    ]
+    twins, tag = _twins(), None
+    for route in documented_routes():
+        if route.tags[0] != tag:
+            tag = route.tags[0]
+            kinds = [_words(kind) for kind in PrincipalKind]
+            lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "no credential", *kinds), "|---" * 8 + "|"]
+        method = next(iter(route.methods or ()))
+        field = twins[route.operation.name].partition("(")[0]
+        cells = [
+            "allowed" if route.operation.is_open_to(kind) else "refused" for kind in (None, *PrincipalKind)
+        ]
+        lines += _row(f"`{method} {PREFIX}{route.path}`", f"`{field}`", *cells)
     return "\n".join(lines) + "\n"
 
 
@@ -98,6 +121,7 @@ def pages() -> dict[str, str]:
     """File name in docs/ to its text."""
     return {
         "operations.md": operations_page(),
+        "permissions.md": permissions_page(),
         "scopes.md": scopes_page(),
         "errors.md": errors_page(),
         "metrics.md": metrics_page(),
@@ -110,6 +134,11 @@ def _twins() -> dict[str, str]:
         path, arguments = ".".join(place.path), ", ".join(place.field.args)
         found[name] = f"{path}({arguments})" if arguments else path
     return found
+
+
+def _words(kind: PrincipalKind) -> str:
+    words = kind.replace("_", " ")
+    return words.replace("oauth", "OAuth")
 
 
 def _row(*cells: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
-from oauth.scopes import Scope
+from oauth.scopes import CLIENT_SCOPES, CUSTOMER_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope
 
 
 class PrincipalKind(StrEnum):
@@ -18,6 +18,15 @@ class PrincipalKind(StrEnum):
 
 
 CORE_KINDS = frozenset(PrincipalKind) - {PrincipalKind.CUSTOMER_SESSION}
+
+# All that a credential of each kind can be granted.
+WIDEST_SCOPES: dict[PrincipalKind, frozenset[Scope]] = {
+    PrincipalKind.WORKSPACE_TOKEN: WORKSPACE_SCOPES,
+    PrincipalKind.PERSONAL_TOKEN: USER_SCOPES,
+    PrincipalKind.OAUTH_TOKEN: CLIENT_SCOPES,
+    PrincipalKind.BROWSER_SESSION: USER_SCOPES,
+    PrincipalKind.CUSTOMER_SESSION: CUSTOMER_SCOPES,
+}
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from oauth.principals import CORE_KINDS, PrincipalKind
-from oauth.scopes import Scope, that_would_do
+from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
+from oauth.scopes import Scope, covers, that_would_do
 from schema.base import Filters, Input
 from schema.errors import Invalid, Problem, problem
 
@@ -80,6 +80,14 @@ class Operation:
             return f"{text}\n\nNeeds a credential, and no scope."
         wanted = " or ".join(f"`{scope}`" for scope in that_would_do(self.scope))
         return f"{text}\n\nNeeds the scope {wanted}."
+
+    def is_open_to(self, kind: PrincipalKind | None) -> bool:
+        """Whether a credential of this kind, with every scope it can have, may do it; None is none."""
+        if not self.kinds:
+            return True
+        if kind not in self.kinds:
+            return False
+        return self.scope is None or covers(WIDEST_SCOPES[kind], self.scope)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
