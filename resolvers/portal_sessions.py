@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
@@ -97,11 +97,19 @@ async def end_portal_session(ctx: Context) -> UUID:
     return id
 
 
+async def find_portal_workspace(ctx: Context, slug: str) -> PortalWorkspace:
+    """What anyone may know of the workspace in whose portal they are to come in. Raises `NotFound`."""
+    return PortalWorkspace.model_validate(await _find_workspace(ctx, _workspaces.c.slug == slug))
+
+
 async def _workspace_of(ctx: Context, data: PortalDoor) -> Row:
-    """The workspace, which has a public page: that it exists is no secret. Raises `NotFound`."""
-    named = _workspaces.c.id == data.workspace_id
     if data.slug is not None:
-        named = _workspaces.c.slug == data.slug.lower()
+        return await _find_workspace(ctx, _workspaces.c.slug == data.slug.lower())
+    return await _find_workspace(ctx, _workspaces.c.id == data.workspace_id)
+
+
+async def _find_workspace(ctx: Context, named: ColumnElement[bool]) -> Row:
+    """The workspace, which has a public page: that it exists is no secret. Raises `NotFound`."""
     async with ctx.read() as connection:
         row = (await connection.execute(select(_workspaces).where(named))).mappings().first()
     if row is None:
