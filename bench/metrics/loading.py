@@ -1,0 +1,128 @@
+"""Make a database of one size: the raw rows in bulk, the log out of them by SQL, indexes after that."""
+
+from collections.abc import Callable
+from random import Random
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.schema import AddConstraint, CreateIndex, DropConstraint, DropIndex, ExecutableDDLElement
+
+from bench.metrics.activity import CUSTOMERS, DAYS, Row, activity
+from bench.metrics.raw_tables import TABLES, create_indexes, create_tables, insert_facts
+from bench.metrics.stores import Stores
+from storage.migrations.run import upgrade
+from storage.rows import insert_rows, table_of
+from storage.tables.customers import CustomerRow
+from storage.tables.metrics import MetricFactRow
+from storage.tables.shares import ShareRow
+from storage.tables.workspaces import WorkspaceRow
+
+_facts = table_of(MetricFactRow)
+_random = Random(1)
+WORKSPACE_ID = UUID(int=_random.getrandbits(128), version=4)
+SHARE_IDS = [UUID(int=_random.getrandbits(128), version=4) for _ in range(200)]
+CUSTOMER_IDS = [UUID(int=_random.getrandbits(128), version=4) for _ in range(CUSTOMERS)]
+
+# Is told what is being done, and which part of all is done.
+Progress = Callable[[str, float], None]
+# Roughly the part that the rows take; the statements share what is left.
+ROWS_PART = 0.4
+
+
+async def load(stores: Stores, name: str, many: int, progress: Progress) -> None:
+    """Make the database `name` with `many` sessions and events; it appears when it is complete."""
+    building = f"{name}-building"
+    await stores.drop(building)
+    await stores.create(building)
+    database = stores.open(building)
+    await upgrade(database)
+    async with database.write() as connection:
+        await _insert_tenant(connection)
+    async with database.engine.connect() as connection:
+        if database.is_sqlite:
+            await _hurry(connection)
+        async with connection.begin():
+            await _insert_rows(connection, many, progress)
+            await _index_rows_and_write_log(connection, progress)
+        progress("analyzing", 1.0)
+        await analyze(connection)
+    await database.close()
+    await stores.rename(building, name)
+
+
+async def _insert_tenant(connection: AsyncConnection) -> None:
+    await insert_rows(connection, WorkspaceRow, [{"id": WORKSPACE_ID, "name": "Bench", "slug": "bench"}])
+    shares = [{"workspace_id": WORKSPACE_ID, "id": id, "name": f"Share {id}"} for id in SHARE_IDS]
+    await insert_rows(connection, ShareRow, shares)
+    customers = [
+        {"workspace_id": WORKSPACE_ID, "id": id, "person": person, "email": f"{person}@example.com"}
+        for person, id in enumerate(CUSTOMER_IDS, 1)
+    ]
+    await insert_rows(connection, CustomerRow, customers)
+
+
+async def _hurry(connection: AsyncConnection) -> None:
+    """A database that is only being built need not survive anything."""
+    for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-1000000", "threads=2"):
+        await connection.exec_driver_sql(f"PRAGMA {pragma}")
+    await connection.rollback()
+    await connection.execution_options(sqlite_begin="IMMEDIATE")
+
+
+async def _insert_rows(connection: AsyncConnection, many: int, progress: Progress) -> None:
+    dialect = connection.dialect.name
+    for statement in create_tables(dialect, WORKSPACE_ID):
+        await connection.exec_driver_sql(statement)
+    shares = SHARE_IDS if dialect == "postgresql" else [id.hex for id in SHARE_IDS]
+    for day, batch in enumerate(activity(many, shares)):
+        for table in TABLES:
+            await _bulk(connection, table, getattr(batch, table))
+        progress("rows", ROWS_PART * day / DAYS)
+
+
+async def _bulk(connection: AsyncConnection, table: str, rows: list[Row]) -> None:
+    columns = [column.split()[0] for column in TABLES[table].split(", ")]
+    if connection.dialect.name == "postgresql":
+        driver = (await connection.get_raw_connection()).driver_connection
+        assert driver is not None
+        await driver.copy_records_to_table(f"raw_{table}", records=rows, columns=columns)
+    elif rows:
+        places = ", ".join("?" * len(columns))
+        into = f"raw_{table} ({', '.join(columns)})"
+        await connection.exec_driver_sql(f"INSERT INTO {into} VALUES ({places})", rows)
+
+
+async def _index_rows_and_write_log(connection: AsyncConnection, progress: Progress) -> None:
+    """In the transaction that made the tables, so that PostgreSQL writes them once."""
+    dialect = connection.dialect.name
+    before: list[ExecutableDDLElement] = [DropIndex(index) for index in _facts.indexes]
+    after: list[ExecutableDDLElement] = [CreateIndex(index) for index in _facts.indexes]
+    if dialect == "postgresql":
+        await connection.exec_driver_sql("TRUNCATE metric_facts")
+        before.append(DropConstraint(_facts.primary_key))
+        after.append(AddConstraint(_facts.primary_key))
+    for statement in before:
+        await connection.execute(statement)
+    steps = [
+        *(("indexing rows", text(statement)) for statement in create_indexes(dialect)),
+        *(("facts", text(statement)) for statement in insert_facts(dialect)),
+        *(("indexing facts", statement) for statement in after),
+    ]
+    for place, (what, step) in enumerate(steps):
+        progress(what, ROWS_PART + (1 - ROWS_PART) * place / len(steps))
+        await connection.execute(step)
+
+
+async def analyze(connection: AsyncConnection) -> None:
+    """What planners know: on PostgreSQL all that autovacuum would find out, on SQLite of the raw rows only.
+
+    Nothing analyzes the product's tables on SQLite, so that they are measured as they are served.
+    """
+    if connection.dialect.name == "postgresql":
+        await connection.execution_options(isolation_level="AUTOCOMMIT")
+        await connection.exec_driver_sql("VACUUM (ANALYZE)")
+        return
+    async with connection.begin():
+        for table in TABLES:
+            await connection.exec_driver_sql(f"ANALYZE raw_{table}")

