@@ -17,11 +17,11 @@ from bench.metrics.cases import (
     Question,
 )
 from bench.metrics.loading import WORKSPACE_ID
-from bench.metrics.ours import make_source
 from bench.metrics.raw import Raw
 from storage.database import Database
+from storage.metrics.cell_source import make_source
 from storage.metrics.engine import Columns, compute
-from storage.metrics.source import FactSource
+from storage.metrics.fact_source import FactSource
 
 ROUNDS = 5
 # Ours are short, so a round has more of them.

@@ -2,22 +2,24 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 from random import Random
 from statistics import median
 from time import perf_counter
 
+from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bench.metrics.activity import CUSTOMERS
 from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID
-from bench.metrics.ours import fold_all, fold_forever
+from bench.metrics.ours import fold_all, folding
 from storage.database import Database
 from storage.enums import FactKind
-from storage.metrics.facts import Fact, microseconds, record_facts
-from storage.rows import insert_rows
+from storage.metrics.facts import Fact, record_facts, row_of
+from storage.rows import table_of
 from storage.tables.metrics import MetricFactRow
 
 WRITERS, ROUNDS = 8, 3
@@ -53,8 +55,7 @@ class WriteFigures:
 
 async def insert_alone(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
     """What `record_facts` does for the log, and nothing else."""
-    rows = [asdict(fact) | {"kind": fact.kind.value, "moment": microseconds(fact.moment)} for fact in facts]
-    await insert_rows(connection, MetricFactRow, rows)
+    await connection.execute(insert(table_of(MetricFactRow)), [row_of(fact) for fact in facts])
 
 
 async def measure_writes(
@@ -64,24 +65,21 @@ async def measure_writes(
     rates: dict[str, list[float]] = {}
     slowest: dict[str, list[float]] = {}
 
-    async def measure(what: str, write: Write, units: list[list[Fact]], *, folding: bool) -> None:
-        fold = asyncio.create_task(fold_forever(database)) if folding else None
-        times, seconds = await _write_at_once(database, write, units)
-        if fold is not None:
-            fold.cancel()
-            await asyncio.gather(fold, return_exceptions=True)
+    async def measure(what: str, write: Write, units: list[list[Fact]], *, with_fold: bool = False) -> None:
+        async with folding(database) if with_fold else nullcontext():
+            times, seconds = await _write_at_once(database, write, units)
         rates.setdefault(what, []).append(sum(map(len, units)) / seconds)
         slowest.setdefault(what, []).append(1_000 * max(times))
 
     for turn in range(ROUNDS):
         progress(f"writing, round {turn + 1} of {ROUNDS}")
-        await measure("live alone", insert_alone, _live(random), folding=False)
-        await measure("live unfolded", record_facts, _live(random), folding=False)
+        await measure("live alone", insert_alone, _live(random))
+        await measure("live unfolded", record_facts, _live(random))
         await fold_all(database)
-        await measure("live", record_facts, _live(random), folding=True)
+        await measure("live", record_facts, _live(random), with_fold=True)
         await fold_all(database)
-        await measure("bulk alone", insert_alone, _back_fill(random), folding=False)
-        await measure("back-fill", record_facts, _back_fill(random), folding=False)
+        await measure("bulk alone", insert_alone, _back_fill(random))
+        await measure("back-fill", record_facts, _back_fill(random))
         started = perf_counter()
         await fold_all(database)
         rates.setdefault("folded", []).append(BATCHES * BATCH / (perf_counter() - started))
