@@ -6,6 +6,7 @@ PORT ?= 8000
 HOST ?= 127.0.0.1
 WORKERS ?= auto
 EXAMPLES ?= 500
+SIZES ?= 100k,1M
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
 .PHONY: help setup run test check generated migration browser parity bench format lock
@@ -53,8 +54,9 @@ browser:  ## Install the Chromium that the browser tests drive, where there is n
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
 	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) tests/test_parity.py tests/test_openapi_fuzz.py tests/metrics
 
-bench: setup  ## Measure both surfaces against the floor, on SQLite and PostgreSQL
+bench: setup  ## Measure both surfaces, and metrics against raw rows, on SQLite and PostgreSQL (SIZES=100k,1M,5M)
 	@$(BIN)/python -m bench.http
+	@$(BIN)/python -m bench.metrics --sizes $(SIZES)
 
 format: setup  ## Format the code
 	@$(BIN)/ruff check --fix --quiet . || true

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import aiohttp
 import orjson
@@ -67,7 +68,9 @@ async def wait_for(address: str) -> None:
     raise SystemExit("The gateway did not start.")
 
 
-async def rate(client: aiohttp.ClientSession, request: tuple, connections: int, calls: int) -> float:
+async def rate(
+    client: aiohttp.ClientSession, request: tuple[str, str, dict[str, Any]], connections: int, calls: int
+) -> float:
     """Requests a second at so many connections."""
     left = iter(range(calls))
 

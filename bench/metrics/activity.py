@@ -1,4 +1,4 @@
-"""Believable activity of one workspace over two years, day by day, as rows of the raw tables; always the same."""
+"""Believable activity of a workspace over two years, as rows of the raw tables; the same each time."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

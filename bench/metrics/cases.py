@@ -12,6 +12,7 @@ from storage.metrics.source import Selection
 
 NEW_YORK, KOLKATA = "America/New_York", "Asia/Kolkata"
 CURRENCY = "usd"
+ALL_ROWS = Selection((WORKSPACE_ID,))
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Question:
 
     name: str
     zone: str = NEW_YORK
-    selection: Selection = Selection((WORKSPACE_ID,))
+    selection: Selection = ALL_ROWS
     metrics: Sequence[Metric] = METRICS
 
     def edges(self, dates: Dates) -> list[int]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from random import Random
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import Executable, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import AddConstraint, CreateIndex, DropConstraint, DropIndex, ExecutableDDLElement
 
@@ -38,7 +38,7 @@ async def load(stores: Stores, name: str, many: int, progress: Progress) -> None
     database = stores.open(building)
     await upgrade(database)
     async with database.write() as connection:
-        await _insert_tenant(connection)
+        await insert_tenant(connection)
     async with database.engine.connect() as connection:
         if database.is_sqlite:
             await _hurry(connection)
@@ -51,7 +51,8 @@ async def load(stores: Stores, name: str, many: int, progress: Progress) -> None
     await stores.rename(building, name)
 
 
-async def _insert_tenant(connection: AsyncConnection) -> None:
+async def insert_tenant(connection: AsyncConnection) -> None:
+    """The workspace with its shares and customers."""
     await insert_rows(connection, WorkspaceRow, [{"id": WORKSPACE_ID, "name": "Bench", "slug": "bench"}])
     shares = [{"workspace_id": WORKSPACE_ID, "id": id, "name": f"Share {id}"} for id in SHARE_IDS]
     await insert_rows(connection, ShareRow, shares)
@@ -104,7 +105,7 @@ async def _index_rows_and_write_log(connection: AsyncConnection, progress: Progr
         after.append(AddConstraint(_facts.primary_key))
     for statement in before:
         await connection.execute(statement)
-    steps = [
+    steps: list[tuple[str, Executable]] = [
         *(("indexing rows", text(statement)) for statement in create_indexes(dialect)),
         *(("facts", text(statement)) for statement in insert_facts(dialect)),
         *(("indexing facts", statement) for statement in after),

@@ -148,7 +148,9 @@ def _metrics(sums: Sums, active_before: int) -> dict[str, list[Number]]:
         "file_share_free_sessions": [many - priced for many, priced in _zip(sums, "sessions", "priced")],
         "file_share_active_sessions": list(accumulate(changes, initial=active_before))[1:],
         "file_share_completed_sessions": [*sums["completed"]],
-        "file_share_expired_sessions": [many - completed for many, completed in _zip(sums, "ended", "completed")],
+        "file_share_expired_sessions": [
+            many - completed for many, completed in _zip(sums, "ended", "completed")
+        ],
         "file_share_avg_downloads": _ratio(sums["downloads"], sums["sessions"]),
         "file_share_total_size_bytes": [*sums["size"]],
         "cumulative_file_share_sessions": list(accumulate(sums["sessions"])),

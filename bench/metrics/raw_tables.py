@@ -48,7 +48,9 @@ def create_tables(dialect: str, workspace_id: UUID) -> list[str]:
     """Tables of one workspace's rows."""
     id = "uuid" if dialect == "postgresql" else "char(32)"
     tenant = f"workspace_id {id} NOT NULL DEFAULT '{workspace_id.hex}'"
-    return [f"CREATE TABLE raw_{name} ({tenant}, {columns.format(id=id)})" for name, columns in TABLES.items()]
+    return [
+        f"CREATE TABLE raw_{name} ({tenant}, {columns.format(id=id)})" for name, columns in TABLES.items()
+    ]
 
 
 def create_indexes(dialect: str) -> list[str]:

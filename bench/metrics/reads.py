@@ -1,6 +1,5 @@
-"""How long questions take over one database, ours and raw in turns; first of all that they answer the same."""
+"""How long questions take over one database, ours and raw in turns, and that they answer the same."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
@@ -16,7 +15,7 @@ from bench.metrics.cases import (
     Dates,
     Question,
 )
-from bench.metrics.loading import WORKSPACE_ID
+from bench.metrics.loading import WORKSPACE_ID, Progress
 from bench.metrics.raw import Raw
 from storage.database import Database
 from storage.metrics.cell_source import make_source
@@ -31,23 +30,21 @@ RAW = "raw"
 
 @dataclass(frozen=True)
 class ReadFigures:
-    """Medians in milliseconds by range and question; `RAW`'s is of all 21 metrics in New York over raw rows."""
+    """Medians in milliseconds by range and question; `RAW` is all 21 metrics in New York over raw rows."""
 
     dialect: str
     size: int
     medians: dict[tuple[str, str], float]
 
 
-async def measure_reads(
-    database: Database, dialect: str, size: int, progress: Callable[[str], None]
-) -> ReadFigures:
+async def measure_reads(database: Database, dialect: str, size: int, progress: Progress) -> ReadFigures:
     for dates in RANGES:
-        progress(f"comparing the answers for {dates.name}")
+        progress(f"comparing answers, {dates.name}", 0)
         await _compare(database, dates)
     times: dict[tuple[str, str], list[float]] = {}
     for turn in range(ROUNDS):
         for dates in RANGES:
-            progress(f"reading {dates.name}, round {turn + 1} of {ROUNDS}")
+            progress(f"reading, {dates.name}", turn / ROUNDS)
             started = perf_counter()
             await _raw(database, ALL, dates)
             times.setdefault((dates.name, RAW), []).append(perf_counter() - started)

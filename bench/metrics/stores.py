@@ -1,7 +1,7 @@
 """The databases of the bench: kept under a folder, so that only the first run of a size makes its data."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -93,16 +93,17 @@ class PostgresqlStores:
     def _url(self, name: str) -> str:
         return self._address.replace("/postgres?", f"/{name}?")
 
-    async def _run(self, statement: str, *values: str) -> list[asyncpg.Record]:
+    async def _run(self, statement: str, *values: str) -> Sequence[object]:
         connection = await asyncpg.connect(self._url("postgres"))
         try:
-            return await connection.fetch(statement, *values)
+            found: Sequence[object] = await connection.fetch(statement, *values)
+            return found
         finally:
             await connection.close()
 
 
-@asynccontextmanager
-async def open_stores(dialect: str, folder: Path) -> AsyncIterator[Stores]:
+@contextmanager
+def open_stores(dialect: str, folder: Path) -> Iterator[Stores]:
     """SQLite's files, or a PostgreSQL server that runs until the block is left."""
     folder.mkdir(parents=True, exist_ok=True)
     if dialect == "sqlite":

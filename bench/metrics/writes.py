@@ -1,4 +1,4 @@
-"""How fast facts are recorded by writers at once, against inserting the facts alone, and how fast they fold."""
+"""How fast writers record facts, against inserting the facts alone, and how fast facts are folded."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bench.metrics.activity import CUSTOMERS
-from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID
+from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID, Progress
 from bench.metrics.ours import fold_all, folding
 from storage.database import Database
 from storage.enums import FactKind
@@ -58,9 +58,7 @@ async def insert_alone(connection: AsyncConnection, facts: Sequence[Fact]) -> No
     await connection.execute(insert(table_of(MetricFactRow)), [row_of(fact) for fact in facts])
 
 
-async def measure_writes(
-    database: Database, dialect: str, progress: Callable[[str], None]
-) -> WriteFigures:
+async def measure_writes(database: Database, dialect: str, progress: Progress) -> WriteFigures:
     random = Random(2)
     rates: dict[str, list[float]] = {}
     slowest: dict[str, list[float]] = {}
@@ -72,7 +70,7 @@ async def measure_writes(
         slowest.setdefault(what, []).append(1_000 * max(times))
 
     for turn in range(ROUNDS):
-        progress(f"writing, round {turn + 1} of {ROUNDS}")
+        progress("writing", turn / ROUNDS)
         await measure("live alone", insert_alone, _live(random))
         await measure("live unfolded", record_facts, _live(random))
         await fold_all(database)

@@ -1,0 +1,125 @@
+"""How fast metrics are read and their facts written, against raw rows: `python -m bench.metrics`.
+
+Prints tables in Markdown, which `docs/metrics.md` shows, and exits with 1 where a target is missed. Absolute
+numbers lie on shared machines: the targets are ratios of one run. The data of a size is made once.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from bench.metrics import loading
+from bench.metrics.reads import ReadFigures, measure_reads
+from bench.metrics.report import (
+    NAMES,
+    checks_table,
+    make_checks,
+    reads_table,
+    size_name,
+    writes_table,
+)
+from bench.metrics.stores import Stores, open_stores
+from bench.metrics.writes import WriteFigures, measure_writes
+from storage.metrics.rebuild import rebuild
+from storage.migrations.run import upgrade
+
+FOLDER = Path("var/bench/metrics")
+# What cells are made by: they are made again where any of it has changed.
+MAKERS = [*sorted(Path("storage/metrics").glob("*.py")), Path("storage/tables/metric_cells.py")]
+UNITS = {"k": 1_000, "M": 1_000_000}
+SCRATCH = "writes"
+
+
+class Bench:
+    """Measures on one kind of database after the other and says what it is doing."""
+
+    def __init__(self, folder: Path, progress: Progress) -> None:
+        self.reads: list[ReadFigures] = []
+        self.writes: list[WriteFigures] = []
+        self._folder = folder
+        self._progress = progress
+
+    async def run(self, dialect: str, sizes: Sequence[int]) -> None:
+        with open_stores(dialect, self._folder) as stores:
+            for size in sizes:
+                self.reads.append(await self._measure_reads(stores, size))
+            self.writes.append(await self._measure_writes(stores))
+
+    async def _measure_reads(self, stores: Stores, size: int) -> ReadFigures:
+        name = f"metrics-{size}"
+        task = self._progress.add_task(f"{NAMES[stores.dialect]}, {size_name(size)}", total=1, doing="")
+        if not await stores.exists(name):
+            await loading.load(stores, name, size, lambda doing, part: self._say(task, doing, part))
+        await self._make_cells(stores, name, task)
+        database = stores.open(name)
+        figures = await measure_reads(
+            database, stores.dialect, size, lambda doing, part: self._say(task, doing, part)
+        )
+        await database.close()
+        self._say(task, "done", 1)
+        return figures
+
+    async def _make_cells(self, stores: Stores, name: str, task: TaskID) -> None:
+        """Unless the cells are those that the code makes today."""
+        made_by = hashlib.sha256(b"".join(path.read_bytes() for path in MAKERS)).hexdigest()
+        mark = self._folder / f"{stores.dialect}-{name}.cells"
+        if mark.exists() and mark.read_text() == made_by:
+            return
+        database = stores.open(name)
+        self._say(task, "making cells", 0)
+        await upgrade(database)
+        await rebuild(database, loading.WORKSPACE_ID)
+        async with database.engine.connect() as connection:
+            await loading.analyze(connection)
+        await database.close()
+        mark.write_text(made_by)
+
+    async def _measure_writes(self, stores: Stores) -> WriteFigures:
+        task = self._progress.add_task(f"{NAMES[stores.dialect]}, writes", total=1, doing="")
+        await stores.drop(SCRATCH)
+        await stores.create(SCRATCH)
+        database = stores.open(SCRATCH)
+        await upgrade(database)
+        async with database.write() as connection:
+            await loading.insert_tenant(connection)
+        figures = await measure_writes(
+            database, stores.dialect, lambda doing, part: self._say(task, doing, part)
+        )
+        await database.close()
+        await stores.drop(SCRATCH)
+        self._say(task, "done", 1)
+        return figures
+
+    def _say(self, task: TaskID, doing: str, part: float) -> None:
+        self._progress.update(task, doing=doing, completed=part)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sizes", type=_sizes, default="100k,1M", help="sessions, and as many events")
+    parser.add_argument("--databases", type=lambda text: text.split(","), default="sqlite,postgresql")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the data is kept")
+    asked = parser.parse_args()
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
+        bench = Bench(asked.folder, progress)
+        for dialect in asked.databases:
+            asyncio.run(bench.run(dialect, asked.sizes))
+    checks = make_checks(bench.reads, bench.writes)
+    tables = (reads_table(bench.reads), writes_table(bench.writes), checks_table(checks))
+    print("\n\n".join(tables))
+    sys.exit(any(not check.is_met for check in checks))
+
+
+def _sizes(text: str) -> list[int]:
+    return sorted(int(each.rstrip("kM")) * UNITS.get(each[-1], 1) for each in text.split(","))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""What was measured, as tables in Markdown, and whether it keeps the targets."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bench.metrics.cases import ALL, ALONE, IN_KOLKATA, OF_CUSTOMER, OF_SHARE, QUESTIONS, RANGES, Dates
+from bench.metrics.reads import RAW, ReadFigures
+from bench.metrics.writes import WriteFigures
+
+# By size, how many times faster than raw.
+FASTER_THAN_RAW = {1_000_000: 20, 5_000_000: 60}
+SMALLEST, LARGEST = 100_000, 5_000_000
+NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A ratio or rate, for each range or once, and the bound that each has to keep."""
+
+    what: str
+    where: str
+    figures: Sequence[float]
+    most: float | None = None
+    least: float | None = None
+
+    @property
+    def is_met(self) -> bool:
+        above = self.least is None or min(self.figures) >= self.least
+        return above and (self.most is None or max(self.figures) <= self.most)
+
+    @property
+    def bound(self) -> str:
+        least = [] if self.least is None else [f"at least {_number(self.least)}"]
+        most = [] if self.most is None else [f"at most {_number(self.most)}"]
+        return ", ".join(least + most)
+
+
+def make_checks(reads: Sequence[ReadFigures], writes: Sequence[WriteFigures]) -> list[Check]:
+    found = [check for each in reads for check in _checks_of_reads(each)]
+    found += _checks_of_growth(reads)
+    return found + [check for each in writes for check in _checks_of_writes(each)]
+
+
+def _checks_of_reads(figures: ReadFigures) -> Iterator[Check]:
+    where = f"{NAMES[figures.dialect]}, {size_name(figures.size)}"
+
+    def ratios(over: str, under: str) -> list[float]:
+        return [figures.medians[dates.name, over] / figures.medians[dates.name, under] for dates in RANGES]
+
+    yield Check("raw / all 21", where, ratios(RAW, ALL.name), least=FASTER_THAN_RAW.get(figures.size))
+    yield Check("Kolkata / New York", where, ratios(IN_KOLKATA.name, ALL.name), most=4)
+    for question in (OF_SHARE, OF_CUSTOMER):
+        yield Check(f"{question.name} / all rows", where, ratios(question.name, ALL.name), most=1)
+    for question in ALONE:
+        yield Check(f"{question.name} / all 21", where, ratios(question.name, ALL.name), most=0.25)
+
+
+def _checks_of_growth(reads: Sequence[ReadFigures]) -> Iterator[Check]:
+    by_size = {(each.dialect, each.size): each.medians for each in reads}
+    for dialect, name in NAMES.items():
+        small, large = by_size.get((dialect, SMALLEST)), by_size.get((dialect, LARGEST))
+        if small is not None and large is not None:
+            growth = [large[dates.name, ALL.name] / small[dates.name, ALL.name] for dates in RANGES]
+            yield Check(f"{size_name(LARGEST)} / {size_name(SMALLEST)}", name, growth, most=2)
+
+
+def _checks_of_writes(figures: WriteFigures) -> Iterator[Check]:
+    where = NAMES[figures.dialect]
+    yield Check("live facts / facts alone", where, [figures.live / figures.live_alone], least=0.7)
+    yield Check("back-fill / bulk insert", where, [figures.back_fill / figures.bulk_alone], least=0.5)
+    yield Check("facts folded a second", where, [figures.folded], least=5_000)
+    blocked = max(0.0, figures.slowest - figures.slowest_unfolded)
+    yield Check("slowest write with the fold, less without, ms", where, [blocked], most=20)
+
+
+def reads_table(reads: Sequence[ReadFigures]) -> str:
+    """Milliseconds."""
+    header = ["database", "sessions", "range", "raw", *(question.name for question in QUESTIONS)]
+    rows = [
+        [NAMES[each.dialect], size_name(each.size), dates.name, *_medians(each, dates)]
+        for each in reads
+        for dates in RANGES
+    ]
+    return _table(header, rows)
+
+
+def _medians(figures: ReadFigures, dates: Dates) -> list[str]:
+    names = [RAW, *(question.name for question in QUESTIONS)]
+    return [_number(figures.medians[dates.name, name]) for name in names]
+
+
+def writes_table(writes: Sequence[WriteFigures]) -> str:
+    """Facts a second, and the slowest of all writes in milliseconds."""
+    header = ["database", "live alone", "live", "bulk alone", "back-fill", "folded"]
+    header += ["slowest without the fold, ms", "with it, ms"]
+    rows = []
+    for each in writes:
+        rates = (each.live_alone, each.live, each.bulk_alone, each.back_fill, each.folded)
+        slowest = (each.slowest_unfolded, each.slowest)
+        rows.append([NAMES[each.dialect], *map(_number, (*rates, *slowest))])
+    return _table(header, rows)
+
+
+def checks_table(checks: Sequence[Check]) -> str:
+    """The figures of reads are one for each range."""
+    header = ["ratio or rate", "where", *(dates.name for dates in RANGES), "target", ""]
+    rows = []
+    for check in checks:
+        figures = [*map(_number, check.figures), *([""] * (len(RANGES) - len(check.figures)))]
+        met = "" if not check.bound else "ok" if check.is_met else "MISSED"
+        rows.append([check.what, check.where, *figures, check.bound, met])
+    return _table(header, rows)
+
+
+def size_name(size: int) -> str:
+    for unit, letter in ((1_000_000, "M"), (1_000, "k")):
+        if size % unit == 0:
+            return f"{size // unit}{letter}"
+    return str(size)
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _number(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
