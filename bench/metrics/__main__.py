@@ -97,6 +97,9 @@ class Bench:
         return figures
 
     def _say(self, task: TaskID, doing: str, part: float) -> None:
+        shown = self._progress.tasks[task]
+        if doing != shown.fields["doing"] and not self._progress.console.is_terminal:
+            self._progress.console.print(f"{shown.description}: {doing}")
         self._progress.update(task, doing=doing, completed=part)
 
 
