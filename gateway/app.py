@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
+from datetime import timedelta
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -20,6 +20,7 @@ from gateway.media import media_routes
 from gateway.middleware import CallerMiddleware
 from gateway.objects import object_routes
 from gateway.settings import Settings
+from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.pages import explorer_response, page_routes
 from resolvers.context import Context, Services
 from resolvers.root import make_schema
@@ -27,9 +28,7 @@ from rest_compat.api import PREFIX, include_api
 from storage.database import Database
 from storage.enums import FileService
 from storage.metrics.fold import Fold
-from storage.objects.local import LocalObjectStore
-
-OBJECTS_PATH = "/objects"
+from storage.objects.interface import ObjectStore
 
 
 def make_database(settings: Settings) -> Database:
@@ -37,16 +36,19 @@ def make_database(settings: Settings) -> Database:
 
 
 def make_services(
-    settings: Settings, database: Database, reserved_slugs: frozenset[str], wake_delivery: Callable[[], None]
+    settings: Settings,
+    database: Database,
+    objects: ObjectStore,
+    reserved_slugs: frozenset[str],
+    wake_delivery: Callable[[], None],
 ) -> Services:
     """What resolvers are offered."""
-    secret = settings.secret()
     return Services(
         database=database,
-        objects=LocalObjectStore(Path(settings.object_store), settings.sign_in_url + OBJECTS_PATH, secret),
+        objects=objects,
         base_url=settings.base_url,
         auth_url=settings.sign_in_url,
-        secret_key=secret,
+        secret_key=settings.secret(),
         reserved_slugs=reserved_slugs,
         size_limits={
             FileService.DOWNLOADABLE: settings.max_size_downloadable,
@@ -77,6 +79,7 @@ def create_app(settings: Settings) -> FastAPI:
     database, limiter = make_database(settings), RateLimiter(settings.redis_url)
     mail = mail_task(settings, database)
     tasks = [BackgroundTask("fold", Fold(database).run, every=0.5), mail]
+    objects = make_object_store(settings, settings.secret())
 
     def make_budget(response_headers: dict[str, str]) -> RequestBudget:
         return RequestBudget(limiter, settings.rate_limit, settings.rate_limit_restricted, response_headers)
@@ -88,18 +91,21 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with running(tasks):
             yield
+        await objects.close()
         await database.close()
         await limiter.close()
 
     app = make_api(lifespan)
     app.state.context = make_context
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
-    app.router.routes.extend([*object_routes(OBJECTS_PATH), *media_routes()])
+    app.router.routes.extend([*object_routes(OBJECTS_PATH, objects), *media_routes()])
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
     app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)
     app.router.routes.extend(health_routes(database))
-    app.state.services = make_services(settings, database, _first_segments(app), mail.wake)
+    services = make_services(settings, database, objects, _first_segments(app), mail.wake)
+    tasks += storage_tasks(services, timedelta(days=settings.upload_days))
+    app.state.services = services
     app.add_middleware(
         CallerMiddleware,
         database=database,
@@ -112,6 +118,6 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def _first_segments(app: FastAPI) -> frozenset[str]:
-    """The first segment of every route: slugs that no workspace may have."""
-    paths = [str(getattr(route, "path", "")) for route in app.routes] + [PREFIX]
+    """The first segment of every route: slugs that no workspace may have, whatever the settings."""
+    paths = [str(getattr(route, "path", "")) for route in app.routes] + [PREFIX, OBJECTS_PATH]
     return frozenset(path.split("/")[1] for path in paths if path.count("/")) - {""}

@@ -10,7 +10,6 @@ from resolvers.uploads import store_failures
 from schema.errors import NotFound
 from storage.objects.downloads import answer_download
 from storage.objects.interface import ObjectMissing
-from storage.objects.local import LocalObjectStore
 from storage.objects.signing import DownloadClaims
 
 # The path holds the file's id, and the content of a file never changes.
@@ -33,10 +32,9 @@ async def get_media(request: Request) -> Response:
     headers = {"ETag": file["checksum_etag"], "Cache-Control": CACHE_CONTROL}
     if file["checksum_etag"] in _tags(request):
         return Response(status_code=304, headers=headers)
-    objects: LocalObjectStore = request.app.state.services.objects
     try:
         with store_failures():
-            content = await objects.open_object(file["path"])
+            content = await ctx.services.objects.open_object(file["path"])
     except ObjectMissing:
         raise NotFound("There is no such public file.") from None
     claims = DownloadClaims(file["path"], file["name"], file["mime_type"], attachment=False)

@@ -11,7 +11,7 @@ from resolvers.uploads import store_failures
 from rest_compat.api import render_failure
 from schema.errors import Failure, Invalid, NotFound, NotPermitted, TooLarge, problem
 from storage.objects.downloads import answer_download
-from storage.objects.interface import ObjectMissing, PartsRefused, UploadUnknown, UrlRefused
+from storage.objects.interface import ObjectMissing, ObjectStore, PartsRefused, UploadUnknown, UrlRefused
 from storage.objects.local import LocalObjectStore
 from storage.objects.signing import CHECKSUM_HEADER
 
@@ -28,8 +28,10 @@ PREFLIGHT_HEADERS = {
 }
 
 
-def object_routes(path: str) -> list[Route]:
-    """The routes at `path`, which everything but the store's signature leaves open."""
+def object_routes(path: str, objects: ObjectStore) -> list[Route]:
+    """The routes at `path`, which everything but the store's signature leaves open; none for other stores."""
+    if not isinstance(objects, LocalObjectStore):
+        return []
 
     def add(method: str, answer: Callable[[Request], Awaitable[Response]]) -> Route:
         return Route(path, _across_origins(answer), methods=[method])

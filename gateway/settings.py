@@ -2,22 +2,30 @@
 
 import os
 import re
-import secrets
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from gateway.addresses import parse_trusted
+from gateway.secret_file import kept_secret
 from gateway.mail.messages import Sender
 from gateway.mail.smtp import SmtpUrl
 
 PREFIX = "DUOGRAPH_"
-SECRET_PATH = Path("var/secret-key")
 SHORTEST_SECRET = 32
+S3_SCHEME = "s3://"
 
 _DRIVERS = {
     "postgres": "postgresql+asyncpg",
@@ -77,8 +85,35 @@ class Settings(BaseModel):
         ),
     ] = None
     object_store: Annotated[
-        str, Field(description="The directory of uploaded files; hosts must share it.")
+        str,
+        Field(
+            description="Where uploaded files are kept: a directory, which hosts must share, or "
+            "`s3://BUCKET` for S3 and what speaks it."
+        ),
     ] = "var/objects"
+    s3_endpoint: Annotated[
+        str | None, Field(description="Where the bucket is served, if not by AWS: `https://HOST`.")
+    ] = None
+    s3_public_endpoint: Annotated[
+        str | None, Field(description="The same for callers, if they reach it elsewhere than the gateway.")
+    ] = None
+    s3_region: Annotated[
+        str | None, Field(description="The bucket's region; `AWS_DEFAULT_REGION` or `us-east-1`, if not set.")
+    ] = None
+    s3_access_key_id: Annotated[
+        str | None,
+        Field(
+            description="With its secret, the credential for S3; if not set, AWS's own variables, files and "
+            "roles are asked."
+        ),
+    ] = None
+    s3_secret_access_key: Annotated[
+        SecretStr | None,
+        Field(description="The secret of `DUOGRAPH_S3_ACCESS_KEY_ID`.", validate_default=True),
+    ] = None
+    upload_days: Annotated[
+        int, Field(ge=1, le=365, description="Days after which an upload that was not completed is dropped.")
+    ] = 7
     base_url: Annotated[
         str,
         Field(
@@ -161,7 +196,7 @@ class Settings(BaseModel):
             raise ValueError("SQLite needs a file that connections share, like sqlite:///var/duograph.sqlite")
         return named
 
-    @field_validator("base_url", "auth_url")
+    @field_validator("base_url", "auth_url", "s3_endpoint", "s3_public_endpoint")
     @classmethod
     def _check_address(cls, url: str | None) -> str | None:
         """The address without a slash at its end."""
@@ -178,10 +213,17 @@ class Settings(BaseModel):
 
     @field_validator("object_store")
     @classmethod
-    def _check_directory(cls, path: str) -> str:
-        if "://" in path:
-            raise ValueError("it should be a directory")
-        return path
+    def _check_store(cls, place: str) -> str:
+        if "://" in place and not re.fullmatch(S3_SCHEME + r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", place):
+            raise ValueError("it should be a directory, or s3:// and the name of a bucket")
+        return place
+
+    @field_validator("s3_secret_access_key")
+    @classmethod
+    def _check_pair(cls, key: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if (key is None) != (info.data.get("s3_access_key_id") is None):
+            raise ValueError("it goes with DUOGRAPH_S3_ACCESS_KEY_ID: set both or neither")
+        return key
 
     @field_validator("secret_key")
     @classmethod
@@ -226,9 +268,7 @@ class Settings(BaseModel):
         """The secret key; in development one is made once and kept in `var/secret-key`."""
         if self.secret_key is not None:
             return self.secret_key.get_secret_value().encode()
-        if not SECRET_PATH.exists():
-            _make_secret()
-        return SECRET_PATH.read_bytes()
+        return kept_secret()
 
 
 def variable_of(field: str) -> str:
@@ -242,21 +282,6 @@ def describe_settings() -> Iterator[tuple[str, str, str]]:
         if isinstance(field.default, bool):
             default = default.lower()
         yield variable_of(name), default, field.description or ""
-
-
-def _make_secret() -> None:
-    """Write the file aside and link it into place, so that no other process ever reads half a secret."""
-    SECRET_PATH.parent.mkdir(parents=True, exist_ok=True)
-    draft = SECRET_PATH.with_name(f"secret-key-{secrets.token_hex(8)}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_hex(32))
-    try:
-        SECRET_PATH.hardlink_to(draft)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
 
 
 def _explain(entry: Any) -> str:

@@ -76,7 +76,8 @@ class Outcome:
 class Context:
     """One operation's view of the request. `connection` is set while it changes something.
 
-    `precondition` is what must hold of the row to be changed, once it is locked.
+    `precondition` is what must hold of the row to be changed, once it is locked. `prepared` is what the
+    operation's `prepare` yielded before the transaction began.
     """
 
     services: Services
@@ -86,6 +87,7 @@ class Context:
     precondition: Callable[[], Awaitable[None]] | None = None
     selection: frozenset[str] | None = None
     connection: AsyncConnection | None = None
+    prepared: Any = None
     afterwards: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     @property

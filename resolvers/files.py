@@ -1,17 +1,18 @@
 """What can be done with files."""
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
-import structlog
-from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.context import Context
+from resolvers.discards import discard_files, remove_content
 from resolvers.lists import Listing, any_of, contains, list_page
 from resolvers.operations import requires
 from resolvers.uploads import (
@@ -24,12 +25,12 @@ from resolvers.uploads import (
     part_values,
     store_failures,
 )
-from schema.errors import Invalid, NotFound, problem
+from schema.errors import Failure, Invalid, NotFound, problem
 from schema.files import File, FileCreate, FileQuery
 from schema.pages import Page
 from schema.uploads import FileDownload, FileUpload, FileUploadCompletion
 from storage.clock import now
-from storage.objects.interface import StoreError
+from storage.objects.interface import StoredObject
 from storage.objects.names import object_path, readable_size, safe_name
 from storage.rows import insert_row, insert_rows, key_of, table_of, update_row, update_rows
 from storage.tables.files import FilePartRow, FileRow
@@ -37,7 +38,6 @@ from storage.tables.shares import ShareMediaRow, ShareRow
 
 MEDIA_PATH = "/media"
 
-log = structlog.get_logger()
 _table, _medias, _shares = table_of(FileRow), table_of(ShareMediaRow), table_of(ShareRow)
 LISTING = Listing(
     FileRow,
@@ -63,11 +63,26 @@ async def list_files(ctx: Context, filters: FileQuery) -> Page[File]:
     return await list_page(ctx, LISTING, filters, conditions, assemble)
 
 
-@requires(Scope.FILES_READ)
+async def with_upload(ctx: Context, file: File) -> File:
+    """The file with what is left of its upload, which the store tells once no transaction is open."""
+    if file.is_uploaded or not ctx.wants("upload"):
+        return file
+    row = await get_visible(ctx, FileRow, id=file.id)
+    return file_of(ctx, row, None if row["is_uploaded"] else await describe_upload(ctx, row))
+
+
+async def with_new_upload(ctx: Context, file: File) -> File:
+    """The same for a file just made, of which nothing can have arrived, unless this is a retry's answer."""
+    if ctx.outcome.replayed:
+        return await with_upload(ctx, file)
+    row = await get_visible(ctx, FileRow, id=file.id)
+    return file_of(ctx, row, await describe_upload(ctx, row, is_new=True))
+
+
+@requires(Scope.FILES_READ, finish=with_upload)
 async def get_file(ctx: Context, id: UUID) -> File:
     """One file. While its upload is unfinished: which parts arrived, and new addresses for the others."""
-    row = await get_visible(ctx, FileRow, id=id)
-    return file_of(ctx, row, None if row["is_uploaded"] else await describe_upload(ctx, row))
+    return file_of(ctx, await get_visible(ctx, FileRow, id=id))
 
 
 @requires(Scope.FILES_READ)
@@ -85,41 +100,76 @@ async def get_file_download(ctx: Context, id: UUID) -> FileDownload:
     )
 
 
-@requires(Scope.FILES_WRITE, gives=get_file)
-async def create_file(ctx: Context, data: FileCreate) -> File:
-    """Begin a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
+@asynccontextmanager
+async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[Row]:
+    """Begin the store's upload; yields what the file's row has to remember of it.
+
+    Where a kill comes before that row is committed, nobody was told of an address for a part: what is left
+    is an empty upload, which the clean-up drops.
+    """
     workspace_id = await workspace_for(ctx, data.workspace_id)
     check_new_file(ctx, data)
-    id, name, parts = uuid4(), safe_name(data.name), part_values(data)
+    id, name = uuid4(), safe_name(data.name)
     path = object_path(data.service, workspace_id, id, name)
+    upload_id = await begin_upload(ctx, path, data.mime_type, part_values(data))
+    begun = {"workspace_id": workspace_id, "id": id, "name": name, "path": path, "upload_id": upload_id}
+    try:
+        yield begun
+    except Failure:
+        await remove_content(ctx.services.objects, begun)
+        raise
+    if ctx.outcome.replayed:
+        await remove_content(ctx.services.objects, begun)
+
+
+@requires(Scope.FILES_WRITE, gives=get_file, prepare=begun_upload, finish=with_new_upload)
+async def create_file(ctx: Context, data: FileCreate) -> File:
+    """Begin a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
     row = await insert_row(
         ctx.unit,
         FileRow,
-        workspace_id=workspace_id,
-        id=id,
-        name=name,
-        path=path,
-        upload_id=await begin_upload(ctx, path, data.mime_type, parts),
         checksum_sha256_hex=_hex(data.checksum_sha256_base64),
         **data.model_dump(include={"service", "mime_type", "size", "version", "checksum_sha256_base64"}),
+        **ctx.prepared,
     )
-    owner = {"workspace_id": workspace_id, "file_id": id}
-    await insert_rows(ctx.unit, FilePartRow, [{**owner, **part} for part in parts])
-    return file_of(ctx, row, await describe_upload(ctx, row))
+    owner = {"workspace_id": row["workspace_id"], "file_id": row["id"]}
+    await insert_rows(ctx.unit, FilePartRow, [{**owner, **part} for part in part_values(data)])
+    return file_of(ctx, row)
 
 
-@requires(Scope.FILES_WRITE, gives=get_file)
-async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletion) -> File:
-    """Finish an upload with all its parts; of a file that is finished already nothing changes."""
-    row = await get_for_update(ctx, FileRow, id=id)
+@asynccontextmanager
+async def joined_upload(
+    ctx: Context, id: UUID, data: FileUploadCompletion
+) -> AsyncIterator[StoredObject | None]:
+    """Have the store join the parts; yields the object, or None where the file is finished already.
+
+    Where a kill comes before the row says so, the same completion can be repeated.
+    """
+    row = await get_visible(ctx, FileRow, id=id)
+    if ctx.precondition is not None:
+        await ctx.precondition()
     wanted = {"id": row["upload_id"], "path": row["path"]}
     strangers = [name for name, value in wanted.items() if getattr(data, name) != value]
     if strangers:
         message = "This is not the {} of this file's upload"
         raise Invalid(problem(("data", name), message.format(name), "upload") for name in strangers)
+    stored = None if row["is_uploaded"] else await complete_upload(ctx, row, data.parts)
+    try:
+        yield stored
+    except NotFound:
+        if await _is_gone(ctx, row):
+            # Deleted while its parts were joined: the object may have come after its removal.
+            await remove_content(ctx.services.objects, row)
+        raise
+
+
+@requires(Scope.FILES_WRITE, gives=get_file, prepare=joined_upload)
+async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletion) -> File:
+    """Finish an upload with all its parts; of a file that is finished already nothing changes."""
+    row = await get_for_update(ctx, FileRow, id=id)
     if row["is_uploaded"]:
         return file_of(ctx, row)
-    stored = await complete_upload(ctx, row, data.parts)
+    stored: StoredObject = ctx.prepared
     checksum = stored.checksum_sha256_base64 or row["checksum_sha256_base64"]
     row = await update_row(
         ctx.unit,
@@ -146,10 +196,10 @@ async def delete_file(ctx: Context, id: UUID) -> UUID:
     await ctx.unit.execute(select(_shares.c.id).where(own).order_by(_shares.c.id).with_for_update())
     row = await get_for_update(ctx, FileRow, id=id)
     await update_rows(ctx.unit, ShareRow, own)
-    await ctx.unit.execute(delete(_table).where(key_of(FileRow, row)))
+    await discard_files(ctx.unit, [row])
 
     async def remove() -> None:
-        await _remove_content(ctx, row)
+        await remove_content(ctx.services.objects, row)
 
     ctx.afterwards.append(remove)
     return id
@@ -184,14 +234,10 @@ async def find_public_file(ctx: Context, path: str) -> Row:
     raise NotFound("There is no such public file.")
 
 
-async def _remove_content(ctx: Context, row: Row) -> None:
-    """Nobody is told of the content any more; if it cannot be removed now, the log names its path."""
-    try:
-        if not row["is_uploaded"]:
-            await ctx.services.objects.abort(row["upload_id"], row["path"])
-        await ctx.services.objects.delete(row["path"])
-    except StoreError as error:
-        log.warning("content of a deleted file is left", path=row["path"], error=str(error))
+async def _is_gone(ctx: Context, row: Row) -> bool:
+    async with ctx.read() as connection:
+        found = await connection.execute(select(_table.c.id).where(key_of(FileRow, row)))
+        return found.first() is None
 
 
 def _hex(checksum_base64: str | None) -> str | None:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, TypeVar, get_args, get_origin
@@ -15,6 +16,9 @@ from schema.base import Filters, Input
 from schema.errors import Invalid, Problem, problem
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Awaitable[Any]])
+
+Prepare = Callable[..., AbstractAsyncContextManager[Any]]
+Finish = Callable[..., Awaitable[Any]]
 
 _ABSENT = inspect.Parameter.empty
 
@@ -41,6 +45,11 @@ class Operation:
     needed. `gives` is the single read that answers for the resource: what `ETag` and `If-Match` compare,
     and what a retry under the same Idempotency-Key is given. `restricted` calls count against the lower
     limit.
+
+    What must not wait inside a change's transaction goes around it. `prepare` takes what the resolver
+    takes: it is entered before the transaction begins and left after it ends, what it yields is
+    `ctx.prepared`, and what it sees raised it can undo. `finish` is given the result once all is committed
+    and gives the one to answer with, also where nothing changes.
     """
 
     resolver: Callable[..., Awaitable[Any]]
@@ -51,6 +60,8 @@ class Operation:
     restricted: bool = False
     seals: bool = False
     makes_child: bool = False
+    prepare: Prepare | None = None
+    finish: Finish | None = None
 
     @property
     def name(self) -> str:
@@ -165,18 +176,27 @@ def requires(
     gives: Callable[..., Any] | None = None,
     seals: bool = False,
     makes_child: bool = False,
+    prepare: Prepare | None = None,
+    finish: Finish | None = None,
 ) -> Callable[[Resolver], Resolver]:
     """Declare the scope that a resolver needs, and the kinds of credential that it takes.
 
     A scope of None stands for any. `gives` is the single read of the same resource. `seals` says that the
     answer holds a secret that is shown once, `makes_child` that the `id` it takes is of the parent of what
-    it gives.
+    it gives. `prepare` and `finish` run around the transaction, see `Operation`.
     """
 
     def declare(resolver: Resolver) -> Resolver:
         read = operation_of(gives) if gives else None
         resolver.operation = Operation(  # type: ignore[attr-defined]
-            resolver, scope, kinds, read, seals=seals, makes_child=makes_child
+            resolver,
+            scope,
+            kinds,
+            read,
+            seals=seals,
+            makes_child=makes_child,
+            prepare=prepare,
+            finish=finish,
         )
         return resolver
 

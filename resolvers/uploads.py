@@ -1,5 +1,6 @@
 """Uploads of files: the plan of parts, what has arrived of it, and its completion."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -32,6 +33,7 @@ IMAGE_SERVICES = frozenset({FileService.PRODUCT_MEDIA, FileService.WORKSPACE_AVA
 
 _RETRY_AFTER_SECONDS = 5
 _NAMED_PARTS = 10
+_SIGNED_AT_A_TIME = 50
 _FIELD_AT_FAULT = {
     PartFault.missing: "number",
     PartFault.repeated: "number",
@@ -80,11 +82,7 @@ def part_values(data: FileCreate) -> list[dict[str, Any]]:
 
 
 async def begin_upload(ctx: Context, path: str, mime_type: str, parts: Sequence[Row]) -> str:
-    """Open the store's upload and give its id.
-
-    If the row that remembers it is never committed, nobody is told of an address for its parts: what is
-    left is an empty upload, a directory without files in the local store.
-    """
+    """Open the store's upload and give its id."""
     checksums = all(part["checksum_sha256_base64"] is not None for part in parts)
     with store_failures():
         return await ctx.services.objects.begin(path, mime_type, checksums=checksums)
@@ -98,8 +96,8 @@ async def declared_parts(ctx: Context, file: Row) -> list[Row]:
         return [dict(row) for row in (await connection.execute(wanted)).mappings()]
 
 
-async def describe_upload(ctx: Context, file: Row) -> FileUpload:
-    """What has arrived of an unfinished upload, and new addresses for the rest.
+async def describe_upload(ctx: Context, file: Row, *, is_new: bool = False) -> FileUpload:
+    """What has arrived of an unfinished upload, and new addresses for the rest; of a new one all is left.
 
     There are no addresses when the store has joined the parts already but the file is not marked: only
     the completion can be repeated then.
@@ -107,17 +105,18 @@ async def describe_upload(ctx: Context, file: Row) -> FileUpload:
     declared = await declared_parts(ctx, file)
     with store_failures():
         try:
-            arrived = await ctx.services.objects.list_parts(file["upload_id"], file["path"])
+            upload = (file["upload_id"], file["path"])
+            arrived = [] if is_new else await ctx.services.objects.list_parts(*upload)
         except UploadUnknown:
             parts = [_described(row, None) for row in declared]
         else:
             etags = {part.number: part.etag for part in arrived}
-            parts = [
-                _described(row, etags[row["number"]])
-                if row["number"] in etags
-                else await _addressed(ctx, file, row)
-                for row in declared
-            ]
+            parts = []
+            for row in declared:
+                etag = etags.get(row["number"])
+                parts.append(await _addressed(ctx, file, row) if etag is None else _described(row, etag))
+                if len(parts) % _SIGNED_AT_A_TIME == 0:
+                    await asyncio.sleep(0)  # 10,000 addresses take seconds; other requests come in between
     return FileUpload(id=file["upload_id"], path=file["path"], parts=parts)
 
 
@@ -126,7 +125,7 @@ async def complete_upload(ctx: Context, file: Row, sent: Sequence[CompletedPart]
 
     Where a kill came between this and the commit, the same parts give the same object again.
     """
-    objects, place = ctx.services.objects, (file["upload_id"], file["path"])
+    objects, upload = ctx.services.objects, (file["upload_id"], file["path"])
     declared = {part["number"]: part for part in await declared_parts(ctx, file)}
     problems = list(_mention_problems(sent, declared.keys()))
     indexes = {part.number: index for index, part in reversed(list(enumerate(sent)))}
@@ -136,9 +135,9 @@ async def complete_upload(ctx: Context, file: Row, sent: Sequence[CompletedPart]
     with store_failures():
         try:
             if problems:
-                found = await objects.list_parts(*place) if references else []
+                found = await objects.list_parts(*upload) if references else []
                 raise PartsRefused(part_problems(references, found) if references else [])
-            stored = await objects.complete(*place, references)
+            stored = await objects.complete(*upload, references)
         except PartsRefused as refused:
             problems += [_located(fault, sent, indexes) for fault in refused.problems]
             raise Invalid(problems) from None
@@ -180,6 +179,10 @@ def _plan_problems(size: int, parts: Sequence[FilePartCreate]) -> Iterable[Probl
             message = f"Every part but the last has {SMALLEST_PART} bytes or more"
             yield problem((*loc, "chunk_end"), message, "part_size", input=part.chunk_end)
         reached = part.chunk_end
+    declared = [part.checksum_sha256_base64 is not None for part in parts]
+    if any(declared) and not all(declared):
+        place = ("data", "upload", "parts", declared.index(False), "checksum_sha256_base64")
+        yield problem(place, "Declare the SHA-256 of every part or of none", "missing")
 
 
 def _mention_problems(sent: Sequence[CompletedPart], declared: Iterable[int]) -> Iterable[Problem]:

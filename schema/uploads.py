@@ -81,7 +81,8 @@ class FilePartCreate(Input):
     chunk_start: Annotated[LongInt, Field(ge=0, description="The part's first byte in the file, from 0.")]
     chunk_end: Annotated[LongInt, Field(ge=1, description="The byte after the part's last one.")]
     checksum_sha256_base64: Annotated[
-        ChecksumInput | None, Field(description="SHA-256 in base64; checked when the part arrives.")
+        ChecksumInput | None,
+        Field(description="SHA-256 in base64, checked when the part arrives; for all parts or for none."),
     ] = None
 
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import typer
 from redis.asyncio import Redis
@@ -13,9 +12,9 @@ from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.output import CommandError, Json, show
 from gateway.mail.task import make_transport
 from gateway.mail.transport import Down
-from gateway.settings import Settings
+from gateway.settings import S3_SCHEME, Settings
+from gateway.stores import make_object_store
 from storage.objects.interface import StoreUnavailable
-from storage.objects.local import LocalObjectStore
 
 app = typer.Typer()
 
@@ -77,15 +76,19 @@ async def _check_replica(settings: Settings) -> str:
 
 
 async def _check_object_store(settings: Settings) -> str:
-    directory = Path(settings.object_store)
-    # It only writes and removes a file, for which no secret is needed.
+    place = settings.object_store
+    # Nothing is signed for callers, so no secret is needed.
+    objects = make_object_store(settings, b"")
     try:
-        await LocalObjectStore(directory, settings.sign_in_url, b"").check()
+        await objects.check()
     except StoreUnavailable as error:
+        what = "its keys and DUOGRAPH_S3_ENDPOINT" if place.startswith(S3_SCHEME) else "its permissions"
         raise CommandError(
-            f"{directory} cannot be written ({error}): correct its permissions or DUOGRAPH_OBJECT_STORE."
+            f"{place} cannot be written ({error}): correct {what} or DUOGRAPH_OBJECT_STORE."
         ) from None
-    return f"{directory} can be written"
+    finally:
+        await objects.close()
+    return f"{place} can be written"
 
 
 async def _check_redis(settings: Settings) -> str:

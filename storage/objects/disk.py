@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, ParamSpec, TypeVar
 
-from storage.objects.interface import PathRefused, StoreUnavailable
-
-LONGEST_SEGMENT_BYTES = 255
+from storage.objects.interface import StoreUnavailable
+from storage.objects.paths import check_path
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -28,19 +27,7 @@ async def on_disk(
 
 def resolve_below(directory: Path, path: str) -> Path:
     """The file for an object's path, always below `directory`. Raises `PathRefused`."""
-    segments = path.split("/")
-    if not all(_keepable(segment) for segment in segments):
-        raise PathRefused
-    return directory.joinpath(*segments)
-
-
-def _keepable(segment: str) -> bool:
-    try:
-        length = len(segment.encode())
-    except UnicodeEncodeError:
-        return False
-    named = 0 < length <= LONGEST_SEGMENT_BYTES and segment not in {".", ".."}
-    return named and not any(character in segment for character in "\0\\")
+    return directory.joinpath(*check_path(path))
 
 
 def make_directories(directory: Path) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 
-from storage.objects.local import ObjectContent
+from storage.objects.interface import ObjectContent
 from storage.objects.names import content_disposition
 from storage.objects.signing import DownloadClaims
 

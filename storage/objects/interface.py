@@ -13,7 +13,7 @@ the hex MD5 of its parts' MD5 digests, a hyphen and their number, as S3 makes it
 ETags are compared, because many clients strip them.
 """
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -115,7 +115,11 @@ class PartReference:
 
 @dataclass(frozen=True)
 class StoredObject:
-    """A completed upload. Its SHA-256 is known for a single part, `version` where the store has versions."""
+    """A completed upload.
+
+    Its SHA-256 is known for a single part, by some stores only if it was declared; `version` where the
+    store has versions.
+    """
 
     size: int
     etag: str
@@ -123,12 +127,25 @@ class StoredObject:
     version: str | None
 
 
+class ObjectContent(Protocol):
+    """An object that can be read. `etag` is for resuming a download; it may differ from the upload's."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def etag(self) -> str: ...
+
+    def read(self, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The bytes from `start` up to and without `end` (default: all), in chunks."""
+
+
 class ObjectStore(Protocol):
     """Objects by path, written by multipart uploads. Every method may raise `StoreUnavailable`."""
 
     async def begin(self, path: str, mime_type: str, *, checksums: bool) -> str:
-        """Open an upload and give its id. `checksums` says that every part will declare its SHA-256, which S3
-        has to know beforehand. Raises `PathRefused`."""
+        """Open an upload and give its id. `checksums` says that every part will declare its SHA-256, and else
+        none will: S3 has to know beforehand. Raises `PathRefused`."""
 
     async def sign_part(
         self,
@@ -167,6 +184,16 @@ class ObjectStore(Protocol):
 
     async def read_start(self, path: str, size: int) -> bytes:
         """The object's first bytes, `size` at most. Raises `ObjectMissing`, `PathRefused`."""
+
+    async def open_object(self, path: str) -> ObjectContent:
+        """The object, to be read in chunks. Raises `ObjectMissing`, `PathRefused`."""
+
+    async def drop_uploads(self, begun_before: datetime, known: Set[tuple[str, str]]) -> int:
+        """Abort uploads that were begun, or last used, before then, but for `known` ids and paths; say how
+        many."""
+
+    async def close(self) -> None:
+        """Let go of connections; the store is not used any more."""
 
     async def check(self) -> None:
         """Raise `StoreUnavailable` unless objects could be written now."""

@@ -3,10 +3,10 @@
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
@@ -32,7 +32,7 @@ READ_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True)
-class ObjectContent:
+class LocalContent:
     """An object that can be read. `etag` is that of the file, for resuming a download; not the upload's."""
 
     file: Path
@@ -164,11 +164,11 @@ class LocalObjectStore:
         self._object_file(path)
         return self.urls.sign_download(DownloadClaims(path, file_name, mime_type, attachment), expires_in)
 
-    async def open_object(self, path: str) -> ObjectContent:
+    async def open_object(self, path: str) -> LocalContent:
         """The object, to be read in chunks. Raises `ObjectMissing`, `PathRefused`."""
         return await on_disk(self._open_object, path)
 
-    def _open_object(self, path: str) -> ObjectContent:
+    def _open_object(self, path: str) -> LocalContent:
         file = self._object_file(path)
         try:
             status = file.stat()
@@ -176,12 +176,31 @@ class LocalObjectStore:
             raise ObjectMissing(path) from None
         if not S_ISREG(status.st_mode):
             raise ObjectMissing(path)
-        return ObjectContent(file, status.st_size, f'"{status.st_mtime_ns:x}-{status.st_size:x}"')
+        return LocalContent(file, status.st_size, f'"{status.st_mtime_ns:x}-{status.st_size:x}"')
 
     async def read_start(self, path: str, size: int) -> bytes:
         """The object's first bytes, `size` at most. Raises `ObjectMissing`, `PathRefused`."""
         content = await self.open_object(path)
         return b"".join([chunk async for chunk in content.read(0, min(size, content.size))])
+
+    async def drop_uploads(self, begun_before: datetime, known: Set[tuple[str, str]]) -> int:
+        """Abort unknown uploads in whose directory nothing has changed since then."""
+        return await on_disk(self._drop_uploads, begun_before.timestamp(), known)
+
+    def _drop_uploads(self, begun_before: float, known: Set[tuple[str, str]]) -> int:
+        if not self._uploads.exists():
+            return 0
+        kept = {self._upload(*upload) for upload in known}
+        dropped = 0
+        for upload in self._uploads.iterdir():
+            with suppress(FileNotFoundError):  # another process was faster
+                if upload not in kept and upload.stat().st_mtime < begun_before:
+                    self._discard(upload)
+                    dropped += 1
+        return dropped
+
+    async def close(self) -> None:
+        """Nothing is kept open."""
 
     async def check(self) -> None:
         """Write, sync and remove a file where uploads are kept."""

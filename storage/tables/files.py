@@ -4,11 +4,13 @@ from datetime import datetime
 from typing import ClassVar
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Index
+from sqlalchemy import BigInteger, Index, text
 from sqlmodel import Field, SQLModel
 
 from storage.tables.base import TenantRow, references
 from storage.types import CodePointText, MomentColumn
+
+UNFINISHED = text("NOT is_uploaded")
 
 
 class FileRow(TenantRow, table=True):
@@ -19,6 +21,7 @@ class FileRow(TenantRow, table=True):
         Index("ix_files_created_at", "workspace_id", "created_at", "id"),
         Index("ix_files_name", "workspace_id", "name_folded", "id"),
         Index("ix_files_size", "workspace_id", "size", "id"),
+        Index("ix_files_unfinished", "created_at", sqlite_where=UNFINISHED, postgresql_where=UNFINISHED),
     )
     folded: ClassVar[dict[str, str]] = {"name_folded": "name"}
 
@@ -51,3 +54,13 @@ class FilePartRow(SQLModel, table=True):
     chunk_start: int = Field(sa_type=BigInteger)
     chunk_end: int = Field(sa_type=BigInteger)
     checksum_sha256_base64: str | None = None
+
+
+class DiscardedObjectRow(TenantRow, table=True):
+    """What a deleted file left in the store, until it is gone for certain; `id` is the file's."""
+
+    __tablename__ = "discarded_objects"
+    __table_args__ = (Index("ix_discarded_objects_created_at", "created_at"),)
+
+    path: str
+    upload_id: str

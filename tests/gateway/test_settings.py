@@ -62,7 +62,7 @@ def test_a_database_address_needs_no_driver(given: str, kept: str) -> None:
         ("DATABASE_URL", "sqlite:///:memory:", "SQLite needs a file that connections share"),
         ("DATABASE_POOL_SIZE", "0", "Input should be greater than or equal to 1"),
         ("ENV", "staging", "Input should be 'development' or 'production'"),
-        ("OBJECT_STORE", "s3://bucket", "it should be a directory"),
+        ("OBJECT_STORE", "gs://bucket", "it should be a directory, or s3://"),
         ("RATE_LIMIT", "many", "Input should be a valid integer"),
         ("SECRET_KEY", "hush", "it should have 32 characters or more"),
         ("TRUSTED_PROXIES", "10.0.0.1/8", "'10.0.0.1/8' is not a network"),
