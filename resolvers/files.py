@@ -153,14 +153,14 @@ async def joined_upload(
     if strangers:
         message = "This is not the {} of this file's upload"
         raise Invalid(problem(("data", name), message.format(name), "upload") for name in strangers)
-    stored = None if row["is_uploaded"] else await complete_upload(ctx, row, data.parts)
     try:
-        yield stored
-    except NotFound:
-        if await _is_gone(ctx, row):
-            # Deleted while its parts were joined: the object may have come after its removal.
-            await remove_content(ctx.services.objects, row)
-        raise
+        yield None if row["is_uploaded"] else await complete_upload(ctx, row, data.parts)
+    except Failure:
+        if not await _is_gone(ctx, row):
+            raise
+        # Deleted meanwhile: the object may have come after its removal.
+        await remove_content(ctx.services.objects, row)
+        raise NotFound("There is no such file.") from None
 
 
 @requires(Scope.FILES_WRITE, gives=get_file, prepare=joined_upload)

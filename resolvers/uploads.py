@@ -12,7 +12,14 @@ from resolvers.access import Row
 from resolvers.context import Context
 from schema.errors import Invalid, Problem, Unavailable, problem
 from schema.files import FileCreate
-from schema.uploads import SMALLEST_PART, CompletedPart, FilePartCreate, FileUpload, FileUploadPart
+from schema.uploads import (
+    LARGEST_PART,
+    SMALLEST_PART,
+    CompletedPart,
+    FilePartCreate,
+    FileUpload,
+    FileUploadPart,
+)
 from storage.enums import FileService
 from storage.objects.images import HEAD_BYTES, IMAGE_TYPES, begins_as, is_image_type
 from storage.objects.interface import (
@@ -127,7 +134,7 @@ async def complete_upload(ctx: Context, file: Row, sent: Sequence[CompletedPart]
     """
     objects, upload = ctx.services.objects, (file["upload_id"], file["path"])
     declared = {part["number"]: part for part in await declared_parts(ctx, file)}
-    problems = list(_mention_problems(sent, declared.keys()))
+    problems = list(_mention_problems(sent, declared))
     indexes = {part.number: index for index, part in reversed(list(enumerate(sent)))}
     references = [
         _reference(sent[index], declared[number]) for number, index in indexes.items() if number in declared
@@ -175,6 +182,9 @@ def _plan_problems(size: int, parts: Sequence[FilePartCreate]) -> Iterable[Probl
         elif is_last and part.chunk_end != size:
             message = f"The last part should end at {size}, the file's size"
             yield problem((*loc, "chunk_end"), message, "part_end", input=part.chunk_end)
+        elif part.chunk_end - part.chunk_start > LARGEST_PART:
+            message = f"A part has at most {LARGEST_PART} bytes"
+            yield problem((*loc, "chunk_end"), message, "part_size", input=part.chunk_end)
         elif not is_last and part.chunk_end - part.chunk_start < SMALLEST_PART:
             message = f"Every part but the last has {SMALLEST_PART} bytes or more"
             yield problem((*loc, "chunk_end"), message, "part_size", input=part.chunk_end)
@@ -185,7 +195,7 @@ def _plan_problems(size: int, parts: Sequence[FilePartCreate]) -> Iterable[Probl
         yield problem(place, "Declare the SHA-256 of every part or of none", "missing")
 
 
-def _mention_problems(sent: Sequence[CompletedPart], declared: Iterable[int]) -> Iterable[Problem]:
+def _mention_problems(sent: Sequence[CompletedPart], declared: dict[int, Row]) -> Iterable[Problem]:
     seen: set[int] = set()
     for index, part in enumerate(sent):
         loc = ("data", "parts", index, "number")
@@ -193,6 +203,11 @@ def _mention_problems(sent: Sequence[CompletedPart], declared: Iterable[int]) ->
             yield problem(loc, "The upload has no such part", "not_found", input=part.number)
         elif part.number in seen:
             yield problem(loc, "This part is named more than once", PartFault.repeated, input=part.number)
+        elif _contradicts(part, declared[part.number]):
+            place, sha256 = (*loc[:-1], "checksum_sha256_base64"), part.checksum_sha256_base64
+            yield problem(
+                place, "The part was declared with another SHA-256", PartFault.checksum, input=sha256
+            )
         seen.add(part.number)
     missing = [str(number) for number in declared if number not in seen]
     if missing:
@@ -206,8 +221,13 @@ def _reference(sent: CompletedPart, declared: Row) -> PartReference:
         number=sent.number,
         size=declared["chunk_end"] - declared["chunk_start"],
         etag=sent.checksum_etag,
-        checksum_sha256_base64=sent.checksum_sha256_base64 or declared["checksum_sha256_base64"],
+        checksum_sha256_base64=declared["checksum_sha256_base64"] or sent.checksum_sha256_base64,
     )
+
+
+def _contradicts(sent: CompletedPart, declared: Row) -> bool:
+    checksums = {sent.checksum_sha256_base64, declared["checksum_sha256_base64"]} - {None}
+    return len(checksums) > 1
 
 
 def _located(fault: PartProblem, sent: Sequence[CompletedPart], indexes: dict[int, int]) -> Problem:

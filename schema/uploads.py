@@ -12,6 +12,7 @@ from schema.scalars import SCALARS, Int, Long, LongInt, Moment
 
 MOST_PARTS = 10_000
 SMALLEST_PART = 5 * 1024 * 1024
+LARGEST_PART = 5 * 1024**3
 _SHA256_BYTES = 32
 
 

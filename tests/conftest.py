@@ -85,9 +85,11 @@ async def run_gateway(database_url: str, objects: Path, **settings: Any) -> Asyn
     database: Database = app.state.services.database
     await upgrade(database)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+    # Addresses on this machine are not the gateway's: a request to an object store is a real one.
+    elsewhere = {"http://127.0.0.1": httpx.AsyncHTTPTransport()}
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://gateway") as client,
+        httpx.AsyncClient(transport=transport, mounts=elsewhere, base_url="http://gateway") as client,
     ):
         yield Gateway(app, client, database, objects / "outbox")
 

@@ -34,6 +34,13 @@ def new_file(content: bytes = b"content", part_size: int = PART, **values: Any) 
     }
 
 
+def with_checksums(data: dict[str, Any], content: bytes) -> dict[str, Any]:
+    """The body of `create_file`, with the SHA-256 of each part declared."""
+    for part in data["upload"]["parts"]:
+        part["checksum_sha256_base64"] = checksum(content[part["chunk_start"] : part["chunk_end"]])
+    return data
+
+
 async def put(client: AsyncClient, part: dict[str, Any], content: bytes) -> Response:
     """PUT one part to its address; `content` is the part's own."""
     return await client.put(part["url"], content=content, headers=part["headers"])

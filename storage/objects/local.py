@@ -1,9 +1,10 @@
 """The object store on a local disk: parts are PUT to our own gateway by signed URLs and joined into files."""
 
 import asyncio
+import errno
 import os
 import shutil
-from collections.abc import AsyncIterable, AsyncIterator, Sequence, Set
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from stat import S_ISREG
 from tempfile import TemporaryFile
 
 from storage.objects.assembly import assemble, assembled_before
-from storage.objects.disk import make_directories, on_disk, resolve_below, sync_directory
+from storage.objects.disk import Arguments, Result, make_directories, on_disk, resolve_below, sync_directory
 from storage.objects.interface import (
     ObjectMissing,
     PartReference,
@@ -98,7 +99,7 @@ class LocalObjectStore:
         """
         incoming = IncomingPart(self._upload(claims.upload_id, claims.path), claims)
         try:
-            await on_disk(incoming.open)
+            await on_disk(self._look, incoming.open)
             gathered = bytearray()
             async for chunk in stream:
                 gathered += chunk
@@ -106,7 +107,7 @@ class LocalObjectStore:
                     await on_disk(incoming.write, gathered)
                     gathered = bytearray()
             await on_disk(incoming.write, gathered)
-            return await on_disk(incoming.keep)
+            return await on_disk(self._look, incoming.keep)
         except BaseException:
             # Shielded: a scope that was cancelled would cancel this too.
             await asyncio.shield(on_disk(incoming.discard))
@@ -114,12 +115,13 @@ class LocalObjectStore:
 
     async def list_parts(self, upload_id: str, path: str) -> list[StoredPart]:
         """The parts that arrived whole, by number. Raises `UploadUnknown`."""
-        found = await on_disk(part_files, self._upload(upload_id, path))
+        found = await on_disk(self._look, part_files, self._upload(upload_id, path))
         return [part_file.part for part_file in found.values()]
 
     async def complete(self, upload_id: str, path: str, parts: Sequence[PartReference]) -> StoredObject:
         """Join the parts: one is renamed, several are copied, which needs their size on the disk again."""
-        return await on_disk(self._complete, self._upload(upload_id, path), self._object_file(path), parts)
+        upload, target = self._upload(upload_id, path), self._object_file(path)
+        return await on_disk(self._look, self._complete, upload, target, parts)
 
     def _complete(self, upload: Path, target: Path, parts: Sequence[PartReference]) -> StoredObject:
         try:
@@ -156,6 +158,7 @@ class LocalObjectStore:
         # Higher directories stay: another object may be about to be renamed into them.
         with suppress(OSError):
             target.parent.rmdir()
+        self._check_presence()
 
     async def sign_download(
         self, path: str, file_name: str, mime_type: str, expires_in: timedelta, *, attachment: bool
@@ -166,7 +169,7 @@ class LocalObjectStore:
 
     async def open_object(self, path: str) -> LocalContent:
         """The object, to be read in chunks. Raises `ObjectMissing`, `PathRefused`."""
-        return await on_disk(self._open_object, path)
+        return await on_disk(self._look, self._open_object, path)
 
     def _open_object(self, path: str) -> LocalContent:
         file = self._object_file(path)
@@ -212,6 +215,21 @@ class LocalObjectStore:
             file.write(b"writable")
             file.flush()
             os.fsync(file.fileno())
+
+    def _look(
+        self, work: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
+    ) -> Result:
+        """What `work` finds; that it finds nothing is believed only while the store's directory is there."""
+        try:
+            return work(*arguments, **named)
+        except (ObjectMissing, UploadUnknown):
+            self._check_presence()
+            raise
+
+    def _check_presence(self) -> None:
+        # A volume that is not mounted has lost nothing. The first upload made this directory.
+        if not self._uploads.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "its directory is not there")
 
     def _object_file(self, path: str) -> Path:
         return resolve_below(self._objects, path)

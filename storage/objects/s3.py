@@ -176,7 +176,7 @@ class S3ObjectStore:
     async def drop_uploads(self, begun_before: datetime, known: Set[tuple[str, str]]) -> int:
         """Abort open uploads below the services' paths."""
         client, dropped = await self._connection.client(), 0
-        kept = {(_s3_id(upload_id), path) for upload_id, path in known}
+        kept = {(upload_id.partition(".")[2], path) for upload_id, path in known}
         for service in FileService:
             wanted = {"Bucket": self._bucket, "Prefix": f"{service}/"}
             with s3_failures():

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import make_tenant, run_gateway
 from tests.surfaces import Rest
-from tests.uploads import new_file, put, put_parts, upload_file
+from tests.uploads import checksum, completion, new_file, put, put_parts, upload_file
 
 CONTENT = b"0123456789"
 
@@ -70,6 +70,58 @@ async def test_a_part_of_another_size_is_refused(surface):
         answer = await surface.client.put(part["url"], content=content)
         assert (answer.status_code, answer.json()["error"]) == (422, "invalid")
         assert answer.json()["detail"][0]["type"] == "size"
+
+
+async def test_a_part_that_declares_its_checksum_must_have_it(surface):
+    data = new_file()
+    data["upload"]["parts"][0]["checksum_sha256_base64"] = checksum(b"content")
+    file = await surface.create_file(data=data)
+    (declared,) = file["upload"]["parts"]
+    assert declared["headers"] == {"x-amz-checksum-sha256": checksum(b"content")}
+
+    other = await put(surface.client, declared, b"another")
+    assert (other.status_code, other.json()["error"]) == (422, "invalid")
+    assert other.json()["detail"][0]["type"] == "checksum"
+    unsaid = await surface.client.put(declared["url"], content=b"content")
+    assert (unsaid.status_code, unsaid.json()["error"]) == (403, "not_permitted")
+    sent = await put_parts(surface, file["upload"], b"content")
+    assert (await surface.complete_file_upload(id=file["id"], data=completion(file, sent)))["is_uploaded"]
+
+
+async def test_an_only_part_must_have_the_files_checksum(surface):
+    file = await surface.create_file(data=new_file(checksum_sha256_base64=checksum(b"content")))
+    assert (await put(surface.client, file["upload"]["parts"][0], b"another")).status_code == 422
+
+
+async def test_an_upload_with_an_expired_address_gets_a_new_one(surface, gateway):
+    file = await surface.create_file(data=new_file())
+    expired = await gateway.app.state.services.objects.sign_part(
+        file["upload"]["id"],
+        file["path"],
+        1,
+        7,
+        checksum_sha256_base64=None,
+        expires_in=timedelta(seconds=-1),
+    )
+    answer = await surface.client.put(expired.url, content=b"content")
+    assert (answer.status_code, answer.json()) == (
+        403,
+        {"error": "not_permitted", "detail": "The URL has expired."},
+    )
+    fresh = (await surface.get_file(id=file["id"]))["upload"]
+    await put_parts(surface, fresh, b"content")
+
+
+async def test_addresses_of_ended_uploads_and_deleted_files_are_told_so(surface):
+    file = await upload_file(surface, CONTENT)
+    url = (await surface.get_file_download(id=file["id"]))["url"]
+    unfinished = await surface.create_file(data=new_file(CONTENT))
+    for id in (file["id"], unfinished["id"]):
+        await surface.delete_file(id=id)
+    late = await put(surface.client, unfinished["upload"]["parts"][0], CONTENT)
+    assert (late.status_code, late.json()["error"]) == (404, "not_found")
+    gone = await surface.client.get(url)
+    assert (gone.status_code, gone.json()["error"]) == (404, "not_found")
 
 
 async def test_a_part_needs_no_credential_and_answers_with_its_etag(surface):

@@ -1,0 +1,45 @@
+"""Something that speaks S3 on a real socket, for the tests: moto's server."""
+
+from typing import Any
+
+import boto3
+from moto.server import ThreadedMotoServer
+
+HOST = "127.0.0.1"
+KEYS = {"aws_access_key_id": "a key of the tests", "aws_secret_access_key": "a secret of the tests"}
+
+
+class S3Server:
+    """It checks neither signatures, expiry nor checksums. What it keeps outlives its being stopped."""
+
+    def __init__(self) -> None:
+        self._server = ThreadedMotoServer(HOST, 0, verbose=False)
+        self._server.start()
+        self.port = self._server.get_host_and_port()[1]
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def stop(self) -> None:
+        self._server.stop()
+
+    def start_again(self) -> None:
+        """At the same port."""
+        self._server = ThreadedMotoServer(HOST, self.port, verbose=False)
+        self._server.start()
+
+    def settings(self, bucket: str) -> dict[str, Any]:
+        """A gateway's settings for a new bucket."""
+        # Each gateway has one of its own: by this server's clock all uploads were begun in 2010, and a
+        # gateway drops those that are old and not its own.
+        boto3.client("s3", endpoint_url=self.url, region_name="us-east-1", **KEYS).create_bucket(
+            Bucket=bucket
+        )
+        return {
+            "object_store": f"s3://{bucket}",
+            "s3_endpoint": self.url,
+            "s3_region": "us-east-1",
+            "s3_access_key_id": KEYS["aws_access_key_id"],
+            "s3_secret_access_key": KEYS["aws_secret_access_key"],
+        }
