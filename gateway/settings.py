@@ -19,9 +19,9 @@ from pydantic import (
 )
 
 from gateway.addresses import parse_trusted
-from gateway.secret_file import kept_secret
 from gateway.mail.messages import Sender
 from gateway.mail.smtp import SmtpUrl
+from gateway.secret_file import kept_secret
 
 PREFIX = "DUOGRAPH_"
 SHORTEST_SECRET = 32
