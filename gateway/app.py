@@ -19,9 +19,12 @@ from gateway.mail.task import mail_task
 from gateway.media import media_routes
 from gateway.middleware import CallerMiddleware
 from gateway.objects import object_routes
+from gateway.origins import origin_of
 from gateway.settings import Settings
 from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.pages import explorer_response, page_routes
+from gateway.web.sign_in import sign_in_routes
+from gateway.web.workspaces import workspace_routes
 from resolvers.context import Context, Services
 from resolvers.root import make_schema
 from rest_compat.api import PREFIX, include_api
@@ -99,6 +102,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.context = make_context
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
     app.router.routes.extend([*object_routes(OBJECTS_PATH, objects), *media_routes()])
+    app.router.routes.extend([*sign_in_routes(sign_up_open=settings.sign_up), *workspace_routes()])
+    app.router.routes.extend([*object_routes(OBJECTS_PATH), *media_routes()])
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
     app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)
@@ -111,6 +116,7 @@ def create_app(settings: Settings) -> FastAPI:
         database=database,
         make_budget=make_budget,
         trusted_proxies=settings.trusted_proxies,
+        own_origin=origin_of(settings.sign_in_url),
     )
     if settings.access_log:
         app.add_middleware(AccessLogMiddleware, routes=tuple(app.routes))

@@ -13,7 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.addresses import client_subject
 from gateway.budget import RequestBudget
-from oauth.authentication import authenticate
+from gateway.origins import is_same_origin
+from gateway.web.cookies import SESSION, Cookies
+from oauth.authentication import authenticate, authenticate_session
 from resolvers.context import Caller
 from schema.errors import Failure, Internal, Invalid, InvalidToken, problem
 from storage.database import Database
@@ -45,11 +47,14 @@ class CallerMiddleware:
         database: Database,
         make_budget: Callable[[dict[str, str]], RequestBudget],
         trusted_proxies: tuple[object, ...],
+        own_origin: str,
     ) -> None:
         self._app = app
         self._database = database
         self._make_budget = make_budget
         self._trusted = trusted_proxies
+        self._own_origin = own_origin
+        self._cookies = Cookies(secure=own_origin.startswith("https:"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -100,6 +105,9 @@ class CallerMiddleware:
         if credential is not None and principal is None:
             await budget.charge(address, 1, None, restricted=False)
             raise InvalidToken
+        if credential is None and (session := self._session(scope, headers)) is not None:
+            # A session that has ended is no failure: browsers go on sending its cookie.
+            principal, credential = await authenticate_session(self._database, session), session
         return Caller(
             principal=principal,
             budget=budget,
@@ -108,6 +116,14 @@ class CallerMiddleware:
             idempotency_key=_idempotency_key(scope, headers),
             credential=credential,
         )
+
+    def _session(self, scope: Scope, headers: Headers) -> str | None:
+        """The session in the cookie, which counts for what our own pages ask only."""
+        if not _takes_bearer(scope["path"]) or "authorization" in headers:
+            return None
+        if not is_same_origin(headers, scope["scheme"], self._own_origin):
+            return None
+        return self._cookies.read(HTTPConnection(scope), SESSION)
 
 
 def bearer(headers: Headers) -> str | None:

@@ -140,6 +140,9 @@ class Settings(BaseModel):
     rate_limit_restricted: Annotated[
         int, Field(ge=0, description="The same for sign-in, portal codes and token exchange.")
     ] = 60
+    sign_up: Annotated[
+        bool, Field(description="Whether anyone may sign up; without, operators make users.")
+    ] = True
     trusted_proxies: Annotated[
         tuple[IPv4Network | IPv6Network, ...],
         Field(description="Networks of proxies whose `X-Forwarded-For` counts, separated by commas."),

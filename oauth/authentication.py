@@ -1,5 +1,7 @@
 """From the text of a credential to the principal it proves."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -7,7 +9,7 @@ from sqlalchemy import ColumnElement, RowMapping, bindparam, or_, select
 
 from oauth.credentials import digest, kind_of
 from oauth.principals import Principal, PrincipalKind
-from oauth.scopes import Scope
+from oauth.scopes import USER_SCOPES, Scope
 from storage.clock import now
 from storage.database import Database
 from storage.enums import CredentialKind
@@ -21,6 +23,7 @@ BEARER_KINDS = {
     CredentialKind.ACCESS_TOKEN: PrincipalKind.OAUTH_TOKEN,
     CredentialKind.CUSTOMER_SESSION: PrincipalKind.CUSTOMER_SESSION,
 }
+SESSION_KINDS = {CredentialKind.BROWSER_SESSION: PrincipalKind.BROWSER_SESSION}
 USE_IS_NOTED_EVERY = timedelta(minutes=1)
 
 _credentials, _workspaces = table_of(CredentialRow), table_of(WorkspaceRow)
@@ -42,7 +45,23 @@ async def authenticate(database: Database, text: str) -> Principal | None:
 
     One statement on the primary, so a revocation counts for the next request in every process.
     """
-    if kind_of(text) not in BEARER_KINDS:
+    return await _authenticate(database, text, BEARER_KINDS)
+
+
+async def authenticate_session(database: Database, text: str) -> Principal | None:
+    """The same for the session in a browser's cookie, which is no bearer credential.
+
+    It may do what its user may, scopes that came up after the sign-in included.
+    """
+    principal = await _authenticate(database, text, SESSION_KINDS)
+    return None if principal is None else replace(principal, scopes=USER_SCOPES)
+
+
+async def _authenticate(
+    database: Database, text: str, kinds: Mapping[CredentialKind, PrincipalKind]
+) -> Principal | None:
+    kind = kind_of(text)
+    if kind is None or kind not in kinds:
         return None
     async with database.read() as connection:
         row = (await connection.execute(_LOOK_UP, {"hash": digest(text)})).mappings().first()
@@ -51,7 +70,7 @@ async def authenticate(database: Database, text: str) -> Principal | None:
         return None
     if row["last_used_at"] is None or moment - row["last_used_at"] >= USE_IS_NOTED_EVERY:
         await _note_use(database, row, moment)
-    return _principal_of(row)
+    return _principal_of(row, kinds[kind])
 
 
 async def _note_use(database: Database, row: RowMapping, moment: datetime) -> None:
@@ -66,10 +85,10 @@ async def _note_use(database: Database, row: RowMapping, moment: datetime) -> No
         )
 
 
-def _principal_of(row: RowMapping) -> Principal:
+def _principal_of(row: RowMapping, kind: PrincipalKind) -> Principal:
     expires_at: Any = row["expires_at"]
     return Principal(
-        kind=BEARER_KINDS[CredentialKind(row["kind"])],
+        kind=kind,
         credential_id=row["id"],
         scopes=frozenset(map(Scope, row["scopes"])),
         workspace_id=row["workspace_id"],

@@ -30,6 +30,7 @@ _CUSTOMER_COLUMNS: dict[type[SQLModel], str] = {
     CustomerSessionRow: "customer_id",
     FileShareSessionRow: "customer_id",
 }
+_OF_USERS = (CredentialKind.PERSONAL_TOKEN.value, CredentialKind.BROWSER_SESSION.value)
 
 
 def reachable(principal: Principal) -> Select[UUID]:
@@ -85,12 +86,12 @@ def _is_present(principal: Principal) -> ColumnElement[bool]:
 
 
 def _visible_credentials(principal: Principal) -> ColumnElement[bool]:
-    """The access tokens of the workspaces in reach and a user's own; a revoked one is nobody's."""
+    """The access tokens of the workspaces in reach, a user's own and sessions; a revoked one is nobody's."""
     table = table_of(CredentialRow)
     of_workspace = and_(
         table.c.kind == CredentialKind.WORKSPACE_TOKEN.value, table.c.workspace_id.in_(reachable(principal))
     )
-    own = and_(table.c.kind == CredentialKind.PERSONAL_TOKEN.value, table.c.user_id == principal.user_id)
+    own = and_(table.c.kind.in_(_OF_USERS), table.c.user_id == principal.user_id)
     return and_(or_(of_workspace, own if _is_user(principal) else false()), table.c.revoked_at.is_(None))
 
 

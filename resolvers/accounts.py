@@ -35,14 +35,26 @@ class MoveRefused(ValueError):
 
 
 async def create_user(connection: AsyncConnection, email: str, password: str, name: str | None) -> Values:
-    """A new user, who joins every workspace that invited the address. Raises `Duplicate`."""
-    await _hold_address(connection, email)
-    user = await insert_row(
-        connection, UserRow, email=email, name=name, password_hash=hash_password(password)
-    )
+    """A new user, whose address the operator vouches for. Raises `Duplicate`."""
+    user = await insert_user(connection, email, hash_password(password), name)
+    return await verify_address(connection, user)
+
+
+async def insert_user(
+    connection: AsyncConnection, email: str, password_hash: str, name: str | None
+) -> Values:
+    """A new user, of whom nobody knows yet whether the address is theirs. Raises `Duplicate`."""
+    return await insert_row(connection, UserRow, email=email, name=name, password_hash=password_hash)
+
+
+async def verify_address(connection: AsyncConnection, user: Values) -> Values:
+    """Note that the address is the user's, who joins every workspace that invited it."""
+    await _hold_address(connection, user["email"])
     invited = and_(_members.c.email_folded == user["email_folded"], _members.c.user_id.is_(None))
     await update_rows(connection, WorkspaceMemberRow, invited, user_id=user["id"])
-    return user
+    return await update_row(
+        connection, UserRow, user, email_verified_at=now(), modified_at=user["modified_at"]
+    )
 
 
 async def find_user(connection: AsyncConnection, email: str) -> Values | None:
@@ -67,10 +79,10 @@ async def found_workspace(connection: AsyncConnection, owner: Values, **values: 
 
 
 async def invite_member(connection: AsyncConnection, workspace_id: UUID, email: str) -> Values:
-    """A member where the address has a user already, else an invitation. Raises `Duplicate`."""
+    """A member where the address is known to be a user's, else an invitation. Raises `Duplicate`."""
     await _hold_address(connection, email)
     user = await find_user(connection, email)
-    user_id = user["id"] if user else None
+    user_id = user["id"] if user and user["email_verified_at"] else None
     return await insert_row(
         connection, WorkspaceMemberRow, workspace_id=workspace_id, user_id=user_id, email=email
     )
@@ -127,6 +139,6 @@ async def issue_token(
 
 
 async def _hold_address(connection: AsyncConnection, email: str) -> None:
-    """Let an invitation and the sign-up of its user come one after the other, or neither sees the other."""
+    """Let an invitation and the proof of its address come one after the other, or neither sees the other."""
     if connection.dialect.name == "postgresql":
         await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(email.casefold()))))

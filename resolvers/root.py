@@ -9,6 +9,7 @@ from strawberry.schema.config import StrawberryConfig
 
 from resolvers import (
     authorized_applications,
+    browser_sessions,
     custom_fields,
     customer_sessions,
     customers,
@@ -61,6 +62,8 @@ class Query:
     workspace_access_tokens = expose(workspace_access_tokens.list_workspace_access_tokens)
     personal_access_token = expose(personal_access_tokens.get_personal_access_token)
     personal_access_tokens = expose(personal_access_tokens.list_personal_access_tokens)
+    browser_session = expose(browser_sessions.get_browser_session)
+    browser_sessions = expose(browser_sessions.list_browser_sessions)
     custom_field = expose(custom_fields.get_custom_field)
     custom_fields = expose(custom_fields.list_custom_fields)
     customer = expose(customers.get_customer)
@@ -99,6 +102,7 @@ class Mutation:
     create_personal_access_token = expose(personal_access_tokens.create_personal_access_token)
     update_personal_access_token = expose(personal_access_tokens.update_personal_access_token)
     delete_personal_access_token = expose(personal_access_tokens.delete_personal_access_token)
+    delete_browser_session = expose(browser_sessions.delete_browser_session)
     create_custom_field = expose(custom_fields.create_custom_field)
     update_custom_field = expose(custom_fields.update_custom_field)
     delete_custom_field = expose(custom_fields.delete_custom_field)

@@ -6,6 +6,7 @@ from starlette.exceptions import HTTPException
 
 from rest_compat import (
     authorized_applications,
+    browser_sessions,
     custom_fields,
     customer_portal,
     customer_sessions,
@@ -31,6 +32,7 @@ from schema.errors import Failure, MethodNotAllowed, NotFound
 PREFIX = "/api"
 ROUTERS: tuple[APIRouter, ...] = (
     authorized_applications.router,
+    browser_sessions.router,
     custom_fields.router,
     customer_portal.router,
     customer_sessions.router,

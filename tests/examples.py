@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from oauth.consents import remember
+from resolvers.browser_sessions import start_session
 from tests.conftest import Tenant
 from tests.surfaces import Surface
 from tests.uploads import completion, new_file, put_parts, upload_image
@@ -31,6 +32,7 @@ class World:
     customer_token: str
     workspace_token: str
     personal_token: str
+    browser_session: str
     workspace_member: str
     oauth_client: str
     authorized_application: str
@@ -68,6 +70,9 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     session = await workspace.create_customer_session(data={"customer_id": team["id"]})
     token = await workspace.create_workspace_access_token(data={"comment": "a", "scopes": ["shares:read"]})
     personal = await user.create_personal_access_token(data={"comment": "a", "scopes": ["shares:read"]})
+    async with workspace.app.state.services.database.write() as connection:
+        await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+    browser_session = (await user.list_browser_sessions())["data"][0]
     invited = await user.invite_workspace_member(data={"email": "new@example.com", "workspace_id": tenant.id})
     client = await workspace.create_oauth_client(data=OAUTH_CLIENT)
     allowed = await allow(user, tenant.user_id, client["oauth_client"]["id"])
@@ -88,6 +93,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
         customer_token=session["token"],
         workspace_token=token["workspace_access_token"]["id"],
         personal_token=personal["personal_access_token"]["id"],
+        browser_session=browser_session["id"],
         workspace_member=invited["id"],
         oauth_client=client["oauth_client"]["id"],
         authorized_application=allowed,
@@ -229,6 +235,9 @@ EXAMPLES: dict[str, Arguments] = {
     "get_authorized_application": lambda world: {"id": world.authorized_application},
     "list_authorized_applications": lambda world: {},
     "revoke_authorized_application": lambda world: {"id": world.authorized_application},
+    "list_browser_sessions": lambda world: {},
+    "get_browser_session": lambda world: {"id": world.browser_session},
+    "delete_browser_session": lambda world: {"id": world.browser_session},
 }
 
 # Operations on what is the caller's own, whoever calls: there is no other tenant's row to reach.
@@ -245,7 +254,12 @@ OWN = {
     "get_portal_customer",
     "update_portal_customer",
     "create_portal_member",
+    "list_browser_sessions",
 }
 
 # Operations on what is a user's own, which a workspace's token has nothing to do with.
-PERSONAL = {name for name in EXAMPLES if "personal" in name or "authorized_application" in name}
+PERSONAL = {
+    name
+    for name in EXAMPLES
+    if any(noun in name for noun in ("personal", "authorized_application", "browser_session"))
+}

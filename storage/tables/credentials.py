@@ -11,7 +11,10 @@ from storage.types import JsonColumn, MomentColumn
 
 
 class CredentialRow(Row, table=True):
-    """Found by the SHA-256 of its text before any workspace is known, so the hash is the key."""
+    """Found by the SHA-256 of its text before any workspace is known, so the hash is the key.
+
+    `user_agent` and `address` are what a browser session was started from.
+    """
 
     __tablename__ = "credentials"
     __table_args__ = (
@@ -35,3 +38,5 @@ class CredentialRow(Row, table=True):
     expires_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     revoked_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     last_used_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    user_agent: str | None = None
+    address: str | None = None

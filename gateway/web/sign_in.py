@@ -1,0 +1,115 @@
+"""Sign-up, sign-in and sign-out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.web.cookies import SESSION, VISITOR
+from gateway.web.forms import Form
+from gateway.web.visits import SIGN_IN_PATH, Visit, local_path, page
+from oauth.credentials import Credential
+from resolvers.browser_sessions import LIFE
+from resolvers.sign_in import sign_in, sign_out, sign_up
+from schema.accounts import SHORTEST_PASSWORD
+from schema.errors import Invalid
+
+SIGN_UP_PATH, SIGN_OUT_PATH = "/sign-up", "/sign-out"
+# Browsers hold a form's Content-Security-Policy against every redirect that follows it, and this one leads
+# to other applications.
+AUTHORIZE_PATH = "/oauth2/authorize"
+
+
+def sign_in_routes(*, sign_up_open: bool) -> list[Route]:
+    """`sign_up_open` says whether anyone may sign up."""
+    entrance = Entrance(sign_up_open)
+    routes = [
+        Route(SIGN_IN_PATH, page(entrance.show_sign_in, anyone=True)),
+        Route(SIGN_IN_PATH, page(entrance.take_sign_in, anyone=True), methods=["POST"]),
+        Route(SIGN_OUT_PATH, page(leave, anyone=True), methods=["POST"]),
+    ]
+    if sign_up_open:
+        routes += [
+            Route(SIGN_UP_PATH, page(entrance.show_sign_up, anyone=True)),
+            Route(SIGN_UP_PATH, page(entrance.take_sign_up, anyone=True), methods=["POST"]),
+        ]
+    return routes
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """The pages that stand before the sign-in; they are the same for whoever is signed in already."""
+
+    sign_up_open: bool
+
+    async def show_sign_in(self, visit: Visit) -> Response:
+        """The form, or straight on; with `again` in the address even users who are signed in get the form."""
+        next_path = _next_path(visit)
+        if visit.user is not None and "again" not in visit.request.query_params:
+            return visit.redirect(next_path)
+        email = None if visit.user is None else visit.user.email
+        return self._show(visit.as_visitor(), "sign_in.html", Form.of(next=next_path, email=email))
+
+    async def take_sign_in(self, visit: Visit) -> Response:
+        return await self._take(visit.as_visitor(), "sign_in.html", sign_in, ("email",))
+
+    async def show_sign_up(self, visit: Visit) -> Response:
+        return self._show(visit.as_visitor(), "sign_up.html", Form.of(next=_next_path(visit)))
+
+    async def take_sign_up(self, visit: Visit) -> Response:
+        return await self._take(visit.as_visitor(), "sign_up.html", sign_up, ("email", "name"))
+
+    def _show(self, visit: Visit, template: str, form: Form, status_code: int = 200) -> Response:
+        return visit.render(
+            template,
+            status_code=status_code,
+            form=form,
+            sign_up_open=self.sign_up_open,
+            shortest_password=SHORTEST_PASSWORD,
+        )
+
+    async def _take(
+        self, visit: Visit, template: str, resolver: Callable[..., Any], names: tuple[str, ...]
+    ) -> Response:
+        form = await visit.form()
+        data = {name: value for name in names if (value := form.optional(name)) is not None}
+        try:
+            credential = await visit.call(
+                resolver,
+                data=data | {"password": form.raw("password")},
+                session=visit.session,
+                user_agent=visit.request.headers.get("user-agent"),
+            )
+        except Invalid as invalid:
+            return self._show(visit, template, form.refused(invalid), 422)
+        return _enter(visit, credential, local_path(form.raw("next")))
+
+
+async def leave(visit: Visit) -> Response:
+    """End the session, and let the browser forget it."""
+    if visit.session is None:
+        return visit.redirect(SIGN_IN_PATH)
+    await visit.form()
+    await sign_out(visit.ctx, visit.session)
+    response = visit.redirect(SIGN_IN_PATH, "You are signed out.")
+    visit.cookies.clear(response, SESSION)
+    return response
+
+
+def _next_path(visit: Visit) -> str:
+    return local_path(visit.request.query_params.get("next", ""))
+
+
+def _enter(visit: Visit, credential: Credential, next_path: str) -> Response:
+    """Give the browser its new session, never one that it had before, and go on."""
+    if next_path.startswith(AUTHORIZE_PATH):
+        response = visit.render("continue.html", path=next_path)
+    else:
+        response = visit.redirect(next_path)
+    visit.cookies.write(response, SESSION, credential.text, seconds=int(LIFE.total_seconds()))
+    visit.cookies.clear(response, VISITOR)
+    return response

@@ -1,0 +1,89 @@
+"""What can be done with the browsers in which a user is signed in."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import ColumnElement
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.authentication import is_live
+from oauth.credentials import Credential, digest, mint
+from oauth.scopes import Scope
+from resolvers.access import Row, get_visible
+from resolvers.access_tokens import LISTING, USER_KINDS, revoke_token
+from resolvers.context import Context
+from resolvers.lists import list_page
+from resolvers.operations import requires
+from schema.browser_sessions import BrowserSession, BrowserSessionQuery
+from schema.pages import Page
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import insert_row, table_of, update_rows
+from storage.tables.credentials import CredentialRow
+
+LIFE = timedelta(days=30)
+LONGEST_USER_AGENT = 512
+
+_table = table_of(CredentialRow)
+_KIND = CredentialKind.BROWSER_SESSION
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
+async def list_browser_sessions(ctx: Context, filters: BrowserSessionQuery) -> Page[BrowserSession]:
+    """The browsers in which the user is signed in, page by page, oldest first unless sorted otherwise."""
+    conditions = [_table.c.kind == _KIND.value, is_live(now())]
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[BrowserSession]:
+        return [BrowserSession.model_validate(row) for row in rows]
+
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
+async def get_browser_session(ctx: Context, id: UUID) -> BrowserSession:
+    """One browser in which the user is signed in."""
+    return BrowserSession.model_validate(await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value))
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)
+async def delete_browser_session(ctx: Context, id: UUID) -> UUID:
+    """Sign the user out of one browser: its next request is nobody's."""
+    await revoke_token(ctx, _KIND, id)
+    return id
+
+
+async def start_session(
+    connection: AsyncConnection, user_id: UUID, address: str, user_agent: str | None
+) -> Credential:
+    """A new session, which ends after 30 days, however much it is used."""
+    credential = mint(_KIND)
+    await insert_row(
+        connection,
+        CredentialRow,
+        hash=credential.hash,
+        kind=_KIND.value,
+        scopes=[],
+        user_id=user_id,
+        expires_at=now() + LIFE,
+        address=address.removeprefix("address:"),
+        user_agent=user_agent[:LONGEST_USER_AGENT] if user_agent else None,
+    )
+    return credential
+
+
+async def end_session(connection: AsyncConnection, text: str) -> None:
+    """End the session with this text, if there is one."""
+    await _end(connection, (_table.c.hash == digest(text)) & (_table.c.kind == _KIND.value))
+
+
+async def end_other_sessions(connection: AsyncConnection, user_id: UUID, kept: UUID) -> None:
+    """End every session of a user but one."""
+    await _end(
+        connection,
+        (_table.c.user_id == user_id) & (_table.c.kind == _KIND.value) & (_table.c.id != kept),
+    )
+
+
+async def _end(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
+    await update_rows(connection, CredentialRow, condition & _table.c.revoked_at.is_(None), revoked_at=now())

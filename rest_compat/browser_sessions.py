@@ -1,0 +1,9 @@
+"""`/api/browser-sessions/`."""
+
+from resolvers import browser_sessions
+from rest_compat.router import Router
+
+router = Router("/browser-sessions", "Browser sessions")
+router.get("/", browser_sessions.list_browser_sessions)
+router.get("/{id}", browser_sessions.get_browser_session)
+router.delete("/{id}", browser_sessions.delete_browser_session)

@@ -1,0 +1,232 @@
+"""Signing up, in and out: who gets a session, what it is worth, and what attackers get."""
+
+import re
+import statistics
+import time
+from urllib.parse import unquote
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from oauth.credentials import kind_of, mint
+from storage.enums import CredentialKind
+from tests.conftest import make_tenant, run_gateway
+from tests.pages.browsing import PASSWORD, browsing, signed_in
+
+WRONG = "The e-mail address or the password is not right"
+
+
+def session_of(browser):
+    return browser.client.cookies.get("duograph_session")
+
+
+@pytest_asyncio.fixture
+async def browser(gateway):
+    async with browsing(gateway) as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(scope="module")
+async def https_gateway(database_url, tmp_path_factory):
+    objects = tmp_path_factory.mktemp("objects")
+    async for gateway in run_gateway(database_url, objects, base_url="https://gateway/api", sign_up=False):
+        yield gateway
+
+
+async def test_a_user_signs_in_and_sees_their_workspaces(browser, tenant):
+    await browser.sign_in(tenant.user_email.upper())
+    assert browser.path == "/workspaces"
+    assert tenant.slug in browser.text
+    assert tenant.user_email in browser.text
+    assert kind_of(session_of(browser)) is CredentialKind.BROWSER_SESSION
+
+
+async def test_somebody_signs_up_and_is_signed_in(browser):
+    email = f"{uuid4().hex}@example.com"
+    await browser.open("/sign-up")
+    await browser.press("Create the account", email=email, password=PASSWORD, name="Grace")
+    assert browser.path == "/workspaces"
+    assert "You belong to no workspace yet" in browser.text
+    await browser.press("Create the workspace", name="Observatory", slug=f"w-{uuid4().hex}")
+    assert "Observatory is ready." in browser.text
+    await browser.open("/workspaces")
+    assert "is ready" not in browser.text
+
+
+async def test_what_is_wrong_with_a_sign_up_is_said_beside_its_field(browser, tenant):
+    await browser.open("/sign-up")
+    answer = await browser.press("Create the account", email="not an address", password="short")
+    assert answer.status_code == 422
+    assert '<a href="#email">' in answer.text
+    assert 'id="password-error"' in answer.text
+    assert "short" not in re.sub(r"<[^>]*>", "", answer.text).lower().replace("at least", "")
+    answer = await browser.press("Create the account", email=tenant.user_email, password=PASSWORD)
+    assert "signed up with this address already" in answer.text
+    assert session_of(browser) is None
+
+
+async def test_an_invitation_waits_until_the_address_is_known_to_be_the_users(gateway, browser, tenant):
+    """Else anybody could sign up with an address that was invited, and be a member."""
+    invited = f"{uuid4().hex}@example.com"
+    async with signed_in(gateway, tenant) as owner:
+        headers = {"Sec-Fetch-Site": "same-origin"}
+        data = {"email": invited, "workspace_id": tenant.id}
+        await owner.client.post("/api/workspace-members/", json=data, headers=headers)
+        await browser.open("/sign-up")
+        await browser.press("Create the account", email=invited, password=PASSWORD)
+        assert tenant.slug not in browser.text
+        later = {"email": f"{uuid4().hex}@example.com", "workspace_id": tenant.id}
+        async with browsing(gateway) as another:
+            await another.open("/sign-up")
+            await another.press("Create the account", email=later["email"], password=PASSWORD)
+            await owner.client.post("/api/workspace-members/", json=later, headers=headers)
+            await another.open("/workspaces")
+            assert tenant.slug not in another.text
+
+
+@pytest.mark.parametrize("password", ["not the password", ""])
+async def test_a_wrong_password_and_an_unknown_address_get_the_same_answer(browser, tenant, password):
+    answers = []
+    for email in (tenant.user_email, "nobody@example.com", "no address", "\x00"):
+        answer = await browser.sign_in(email, password)
+        assert answer.status_code == 422
+        answers.append(browser.text)
+        assert session_of(browser) is None
+    assert WRONG in answers[0]
+    assert answers[0] == answers[1] == answers[2]
+
+
+async def test_an_unknown_address_takes_as_long_as_a_wrong_password(browser, tenant):
+    taken = {tenant.user_email: [], "nobody@example.com": []}
+    for _ in range(5):
+        for email, times in taken.items():
+            await browser.open("/sign-in")
+            started = time.perf_counter()
+            await browser.press("Sign in", email=email, password="not the password")
+            times.append(time.perf_counter() - started)
+    known, unknown = map(statistics.median, taken.values())
+    assert 0.5 < known / unknown < 2
+
+
+async def test_signing_out_ends_the_session_itself(gateway, browser, tenant):
+    await browser.sign_in(tenant.user_email)
+    session = session_of(browser)
+    await browser.press("Sign out")
+    assert (browser.path, session_of(browser)) == ("/sign-in", None)
+    assert "You are signed out." in browser.text
+    browser.client.cookies.set("duograph_session", session, domain="gateway.local")
+    await browser.open("/workspaces")
+    assert browser.path == "/sign-in?next=%2Fworkspaces"
+
+
+async def test_a_session_that_was_there_before_is_not_taken_on(gateway, browser, tenant, other_tenant):
+    """Session fixation: whoever planted a cookie has nothing once somebody signs in."""
+    async with signed_in(gateway, other_tenant) as attacker:
+        planted = session_of(attacker)
+    for session in (planted, mint(CredentialKind.BROWSER_SESSION).text, "anything"):
+        async with browsing(gateway) as victim:
+            victim.client.cookies.set("duograph_session", session, domain="gateway.local")
+            await victim.open("/sign-in?again=1")
+            await victim.press("Sign in", email=tenant.user_email, password=PASSWORD)
+            given = victim.page.history[0].headers.get_list("set-cookie")
+            (own,) = (kept for kept in given if kept.startswith("duograph_session="))
+            assert session not in own
+        async with browsing(gateway) as attacker:
+            attacker.client.cookies.set("duograph_session", session, domain="gateway.local")
+            await attacker.open("/workspaces")
+            assert attacker.path.startswith("/sign-in")
+
+
+async def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(browser, tenant):
+    await browser.sign_in(tenant.user_email)
+    given = browser.page.history[0].headers.get_list("set-cookie")
+    (cookie,) = (kept for kept in given if kept.startswith("duograph_session="))
+    assert {"HttpOnly", "SameSite=lax", "Path=/", "Max-Age=2592000"} <= set(cookie.split("; "))
+    assert "Domain" not in cookie
+
+
+async def test_over_https_the_cookie_is_secure_and_for_this_host_only(https_gateway):
+    tenant = await make_tenant(https_gateway)
+    async with browsing(https_gateway, "https://gateway") as browser:
+        await browser.sign_in(tenant.user_email)
+        (cookie,) = (
+            kept
+            for kept in browser.page.history[0].headers.get_list("set-cookie")
+            if kept.startswith("__Host-duograph_session=dg_us_")
+        )
+        assert {"HttpOnly", "Secure", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
+        assert "Domain" not in cookie
+
+
+async def test_a_setting_closes_the_sign_up(https_gateway):
+    async with browsing(https_gateway, "https://gateway") as browser:
+        assert (await browser.open("/sign-up")).status_code == 404
+        await browser.open("/sign-in")
+        assert "/sign-up" not in browser.page.text
+        answer = await browser.send("/sign-up", [("email", "a@example.com"), ("password", PASSWORD)])
+        assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example/",
+        "\\\\evil.example",
+        "/%09/evil.example",
+        "%09//evil.example",
+        "/%0d%0aLocation:%20https://evil.example",
+        "javascript:alert(1)",
+        "evil.example",
+        "///evil.example",
+        "https:evil.example",
+        "/é",
+        "",
+    ],
+)
+async def test_the_sign_in_leads_to_this_host_only(browser, tenant, address):
+    """Open redirect, by the page's address and by its form."""
+    await browser.open(f"/sign-in?next={address}")
+    assert ("next", "/workspaces") in browser.form("Sign in").fields
+    sent = {"email": tenant.user_email, "password": PASSWORD, "next": unquote(address)}
+    answer = await browser.press("Sign in", **sent, follow=False)
+    assert answer.headers["location"] == "/workspaces"
+    answer = await browser.client.get(f"/sign-in?next={address}")
+    assert answer.headers["location"] == "/workspaces"
+
+
+async def test_whoever_has_to_sign_in_is_led_back_to_where_they_were(browser, tenant):
+    await browser.open("/workspaces?page=2")
+    assert browser.path == "/sign-in?next=%2Fworkspaces%3Fpage%3D2"
+    await browser.press("Sign in", email=tenant.user_email, password=PASSWORD)
+    assert browser.path == "/workspaces?page=2"
+
+
+async def test_an_application_is_gone_on_to_by_a_page_and_not_by_the_form(browser, tenant):
+    """A browser would hold the form's policy against the redirect to the application."""
+    path = "/oauth2/authorize?client_id=dg_ci_x&state=a%22b"
+    await browser.open(f"/sign-in?next={path.replace('&', '%26').replace('%22', '%2522')}")
+    answer = await browser.press("Sign in", email=tenant.user_email, password=PASSWORD)
+    assert answer.status_code == 200
+    assert path in browser.reading.links
+    assert session_of(browser)
+
+
+async def test_after_60_sign_in_attempts_an_address_has_to_wait(database_url, tmp_path):
+    async for gateway in run_gateway(database_url, tmp_path, rate_limit_restricted=60):
+        tenant = await make_tenant(gateway)
+        async with browsing(gateway) as browser:
+            await browser.open("/sign-in")
+            for _ in range(60):
+                answer = await browser.press("Sign in", email="", password="a guess")
+                assert answer.status_code == 422
+            answer = await browser.press("Sign in", email="", password="a guess")
+            assert answer.status_code == 429
+            assert 1 <= int(answer.headers["retry-after"]) <= 60
+            assert "More than 60 calls" in browser.text
+            await browser.open("/sign-in")
+            answer = await browser.press("Sign in", email=tenant.user_email, password=PASSWORD)
+            assert answer.status_code == 429
+            assert session_of(browser) is None
