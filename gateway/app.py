@@ -6,11 +6,13 @@ from datetime import timedelta
 
 from fastapi import FastAPI
 from starlette.requests import Request
+from starlette.routing import Route
 from starlette.types import Lifespan
 
 from gateway.access_log import AccessLogMiddleware
 from gateway.background import BackgroundTask, running
 from gateway.budget import RequestBudget
+from gateway.discovery import discovery_routes
 from gateway.graphql import GraphQLEndpoint
 from gateway.health import health_routes
 from gateway.limits import RateLimiter
@@ -28,6 +30,8 @@ from gateway.web.workspaces import workspace_routes
 from resolvers.context import Context, Services
 from resolvers.root import make_schema
 from rest_compat.api import PREFIX, include_api
+from rest_compat.oauth_protocol import protocol_routes
+from rest_compat.oauth_registration import registration_routes
 from storage.database import Database
 from storage.enums import FileService
 from storage.metrics.fold import Fold
@@ -101,6 +105,7 @@ def create_app(settings: Settings) -> FastAPI:
     app = make_api(lifespan)
     app.state.context = make_context
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
+    app.router.routes.extend(_protocol_routes(settings))
     app.router.routes.extend([*object_routes(OBJECTS_PATH, objects), *media_routes()])
     app.router.routes.extend([*sign_in_routes(sign_up_open=settings.sign_up), *workspace_routes()])
     app.router.routes.extend([*object_routes(OBJECTS_PATH), *media_routes()])
@@ -121,6 +126,11 @@ def create_app(settings: Settings) -> FastAPI:
     if settings.access_log:
         app.add_middleware(AccessLogMiddleware, routes=tuple(app.routes))
     return app
+
+
+def _protocol_routes(settings: Settings) -> list[Route]:
+    registration = registration_routes(open_to_all=settings.open_registration)
+    return [*protocol_routes(), *registration, *discovery_routes()]
 
 
 def _first_segments(app: FastAPI) -> frozenset[str]:

@@ -25,14 +25,11 @@ log = structlog.get_logger()
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _AUTHENTICATED = ("/api", "/graphql")
-# The protocol's endpoints, which take the credentials of clients and say no in the protocol's words.
-_OWN_AUTHENTICATION = (
-    "/api/oauth2/token",
-    "/api/oauth2/revoke",
-    "/api/oauth2/introspect",
-    "/api/oauth2/userinfo",
-    "/api/oauth2/register",
+# The protocol's endpoints that take the credentials of clients, which are none of ours.
+_OWN_AUTHENTICATION = tuple(
+    f"/api/oauth2/{name}" for name in ("token", "revoke", "introspect", "userinfo", "register/")
 )
+_REGISTER = "/api/oauth2/register"
 
 
 class CallerMiddleware:
@@ -148,6 +145,8 @@ def _idempotency_key(scope: Scope, headers: Headers) -> str | None:
 
 def _render(scope: Scope, failure: Failure) -> Response:
     body = failure.body
-    if scope["path"].startswith("/graphql"):
+    if scope["path"].startswith((*_OWN_AUTHENTICATION, _REGISTER)):
+        body = {"error": failure.code, "error_description": str(failure)}
+    elif scope["path"].startswith("/graphql"):
         body = {"data": None, "errors": [{"message": str(failure), "extensions": failure.extensions}]}
     return Response(orjson.dumps(body), int(failure.status), failure.headers, media_type="application/json")

@@ -143,6 +143,10 @@ class Settings(BaseModel):
     sign_up: Annotated[
         bool, Field(description="Whether anyone may sign up; without, operators make users.")
     ] = True
+    open_registration: Annotated[
+        bool,
+        Field(description="Whether anyone may register OAuth clients; without, users and operators do."),
+    ] = False
     trusted_proxies: Annotated[
         tuple[IPv4Network | IPv6Network, ...],
         Field(description="Networks of proxies whose `X-Forwarded-For` counts, separated by commas."),

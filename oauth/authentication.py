@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, bindparam, or_, select
+from sqlalchemy import ColumnElement, RowMapping, bindparam, case, exists, not_, or_, select
 
 from oauth.credentials import digest, kind_of
 from oauth.principals import Principal, PrincipalKind
@@ -15,7 +15,8 @@ from storage.database import Database
 from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows
 from storage.tables.credentials import CredentialRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.tables.oauth_clients import OAuthClientRow
+from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 BEARER_KINDS = {
     CredentialKind.WORKSPACE_TOKEN: PrincipalKind.WORKSPACE_TOKEN,
@@ -27,9 +28,30 @@ SESSION_KINDS = {CredentialKind.BROWSER_SESSION: PrincipalKind.BROWSER_SESSION}
 USE_IS_NOTED_EVERY = timedelta(minutes=1)
 
 _credentials, _workspaces = table_of(CredentialRow), table_of(WorkspaceRow)
+_clients, _members = table_of(OAuthClientRow), table_of(WorkspaceMemberRow)
+# An OAuth token for a workspace counts while the user who granted it belongs to the workspace.
+_IS_MEMBER = exists().where(
+    _members.c.user_id == _credentials.c.maker_user_id,
+    _members.c.workspace_id == _credentials.c.workspace_id,
+)
+_HAS_LEFT = case(
+    (
+        (_credentials.c.kind == CredentialKind.ACCESS_TOKEN.value)
+        & _credentials.c.workspace_id.is_not(None)
+        & not_(_IS_MEMBER),
+        True,
+    ),
+    else_=False,
+)
 _LOOK_UP = (
-    select(_credentials, _workspaces.c.requests_per_minute)
+    select(
+        _credentials,
+        _workspaces.c.requests_per_minute,
+        _clients.c.client_id,
+        _HAS_LEFT.label("has_left"),
+    )
     .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
+    .join(_clients, _credentials.c.oauth_client_id == _clients.c.id, isouter=True)
     .where(_credentials.c.hash == bindparam("hash"))
 )
 
@@ -68,6 +90,8 @@ async def _authenticate(
     moment = now()
     if row is None or row["revoked_at"] or (row["expires_at"] and row["expires_at"] <= moment):
         return None
+    if row["has_left"]:
+        return None
     if row["last_used_at"] is None or moment - row["last_used_at"] >= USE_IS_NOTED_EVERY:
         await _note_use(database, row, moment)
     return _principal_of(row, kinds[kind])
@@ -96,6 +120,7 @@ def _principal_of(row: RowMapping, kind: PrincipalKind) -> Principal:
         maker_user_id=row["maker_user_id"],
         customer_id=row["customer_id"],
         member_id=row["member_id"],
+        client_id=row["client_id"],
         expires_at_stamp=expires_at.timestamp() if expires_at else None,
         requests_per_minute=row["requests_per_minute"],
     )

@@ -1,0 +1,40 @@
+"""Scopes in the words of the people who are asked to allow them."""
+
+from collections.abc import Collection
+
+from oauth.scopes import Scope, that_would_do
+
+WORDS: dict[Scope, str] = {
+    Scope.OPENID: "Know that it is you who comes back",
+    Scope.PROFILE: "See your name",
+    Scope.EMAIL: "See your e-mail address",
+    Scope.USER_READ: "See your name and e-mail address",
+    Scope.WORKSPACES_READ: "See workspaces, their settings and their members",
+    Scope.WORKSPACES_WRITE: "Create workspaces, change their settings, invite and remove members",
+    Scope.SHARES_READ: "See shares with their prices and images",
+    Scope.SHARES_WRITE: "Create, change and archive shares",
+    Scope.CUSTOM_FIELDS_READ: "See custom fields",
+    Scope.CUSTOM_FIELDS_WRITE: "Create, change and delete custom fields",
+    Scope.CUSTOMERS_READ: "See customers with their names and addresses",
+    Scope.CUSTOMERS_WRITE: "Create, change and delete customers",
+    Scope.MEMBERS_READ: "See who belongs to customers",
+    Scope.MEMBERS_WRITE: "Add, change and remove people who belong to customers",
+    Scope.FILES_READ: "See and download files",
+    Scope.FILES_WRITE: "Upload, download and delete files",
+    Scope.EVENTS_READ: "See events",
+    Scope.EVENTS_WRITE: "See and report events",
+    Scope.FILE_SHARE_SESSIONS_READ: "See sales, downloads and payments",
+    Scope.FILE_SHARE_SESSIONS_WRITE: "Report sales, downloads, payments and refunds",
+    Scope.METRICS_READ: "See metrics: revenue, costs and activity",
+    Scope.CUSTOMER_SESSIONS_WRITE: "Open the customer portal for any customer",
+}
+
+
+def in_words(scopes: Collection[str]) -> list[str]:
+    """A line for each scope; one that only reads is left out where the same may be written too."""
+    asked = [scope for scope in WORDS if scope in scopes]
+    return [WORDS[scope] for scope in asked if not _is_implied(scope, asked)]
+
+
+def _is_implied(scope: Scope, asked: Collection[Scope]) -> bool:
+    return any(wider is not scope and wider in asked for wider in that_would_do(scope))

@@ -1,0 +1,177 @@
+"""The authorization request: what a client asks of a user, and how it is answered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error, UnsupportedResponseTypeError
+from joserfc import jwt
+from joserfc.errors import JoseError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.clients import RESPONSE_TYPE, Client, find_client
+from oauth.consents import remember
+from oauth.exchange import CodeGrant, make_server
+from oauth.keys import ALGORITHM, every_public_key
+from oauth.messages import Pairs, ProtocolRequest, Reply
+from oauth.server import Server
+from oauth.subjects import Subject
+
+NONE, LOGIN, CONSENT, SELECT_ACCOUNT = "none", "login", "consent", "select_account"
+PROMPTS = (NONE, LOGIN, CONSENT, SELECT_ACCOUNT)
+OF_USER = "user"
+LONGEST_NONCE = 1024
+LONGEST_AGE = 2**31 - 1
+
+
+class Unanswerable(Exception):
+    """A request that is answered to the user only: who sent it, or where to answer it, cannot be trusted."""
+
+
+class Answered(Exception):
+    """A request that has its answer: the browser is to go on to `location`, which the client declared."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__("The request is answered.")
+        self.location = location
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that makes sense, in one unit of work.
+
+    `is_of_user` asks for a token of the user instead of one workspace; `max_age` is how long ago they may
+    have signed in, in seconds; `hinted_user_id` is who the client believes they are.
+    """
+
+    server: Server
+    request: ProtocolRequest
+    grant: CodeGrant
+    client: Client
+    redirect_uri: str
+    scopes: frozenset[str]
+    is_of_user: bool
+    prompts: frozenset[str]
+    max_age: int | None
+    hinted_user_id: UUID | None
+
+    async def allow(self, subject: Subject) -> str:
+        """Remember the consent and give the address with a code."""
+        workspace_id = subject.workspace_id
+        await remember(self.server.connection, subject.user_id, self.client.id, workspace_id, self.scopes)
+        return await self._answer(subject)
+
+    async def deny(self) -> str:
+        """The address that says `access_denied`."""
+        return await self._answer(None)
+
+    def refuse(self, code: str, description: str) -> Answered:
+        """The answer that is this error of OpenID Connect."""
+        error = OAuth2Error(description, error=code)
+        return Answered(_refused(self.server, self.request, self.redirect_uri, error))
+
+    async def _answer(self, subject: Subject | None) -> str:
+        def create(_: Any) -> Reply:
+            reply: Reply = self.server.create_authorization_response(
+                self.request, grant_user=subject, grant=self.grant
+            )
+            return reply
+
+        reply = await self.server.connection.run_sync(create)
+        if reply.location is None:
+            raise Unanswerable("The application changed while you decided: start again from there.")
+        return reply.location
+
+
+async def read_request(connection: AsyncConnection, issuer: str, pairs: Pairs) -> Asked:
+    """What the parameters of a request ask. Raises `Unanswerable` or `Answered`."""
+    server = make_server(connection, issuer)
+    request = ProtocolRequest("GET", pairs)
+    try:
+        request.check()
+    except OAuth2Error as error:
+        raise Unanswerable(str(error.description)) from None
+    client = await find_client(connection, request.payload.client_id or "")
+    if client is None:
+        raise Unanswerable("There is no application with this client_id.")
+    try:
+        redirect_uri = CodeGrant.validate_authorization_redirect_uri(request, client)
+    except OAuth2Error as error:
+        raise Unanswerable(str(error.description)) from None
+    try:
+        return await _read(server, request, client, redirect_uri)
+    except OAuth2Error as error:
+        raise Answered(_refused(server, request, redirect_uri, error)) from None
+
+
+async def _read(server: Server, request: ProtocolRequest, client: Client, redirect_uri: str) -> Asked:
+    """Raises `OAuth2Error`, which the client is told: it and its address are known by now."""
+    sent = request.payload.data
+    _check_forms(sent)
+    grant = server.get_authorization_grant(request)
+    await server.connection.run_sync(lambda _: grant.validate_authorization_request())
+    hint = sent.get("id_token_hint")
+    return Asked(
+        server=server,
+        request=request,
+        grant=grant,
+        client=client,
+        redirect_uri=redirect_uri,
+        scopes=frozenset(request.scope.split()),
+        is_of_user=sent.get("sub_type") == OF_USER,
+        prompts=_read_prompts(sent.get("prompt")),
+        max_age=_read_age(sent.get("max_age")),
+        hinted_user_id=None if hint is None else await _read_hint(server, hint, client),
+    )
+
+
+def _check_forms(sent: Mapping[str, str]) -> None:
+    """Raises `OAuth2Error` for forms of the request that there are elsewhere, and not here."""
+    if "response_type" not in sent:
+        raise InvalidRequestError("response_type is missing.")
+    if sent["response_type"] != RESPONSE_TYPE:
+        raise UnsupportedResponseTypeError("", "The only response_type is code.")
+    for name in ("request", "request_uri", "registration"):
+        if name in sent:
+            raise OAuth2Error(f"The parameter {name} is not supported.", error=f"{name}_not_supported")
+    if sent.get("response_mode", "query") != "query":
+        raise InvalidRequestError("The only response_mode is query.")
+    if sent.get("sub_type", OF_USER) != OF_USER:
+        raise InvalidRequestError("The only sub_type is user; leave it out for a workspace.")
+    if len(sent.get("nonce", "")) > LONGEST_NONCE:
+        raise InvalidRequestError(f"The nonce is longer than {LONGEST_NONCE} characters.")
+
+
+def _read_prompts(text: str | None) -> frozenset[str]:
+    prompts = frozenset((text or "").split())
+    if not prompts <= set(PROMPTS) or (NONE in prompts and len(prompts) > 1):
+        raise InvalidRequestError(f"prompt takes {NONE}, or of {', '.join(PROMPTS[1:])} one or more.")
+    return prompts
+
+
+def _read_age(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LONGEST_AGE))):
+        raise InvalidRequestError("max_age is a number of seconds.")
+    return int(text)
+
+
+async def _read_hint(server: Server, hint: str, client: Client) -> UUID:
+    """Who the id_token is about, if we signed it for this client; it may have ended meanwhile."""
+    keys = await every_public_key(server.connection)
+    try:
+        claims = jwt.decode(hint, keys, algorithms=[ALGORITHM]).claims
+        if claims["iss"] == server.issuer and claims["aud"] == client.client_id:
+            return UUID(claims["sub"])
+    except (JoseError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise InvalidRequestError("id_token_hint is no id_token of this client.")
+
+
+def _refused(server: Server, request: ProtocolRequest, redirect_uri: str, error: OAuth2Error) -> str:
+    error.redirect_uri, error.state = redirect_uri, request.payload.state
+    reply: Reply = server.handle_error_response(request, error)
+    server.name_issuer(reply)
+    return str(reply.location)

@@ -1,0 +1,111 @@
+"""The endpoints that clients call: token, revocation, introspection and userinfo."""
+
+from collections.abc import Callable
+from typing import Any
+
+from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error
+from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7662 import IntrospectionEndpoint
+from joserfc.jwk import RSAKey
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.clients import CONFIDENTIAL, Client
+from oauth.exchange import AUTH_METHODS, make_server
+from oauth.grants import end_grants
+from oauth.issued import Issued, find_issued
+from oauth.messages import ProtocolRequest, Reply
+from oauth.server import Server, wait
+from oauth.subjects import find_subject
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import table_of, update_row
+from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_grants import OAuthGrantRow
+
+_grants = table_of(OAuthGrantRow)
+_TOKENS = (CredentialKind.ACCESS_TOKEN, CredentialKind.REFRESH_TOKEN)
+
+
+class _Tokens:
+    """What both endpoints about a token have in common."""
+
+    server: Server
+
+    def check_params(self, request: ProtocolRequest, client: Client) -> None:
+        """A hint is not needed: the token says what it is."""
+        if "token" not in request.form:
+            raise InvalidRequestError("token is missing.")
+
+    def query_token(self, token_string: str, token_type_hint: str | None) -> Issued | None:
+        return wait(find_issued(self.server.connection, token_string, *_TOKENS))
+
+
+class Revocation(_Tokens, RevocationEndpoint):  # type: ignore[misc]
+    """RFC 7009: an access token ends by itself, a refresh token with everything of its grant."""
+
+    CLIENT_AUTH_METHODS = AUTH_METHODS
+
+    def revoke_token(self, token: Issued, request: ProtocolRequest) -> None:
+        if token.kind is CredentialKind.REFRESH_TOKEN:
+            wait(end_grants(self.server.connection, _grants.c.id == token.grant["id"]))
+        elif not token.is_revoked():
+            wait(update_row(self.server.connection, CredentialRow, token.row, revoked_at=now()))
+
+
+class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
+    """RFC 7662: what a confidential client's own token still counts for."""
+
+    CLIENT_AUTH_METHODS = CONFIDENTIAL
+
+    def check_permission(self, token: Issued, client: Client, request: ProtocolRequest) -> bool:
+        self._client_id = client.client_id
+        return token.check_client(client)
+
+    def introspect_token(self, token: Issued) -> dict[str, Any]:
+        grant, row = token.grant, token.row
+        subject = wait(find_subject(self.server.connection, grant["user_id"], grant["workspace_id"]))
+        if subject is None:
+            return {"active": False}
+        told = {
+            "active": True,
+            "iss": self.server.issuer,
+            "client_id": self._client_id,
+            "scope": token.get_scope(),
+            "iat": int(row["created_at"].timestamp()),
+            "exp": int(row["expires_at"].timestamp()),
+            **subject.claims(()),
+        }
+        return told | ({"token_type": "Bearer"} if token.kind is CredentialKind.ACCESS_TOKEN else {})
+
+
+async def answer_token(
+    connection: AsyncConnection, issuer: str, key: RSAKey | None, request: ProtocolRequest
+) -> Reply:
+    """Tokens for a code or a refresh token, or the protocol's error."""
+    server = make_server(connection, issuer, key)
+    return await _answer(server, request, lambda: server.create_token_response(request))
+
+
+async def answer_revocation(connection: AsyncConnection, issuer: str, request: ProtocolRequest) -> Reply:
+    """Nothing, also for a token that never was (RFC 7009), or the protocol's error."""
+    server = make_server(connection, issuer)
+    server.register_endpoint(Revocation)
+    return await _answer(server, request, lambda: server.create_endpoint_response("revocation", request))
+
+
+async def answer_introspection(connection: AsyncConnection, issuer: str, request: ProtocolRequest) -> Reply:
+    """What the token counts for, or the protocol's error."""
+    server = make_server(connection, issuer)
+    server.register_endpoint(Introspection)
+    return await _answer(server, request, lambda: server.create_endpoint_response("introspection", request))
+
+
+async def _answer(server: Server, request: ProtocolRequest, create: Callable[[], Reply]) -> Reply:
+    """Authlib's answer; its code is synchronous, and waits for ours inside `run_sync`."""
+    try:
+        request.check()
+    except OAuth2Error as error:
+        refusal: Reply = server.handle_error_response(request, error)
+        return refusal
+    reply: Reply = await server.connection.run_sync(lambda _: create())
+    return reply

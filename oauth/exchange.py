@@ -1,0 +1,212 @@
+"""The grants: a code for tokens, a refresh token for an access token."""
+
+from datetime import timedelta
+from typing import Any
+
+from authlib.oauth2.rfc6749 import InvalidRequestError, InvalidScopeError
+from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
+from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oauth2.rfc7636.challenge import CODE_CHALLENGE_PATTERN
+from authlib.oidc.core.grants import OpenIDCode
+from joserfc.jwk import RSAKey
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.clients import CONFIDENTIAL, PUBLIC, Client
+from oauth.credentials import digest, mint
+from oauth.grants import end_grants
+from oauth.issued import Issued, find_issued
+from oauth.keys import ALGORITHM
+from oauth.messages import ProtocolRequest
+from oauth.server import REFRESH_TOKEN_LIFE, Server, wait
+from oauth.subjects import Subject, find_subject
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import insert_row, table_of, update_row
+from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_grants import OAuthGrantRow
+
+AUTH_METHODS = (*CONFIDENTIAL, PUBLIC)
+CODE_LIFE = timedelta(minutes=5)
+
+_grants = table_of(OAuthGrantRow)
+
+
+class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
+    """A code, made by a user's consent and exchanged once, within five minutes."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
+
+    server: Server
+    request: ProtocolRequest
+
+    @staticmethod
+    def validate_authorization_redirect_uri(request: ProtocolRequest, client: Client) -> str:
+        """The address, if the client declared it; a refusal is told to the user and redirected nowhere."""
+        asked = request.payload.redirect_uri
+        if not asked:
+            raise InvalidRequestError("redirect_uri is missing.")
+        if not client.check_redirect_uri(asked):
+            raise InvalidRequestError("The application did not declare this redirect_uri.")
+        return str(asked)
+
+    def generate_authorization_code(self) -> str:
+        return mint(CredentialKind.AUTHORIZATION_CODE).text
+
+    def save_authorization_code(self, code: str, request: ProtocolRequest) -> None:
+        wait(save_code(self.server, code, request))
+
+    def query_authorization_code(self, code: str, client: Client) -> Issued | None:
+        """The code if it still counts. One that was used before ends all that its first use gave."""
+        issued = wait(find_issued(self.server.connection, code, CredentialKind.AUTHORIZATION_CODE, lock=True))
+        if issued is None or not issued.check_client(client):
+            return None
+        if issued.is_revoked():
+            wait(_end(self.server, issued))
+            return None
+        return None if issued.is_expired() else issued
+
+    def delete_authorization_code(self, authorization_code: Issued) -> None:
+        """Used once: it stays, so that a second use is noticed."""
+        wait(update_row(self.server.connection, CredentialRow, authorization_code.row, revoked_at=now()))
+
+    def authenticate_user(self, authorization_code: Issued) -> Subject | None:
+        return wait(_subject_of(self.server, authorization_code))
+
+
+class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
+    """A confidential client keeps its refresh token; a public one's is replaced on each use."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
+
+    server: Server
+    request: ProtocolRequest
+
+    def authenticate_refresh_token(self, refresh_token: str) -> Issued | None:
+        """The token if it still counts. One that was replaced is somebody else's copy: its family ends."""
+        issued = wait(
+            find_issued(self.server.connection, refresh_token, CredentialKind.REFRESH_TOKEN, lock=True)
+        )
+        if issued is None or not issued.check_client(self.request.client):
+            return None
+        if issued.is_revoked():
+            wait(_end(self.server, issued))
+            return None
+        if issued.is_expired() or wait(_subject_of(self.server, issued)) is None:
+            return None
+        return issued
+
+    def authenticate_user(self, refresh_token: Issued) -> Subject | None:
+        return wait(_subject_of(self.server, refresh_token))
+
+    def issue_token(self, user: Subject, refresh_token: Issued) -> dict[str, Any]:
+        """A token with what was asked for and granted, and which the client may still have."""
+        client = self.request.client
+        asked = (self.request.payload.scope or refresh_token.get_scope()).split()
+        left = set(asked) & set(client.row["scopes"])
+        if not left:
+            raise InvalidScopeError("The client may no longer have any of these scopes.")
+        token: dict[str, Any] = self.generate_token(
+            user=user, scope=" ".join(left), include_refresh_token=client.is_public
+        )
+        if not client.is_public:
+            token["refresh_token"] = self.request.form["refresh_token"]
+        return token
+
+    def revoke_old_credential(self, refresh_token: Issued) -> None:
+        if self.request.client.is_public:
+            changes = {"revoked_at": now()}
+        else:
+            changes = {"expires_at": now() + REFRESH_TOKEN_LIFE, "last_used_at": now()}
+        wait(update_row(self.server.connection, CredentialRow, refresh_token.row, **changes))
+
+
+class S256(CodeChallenge):  # type: ignore[misc]
+    """PKCE by S256 and by nothing else; a public client has to use it."""
+
+    SUPPORTED_CODE_CHALLENGE_METHOD = ("S256",)
+
+    def validate_code_challenge(self, grant: CodeGrant, redirect_uri: str) -> None:
+        asked = grant.request.payload.data
+        challenge, method = asked.get("code_challenge"), asked.get("code_challenge_method")
+        if challenge is None and method is None:
+            if grant.request.client.is_public:
+                raise InvalidRequestError("A public client has to send a code_challenge.")
+            return
+        if method != "S256":
+            raise InvalidRequestError("code_challenge_method has to be S256.")
+        if not CODE_CHALLENGE_PATTERN.fullmatch(challenge or ""):
+            raise InvalidRequestError("code_challenge is not the S256 of a verifier.")
+
+
+class IdToken(OpenIDCode):  # type: ignore[misc]
+    """The id_token beside the tokens that a code is exchanged for."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__()
+        self._server = server
+
+    def get_encode_header(self, client: Client) -> dict[str, str]:
+        return {"alg": ALGORITHM, "kid": str(self.resolve_client_private_key(client).kid)}
+
+    def resolve_client_private_key(self, client: Client) -> RSAKey:
+        if self._server.key is None:
+            raise RuntimeError("The exchange of a code needs a key that signs.")
+        return self._server.key
+
+    def get_client_claims(self, client: Client) -> dict[str, Any]:
+        return {"iss": self._server.issuer, "aud": client.client_id}
+
+    def generate_user_info(self, user: Subject, scope: str) -> dict[str, Any]:
+        return user.claims(scope.split())
+
+    def exists_nonce(self, nonce: str, request: ProtocolRequest) -> bool:
+        """Never: a nonce is the client's own way to notice a replay, of an id_token."""
+        return False
+
+
+def make_server(connection: AsyncConnection, issuer: str, key: RSAKey | None = None) -> Server:
+    """A server with both grants."""
+    server = Server(connection, issuer, key)
+    server.register_grant(CodeGrant, [S256(required=True), IdToken(server)])
+    server.register_grant(RefreshGrant)
+    return server
+
+
+async def save_code(server: Server, code: str, request: ProtocolRequest) -> None:
+    """Keep the hash of a new code with the grant that it begins."""
+    subject: Subject = request.user
+    scopes = sorted(request.scope.split())
+    asked = request.payload.data
+    grant = await insert_row(
+        server.connection,
+        OAuthGrantRow,
+        oauth_client_id=request.client.id,
+        user_id=subject.user_id,
+        workspace_id=subject.workspace_id,
+        scopes=scopes,
+        redirect_uri=asked["redirect_uri"],
+        code_challenge=asked.get("code_challenge"),
+        nonce=asked.get("nonce"),
+        authenticated_at=subject.authenticated_at,
+    )
+    await insert_row(
+        server.connection,
+        CredentialRow,
+        hash=digest(code),
+        kind=CredentialKind.AUTHORIZATION_CODE.value,
+        workspace_id=subject.workspace_id,
+        maker_user_id=subject.user_id,
+        oauth_client_id=request.client.id,
+        grant_id=grant["id"],
+        scopes=scopes,
+        expires_at=now() + CODE_LIFE,
+    )
+
+
+async def _subject_of(server: Server, issued: Issued) -> Subject | None:
+    grant = issued.grant
+    return await find_subject(server.connection, grant["user_id"], grant["workspace_id"])
+
+
+async def _end(server: Server, issued: Issued) -> None:
+    await end_grants(server.connection, _grants.c.id == issued.grant["id"])

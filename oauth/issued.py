@@ -1,0 +1,78 @@
+"""Codes and tokens that were issued, as Authlib's grants and endpoints see them."""
+
+from datetime import datetime
+
+from authlib.oauth2.rfc6749 import TokenMixin
+from authlib.oidc.core import AuthorizationCodeMixin
+from sqlalchemy import RowMapping, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.clients import Client
+from oauth.credentials import digest, kind_of
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import Values, table_of
+from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_grants import OAuthGrantRow
+
+_credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)
+
+
+class Issued(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc]
+    """A code or token: its row, and that of the grant that it came of."""
+
+    code_challenge_method = "S256"
+
+    def __init__(self, row: Values, grant: Values) -> None:
+        self.row = row
+        self.grant = grant
+        self.code_challenge: str | None = grant["code_challenge"]
+
+    @property
+    def kind(self) -> CredentialKind:
+        return CredentialKind(self.row["kind"])
+
+    def check_client(self, client: Client) -> bool:
+        return bool(self.grant["oauth_client_id"] == client.id)
+
+    def is_expired(self) -> bool:
+        expires_at: datetime = self.row["expires_at"]
+        return expires_at <= now()
+
+    def is_revoked(self) -> bool:
+        return self.row["revoked_at"] is not None or self.grant["revoked_at"] is not None
+
+    def get_redirect_uri(self) -> str:
+        return str(self.grant["redirect_uri"])
+
+    def get_scope(self) -> str:
+        return " ".join(self.row["scopes"])
+
+    def get_nonce(self) -> str | None:
+        nonce: str | None = self.grant["nonce"]
+        return nonce
+
+    def get_auth_time(self) -> int:
+        authenticated_at: datetime = self.grant["authenticated_at"]
+        return int(authenticated_at.timestamp())
+
+
+async def find_issued(
+    connection: AsyncConnection, text: str, *kinds: CredentialKind, lock: bool = False
+) -> Issued | None:
+    """The code or token with this text, whether or not it still counts; None if it is of no such kind.
+
+    `lock` lets uses of the same one come one after the other.
+    """
+    if kind_of(text) not in kinds:
+        return None
+    wanted = select(_credentials).where(_credentials.c.hash == digest(text))
+    row = (await connection.execute(wanted.with_for_update() if lock else wanted)).mappings().first()
+    if row is None or row["grant_id"] is None:
+        return None
+    return Issued(dict(row), await _grant_of(connection, row))
+
+
+async def _grant_of(connection: AsyncConnection, row: RowMapping) -> Values:
+    wanted = select(_grants).where(_grants.c.id == row["grant_id"])
+    return dict((await connection.execute(wanted)).mappings().one())

@@ -1,0 +1,135 @@
+"""The authorization server: Authlib's, over one unit of work."""
+
+import logging
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from authlib.oauth2.rfc6749 import AuthorizationServer
+from authlib.oauth2.rfc6750 import BearerTokenGenerator
+from authlib.oauth2.rfc9207 import IssuerParameter
+from joserfc.jwk import RSAKey
+from sqlalchemy import delete
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.util import await_only
+
+from oauth.clients import Client, find_client
+from oauth.credentials import digest, mint
+from oauth.issued import Issued
+from oauth.messages import ProtocolRequest, Reply
+from oauth.scopes import CLIENT_SCOPES
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import insert_row, table_of
+from storage.tables.credentials import CredentialRow
+
+ACCESS_TOKEN_LIFE = timedelta(hours=1)
+REFRESH_TOKEN_LIFE = timedelta(days=60)
+# An expired access token stays a while: a leaked one can then still be told from one that never was.
+_KEPT_AFTER_EXPIRY = timedelta(days=7)
+
+_credentials = table_of(CredentialRow)
+Result = TypeVar("Result")
+
+# At DEBUG Authlib logs the tokens that it issues.
+logging.getLogger("authlib").setLevel(logging.INFO)
+
+
+def wait(work: Awaitable[Result]) -> Result:
+    """The result of an asynchronous call in Authlib's code, which runs in `run_sync`."""
+    return await_only(work)
+
+
+class Server(AuthorizationServer):  # type: ignore[misc]
+    """One request's server. What it writes is committed with the unit, also where it refuses.
+
+    `key` signs id_tokens; only the exchange of a code needs one.
+    """
+
+    def __init__(self, connection: AsyncConnection, issuer: str, key: RSAKey | None = None) -> None:
+        super().__init__(scopes_supported=sorted(CLIENT_SCOPES))
+        self.connection = connection
+        self.issuer = issuer
+        self.key = key
+        generator = BearerTokenGenerator(
+            _minter(CredentialKind.ACCESS_TOKEN),
+            _minter(CredentialKind.REFRESH_TOKEN),
+            int(ACCESS_TOKEN_LIFE.total_seconds()),
+        )
+        self.register_token_generator("default", generator)
+        self._issuer_parameter = _Issuer(issuer)
+        self._issuer_parameter(self)
+
+    def query_client(self, client_id: str) -> Client | None:
+        return wait(find_client(self.connection, client_id))
+
+    def save_token(self, token: dict[str, Any], request: ProtocolRequest) -> None:
+        """Keep the hashes of a new access token and, where it comes with a new one, of its refresh token."""
+        came_of: Issued = request.authorization_code or request.refresh_token
+        wait(self._drop_expired(came_of))
+        self._keep(CredentialKind.ACCESS_TOKEN, token["access_token"], ACCESS_TOKEN_LIFE, token, came_of)
+        if request.refresh_token is None or request.client.is_public:
+            granted = {"scope": " ".join(came_of.row["scopes"])}
+            self._keep(
+                CredentialKind.REFRESH_TOKEN, token["refresh_token"], REFRESH_TOKEN_LIFE, granted, came_of
+            )
+
+    def send_signal(self, name: str, *arguments: Any, **named: Any) -> None:
+        """Nobody listens."""
+
+    def create_oauth2_request(self, request: ProtocolRequest) -> ProtocolRequest:
+        return request
+
+    def handle_response(self, status: int, body: Any, headers: list[tuple[str, str]]) -> Reply:
+        return Reply(status, body, dict(headers))
+
+    def name_issuer(self, reply: Reply) -> None:
+        """Add `iss` to an answer that Authlib did not make."""
+        self._issuer_parameter.add_issuer_parameter(self, reply)
+
+    def _keep(
+        self, kind: CredentialKind, text: str, life: timedelta, token: dict[str, Any], came_of: Issued
+    ) -> None:
+        grant = came_of.grant
+        is_of_user = grant["workspace_id"] is None
+        row = insert_row(
+            self.connection,
+            CredentialRow,
+            hash=digest(text),
+            kind=kind.value,
+            workspace_id=grant["workspace_id"],
+            user_id=grant["user_id"] if is_of_user else None,
+            maker_user_id=None if is_of_user else grant["user_id"],
+            oauth_client_id=grant["oauth_client_id"],
+            grant_id=grant["id"],
+            scopes=sorted(token["scope"].split()),
+            expires_at=now() + life,
+        )
+        wait(row)
+
+    async def _drop_expired(self, came_of: Issued) -> None:
+        """Each refresh leaves an access token behind; of those that have long ended none is kept."""
+        await self.connection.execute(
+            delete(_credentials).where(
+                _credentials.c.grant_id == came_of.grant["id"],
+                _credentials.c.kind == CredentialKind.ACCESS_TOKEN.value,
+                _credentials.c.expires_at < now() - _KEPT_AFTER_EXPIRY,
+            )
+        )
+
+
+class _Issuer(IssuerParameter):  # type: ignore[misc]
+    """`iss` in every answer of the authorization endpoint (RFC 9207)."""
+
+    def __init__(self, issuer: str) -> None:
+        self._issuer = issuer
+
+    def get_issuer(self) -> str:
+        return self._issuer
+
+
+def _minter(kind: CredentialKind) -> Any:
+    def generate(**_: Any) -> str:
+        return mint(kind).text
+
+    return generate

@@ -1,0 +1,138 @@
+"""`/api/oauth2/`: what clients call in the words of OAuth 2.0 and OpenID Connect, not in ours."""
+
+from collections.abc import Awaitable, Callable
+from urllib.parse import parse_qsl
+
+from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from oauth.authentication import authenticate
+from oauth.clients import GRANT_TYPES
+from oauth.endpoints import answer_introspection, answer_revocation, answer_token
+from oauth.keys import signing_key
+from oauth.messages import ProtocolRequest, Reply
+from oauth.principals import PrincipalKind
+from oauth.scopes import Scope
+from oauth.subjects import find_subject
+from resolvers.context import Context
+from rest_compat.reading import read_body
+from schema.errors import (
+    Failure,
+    InsufficientScope,
+    Invalid,
+    InvalidToken,
+    NotPermitted,
+    Unauthorized,
+    problem,
+)
+
+PREFIX = "/api/oauth2"
+TOKEN, REVOKE, INTROSPECT, USERINFO = "/token", "/revoke", "/introspect", "/userinfo"
+MOST_PARAMETERS = 50
+_FORM = "application/x-www-form-urlencoded"
+NEVER_KEEP = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+
+Handler = Callable[[Request, Context], Awaitable[Response]]
+
+
+def protocol_routes() -> list[Route]:
+    """The endpoints below `/api/oauth2`."""
+    return [
+        Route(PREFIX + TOKEN, endpoint(exchange), methods=["POST"]),
+        Route(PREFIX + REVOKE, endpoint(revoke), methods=["POST"]),
+        Route(PREFIX + INTROSPECT, endpoint(introspect), methods=["POST"]),
+        Route(PREFIX + USERINFO, endpoint(tell_userinfo), methods=["GET", "POST"]),
+    ]
+
+
+def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """A failure of ours is told with `error` and `error_description` (RFC 6749 5.2)."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request, request.app.state.context(request))
+        except Failure as failure:
+            return refusal(failure)
+
+    return answer
+
+
+def refusal(failure: Failure) -> JSONResponse:
+    """The failure in the protocol's form; input that cannot be read is its `invalid_request`."""
+    headers = {**NEVER_KEEP, **failure.headers}
+    if isinstance(failure, Invalid):
+        told = "; ".join(str(entry["msg"]) for entry in failure.problems)
+        return JSONResponse({"error": "invalid_request", "error_description": told}, 400, headers)
+    body = {"error": failure.code, "error_description": str(failure)}
+    return JSONResponse(body, int(failure.status), headers)
+
+
+async def exchange(request: Request, ctx: Context) -> Response:
+    """Tokens for a code or for a refresh token; counted by client and address."""
+    asked = await _read(request, ctx)
+    services = ctx.services
+    client_id = asked.named_client_id[:64]
+    await ctx.caller.budget.charge(f"oauth:{client_id}:{ctx.caller.address}", 1, None, restricted=True)
+    key = None
+    if asked.payload.grant_type == GRANT_TYPES[0]:
+        key = await signing_key(services.database, services.secret_key)
+    async with services.database.write() as connection:
+        return _as_response(await answer_token(connection, services.auth_url, key, asked))
+
+
+async def revoke(request: Request, ctx: Context) -> Response:
+    asked = await _read(request, ctx)
+    async with ctx.services.database.write() as connection:
+        return _as_response(await answer_revocation(connection, ctx.services.auth_url, asked))
+
+
+async def introspect(request: Request, ctx: Context) -> Response:
+    asked = await _read(request, ctx)
+    async with ctx.services.database.snapshot() as connection:
+        return _as_response(await answer_introspection(connection, ctx.services.auth_url, asked))
+
+
+async def tell_userinfo(request: Request, ctx: Context) -> Response:
+    """Who granted the access token, as far as its scopes tell (OpenID Connect Core 5.3)."""
+    scheme, _, text = request.headers.get("authorization", "").partition(" ")
+    principal = None
+    if scheme.lower() == "bearer":
+        principal = await authenticate(ctx.services.database, text.strip())
+    subject = principal.subject if principal else ctx.caller.address
+    await ctx.caller.budget.charge(subject, 1, None, restricted=False)
+    if scheme.lower() != "bearer":
+        raise Unauthorized
+    if principal is None:
+        raise InvalidToken
+    if principal.kind is not PrincipalKind.OAUTH_TOKEN:
+        raise NotPermitted("This takes an OAuth access token.")
+    if Scope.OPENID not in principal.scopes:
+        raise InsufficientScope([Scope.OPENID])
+    user_id = principal.user_id or principal.maker_user_id
+    async with ctx.services.database.snapshot() as connection:
+        found = await find_subject(connection, user_id, principal.workspace_id) if user_id else None
+    if found is None:
+        raise InvalidToken
+    return JSONResponse(found.claims(principal.scopes), headers=NEVER_KEEP)
+
+
+async def _read(request: Request, ctx: Context) -> ProtocolRequest:
+    """The request's form, charged to its address. Raises `Invalid`, `TooLarge` or `RateLimited`."""
+    await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != _FORM:
+        raise Invalid([problem(("body",), f"The body should be {_FORM}.", "content_type")])
+    body = await read_body(request)
+    try:
+        pairs = parse_qsl(
+            body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MOST_PARAMETERS
+        )
+    except ValueError:
+        raise Invalid([problem(("body",), "The body cannot be read as a form.", "form")]) from None
+    return ProtocolRequest(request.method, pairs, request.headers)
+
+
+def _as_response(reply: Reply) -> Response:
+    return JSONResponse(reply.body, reply.status, reply.headers)

@@ -1,0 +1,203 @@
+"""`/api/oauth2/register`: clients that register and look after themselves (RFC 7591 and 7592)."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi.responses import JSONResponse
+from pydantic import ValidationError
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from oauth.clients import GRANT_TYPES, PUBLIC, RESPONSE_TYPE, issue_client_credential
+from oauth.credentials import digest, is_client_id, kind_of
+from oauth.exchange import AUTH_METHODS
+from oauth.scopes import OPENID_SCOPES, Scope
+from resolvers.access_tokens import USER_KINDS
+from resolvers.admission import Demand, admit
+from resolvers.context import Context
+from resolvers.oauth_clients import make_client, remove_client
+from resolvers.operations import problems_of
+from rest_compat.oauth_protocol import NEVER_KEEP, PREFIX, endpoint
+from rest_compat.reading import parse_json, read_body
+from schema.errors import InvalidToken, Problem
+from schema.oauth_clients import OAuthClientCreate
+from storage.enums import CredentialKind
+from storage.rows import Values, table_of, update_row
+from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_clients import OAuthClientRow
+
+REGISTER = "/register"
+_NOT_IN_A_CHANGE = (
+    "registration_access_token",
+    "registration_client_uri",
+    "client_secret_expires_at",
+    "client_id_issued_at",
+)
+_ADDRESSES = ("client_uri", "policy_uri", "tos_uri")
+_clients, _credentials = table_of(OAuthClientRow), table_of(CredentialRow)
+
+
+class MetadataRefused(Exception):
+    """What a client says about itself cannot be taken; `code` is RFC 7591's."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def registration_routes(*, open_to_all: bool) -> list[Route]:
+    """`open_to_all` lets anyone register a client, who else needs to be a user."""
+
+    async def register(request: Request, ctx: Context) -> Response:
+        if open_to_all and ctx.caller.principal is None:
+            await admit(ctx.caller, [], 1, restricted=True)
+        else:
+            await admit(ctx.caller, [Demand(Scope.OAUTH_CLIENTS_WRITE, USER_KINDS)], 1)
+        try:
+            data, method = _read_metadata(parse_json(await read_body(request)))
+        except MetadataRefused as refused:
+            return _refusal(refused)
+        user_id = ctx.caller.principal.user_id if ctx.caller.principal else None
+        async with ctx.services.database.write() as connection:
+            secret, row = await make_client(
+                connection, data, token_endpoint_auth_method=method, user_id=user_id
+            )
+            kind = CredentialKind.REGISTRATION_TOKEN
+            token = await issue_client_credential(connection, kind, row["id"])
+        told = _information(ctx, row, token.text)
+        if secret is not None:
+            told |= {"client_secret": secret, "client_secret_expires_at": 0}
+        return JSONResponse(told, 201, NEVER_KEEP)
+
+    return [
+        Route(PREFIX + REGISTER, endpoint(register), methods=["POST"]),
+        Route(f"{PREFIX}{REGISTER}/{{client_id}}", endpoint(manage), methods=["GET", "PUT", "DELETE"]),
+    ]
+
+
+async def manage(request: Request, ctx: Context) -> Response:
+    """A client reads, replaces or deletes what it registered, by its registration token."""
+    await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    body = parse_json(await read_body(request)) if request.method == "PUT" else None
+    async with ctx.services.database.write() as connection:
+        row = await _find(connection, request.path_params["client_id"], token.strip())
+        if row is None or scheme.lower() != "bearer":
+            raise InvalidToken
+        if request.method == "DELETE":
+            await remove_client(connection, row)
+            return Response(status_code=204, headers=NEVER_KEEP)
+        if request.method == "PUT":
+            try:
+                row = await _replace(connection, row, body)
+            except MetadataRefused as refused:
+                return _refusal(refused)
+        return JSONResponse(_information(ctx, row, token.strip()), headers=NEVER_KEEP)
+
+
+async def _find(connection: AsyncConnection, client_id: str, token: str) -> Values | None:
+    """The client, locked, if the token is its registration token."""
+    if not is_client_id(client_id) or kind_of(token) is not CredentialKind.REGISTRATION_TOKEN:
+        return None
+    wanted = (
+        select(_clients)
+        .join(_credentials, _credentials.c.oauth_client_id == _clients.c.id)
+        .where(
+            _clients.c.client_id == client_id,
+            _clients.c.deleted_at.is_(None),
+            _credentials.c.hash == digest(token),
+            _credentials.c.revoked_at.is_(None),
+        )
+        .with_for_update(of=_clients)
+    )
+    row = (await connection.execute(wanted)).mappings().first()
+    return dict(row) if row else None
+
+
+async def _replace(connection: AsyncConnection, row: Values, sent: Any) -> Values:
+    """RFC 7592 2.2: what is left out goes back to its default."""
+    if not isinstance(sent, dict) or sent.get("client_id") != row["client_id"]:
+        raise MetadataRefused("invalid_request", "The client has to name itself by client_id.")
+    if any(name in sent for name in _NOT_IN_A_CHANGE):
+        raise MetadataRefused("invalid_request", f"A change has none of: {', '.join(_NOT_IN_A_CHANGE)}.")
+    data, method = _read_metadata(sent)
+    if (method == PUBLIC) != (row["token_endpoint_auth_method"] == PUBLIC):
+        message = "A client cannot become public or cease to be: register another one."
+        raise MetadataRefused("invalid_client_metadata", message)
+    changes = data.model_dump(exclude={"is_public", "workspace_id", "scopes"})
+    return await update_row(
+        connection,
+        OAuthClientRow,
+        row,
+        **changes,
+        scopes=sorted(set(data.scopes)),
+        token_endpoint_auth_method=method,
+    )
+
+
+def _read_metadata(sent: Any) -> tuple[OAuthClientCreate, str]:
+    """The client as our own surfaces take it, and its way to prove itself. What we do not know is ignored."""
+    if not isinstance(sent, dict):
+        raise MetadataRefused("invalid_client_metadata", "The body should be a JSON object.")
+    method = sent.get("token_endpoint_auth_method", AUTH_METHODS[0])
+    if method not in AUTH_METHODS:
+        told = f"token_endpoint_auth_method should be one of: {', '.join(AUTH_METHODS)}."
+        raise MetadataRefused("invalid_client_metadata", told)
+    for name, known in (("grant_types", GRANT_TYPES), ("response_types", (RESPONSE_TYPE,))):
+        asked = sent.get(name, [known[0]])
+        if not isinstance(asked, list) or known[0] not in asked or any(one not in known for one in asked):
+            told = f"{name} should have {known[0]} and no others than: {', '.join(known)}."
+            raise MetadataRefused("invalid_client_metadata", told)
+    scope = sent.get("scope", " ".join(sorted(OPENID_SCOPES)))
+    values = {
+        "redirect_uris": sent.get("redirect_uris", []),
+        "name": sent.get("client_name") or _name_of(sent.get("redirect_uris")),
+        "scopes": scope.split() if isinstance(scope, str) else scope,
+        "is_public": method == PUBLIC,
+        **{name: sent.get(name) for name in _ADDRESSES},
+    }
+    try:
+        return OAuthClientCreate(**values), method
+    except ValidationError as error:
+        raise _refused(problems_of(error)) from None
+
+
+def _name_of(redirect_uris: Any) -> str:
+    """The host that people are sent back to, where the client has no name."""
+    first = redirect_uris[0] if isinstance(redirect_uris, list) and redirect_uris else None
+    try:
+        host = urlsplit(first).hostname if isinstance(first, str) else None
+    except ValueError:
+        host = None
+    return (host or "")[:256] or "An application without a name"
+
+
+def _refused(problems: list[Problem]) -> MetadataRefused:
+    is_address = any(entry["loc"][0] == "redirect_uris" for entry in problems)
+    names = {"name": "client_name", "scopes": "scope"}
+    told = "; ".join(f"{names.get(entry['loc'][0], entry['loc'][0])}: {entry['msg']}" for entry in problems)
+    return MetadataRefused("invalid_redirect_uri" if is_address else "invalid_client_metadata", told)
+
+
+def _refusal(refused: MetadataRefused) -> JSONResponse:
+    body = {"error": refused.code, "error_description": str(refused)}
+    return JSONResponse(body, 400, NEVER_KEEP)
+
+
+def _information(ctx: Context, row: Values, token: str) -> dict[str, Any]:
+    told = {
+        "client_id": row["client_id"],
+        "client_id_issued_at": int(row["created_at"].timestamp()),
+        "registration_access_token": token,
+        "registration_client_uri": f"{ctx.services.base_url}/oauth2{REGISTER}/{row['client_id']}",
+        "client_name": row["name"],
+        "redirect_uris": row["redirect_uris"],
+        "scope": " ".join(row["scopes"]),
+        "token_endpoint_auth_method": row["token_endpoint_auth_method"],
+        "grant_types": list(GRANT_TYPES),
+        "response_types": [RESPONSE_TYPE],
+    }
+    return told | {name: row[name] for name in _ADDRESSES if row[name] is not None}
