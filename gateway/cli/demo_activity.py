@@ -92,7 +92,7 @@ class Activity:
         currency = "eur" if customer["pays_in_euro"] else "usd"
         session: Values = {
             "workspace_id": self.workspace_id,
-            "id": self._id(),
+            "id": self.new_id(),
             "created_at": created_at,
             "modified_at": None,
             "external_id": None,
@@ -117,7 +117,7 @@ class Activity:
         amount = session["price_amount"]
         payment: Values = {
             "workspace_id": self.workspace_id,
-            "id": self._id(),
+            "id": self.new_id(),
             "created_at": self.until,
             "file_share_session_id": session["id"],
             "external_id": None,
@@ -132,7 +132,7 @@ class Activity:
         if self.random.random() < 0.04:
             given_back: Values = {
                 "workspace_id": self.workspace_id,
-                "id": self._id(),
+                "id": self.new_id(),
                 "created_at": self.until,
                 "file_share_payment_id": payment["id"],
                 "external_id": None,
@@ -151,7 +151,7 @@ class Activity:
             batch.downloads.append(
                 {
                     "workspace_id": self.workspace_id,
-                    "id": self._id(),
+                    "id": self.new_id(),
                     "created_at": self.until,
                     "file_share_session_id": session["id"],
                     "external_id": None,
@@ -173,7 +173,7 @@ class Activity:
         person = {"share_id": random.choice(self.items).share_id, "person": customer["person"]}
         event: Values = {
             "workspace_id": self.workspace_id,
-            "id": self._id(),
+            "id": self.new_id(),
             "created_at": self.until,
             "timestamp": at,
             "external_id": None,
@@ -207,5 +207,6 @@ class Activity:
         seconds = minutes * 60 * self.random.random() ** 3
         return max(moment, min(moment + timedelta(seconds=seconds), self.until))
 
-    def _id(self) -> UUID:
+    def new_id(self) -> UUID:
+        """An id that the same seed gives again, and without asking the system a million times."""
         return UUID(int=self.random.getrandbits(128), version=4)

@@ -51,7 +51,7 @@ async def write_activity(database: Database, workspace_id: UUID, sessions: int, 
         task = progress.add_task("Sessions", total=sessions)
         for batch in activity.batches(sessions, SESSIONS_AT_A_TIME):
             async with database.write() as connection:
-                await _write(connection, workspace_id, batch)
+                await _write(connection, activity, batch)
             progress.advance(task, len(batch.sessions))
 
 
@@ -117,8 +117,8 @@ def _created_event(customer: Values) -> Values:
     }
 
 
-async def _write(connection: AsyncConnection, workspace_id: UUID, batch: Batch) -> None:
-    facts = [row_of(fact) for fact in batch.facts]
+async def _write(connection: AsyncConnection, activity: Activity, batch: Batch) -> None:
+    facts = [row_of(fact, activity.new_id()) for fact in batch.facts]
     tables: Sequence[tuple[type[SQLModel], Sequence[Values]]] = (
         (FileShareSessionRow, batch.sessions),
         (FileShareDownloadRow, batch.downloads),
@@ -131,8 +131,8 @@ async def _write(connection: AsyncConnection, workspace_id: UUID, batch: Batch) 
         if rows:
             # The rows are complete: `insert_rows` would look for defaults in each of millions.
             await connection.execute(insert(table_of(model)), rows)
-    await lock_cells(connection, workspace_id, wait=True)
-    await add_to_cells(connection, workspace_id, facts)
+    await lock_cells(connection, activity.workspace_id, wait=True)
+    await add_to_cells(connection, activity.workspace_id, facts)
 
 
 def _progress() -> Progress:

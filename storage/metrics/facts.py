@@ -40,12 +40,12 @@ def microseconds(moment: datetime) -> int:
 
 async def record_facts(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
     """Append facts to the log, with the deltas that bring them into the cells."""
-    rows = [row_of(fact) for fact in facts]
+    rows = [row_of(fact, uuid4()) for fact in facts]
     if rows:
         await connection.execute(insert(table_of(MetricFactRow)), rows)
         await connection.execute(insert(table_of(MetricDeltaRow)), rows)
 
 
-def row_of(fact: Fact) -> Values:
+def row_of(fact: Fact, id: UUID) -> Values:
     """A new row of the log, which is the row of its delta too."""
-    return vars(fact) | {"id": uuid4(), "kind": fact.kind.value, "moment": microseconds(fact.moment)}
+    return vars(fact) | {"id": id, "kind": fact.kind.value, "moment": microseconds(fact.moment)}

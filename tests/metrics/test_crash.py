@@ -43,7 +43,8 @@ def start(command: Command) -> tuple[subprocess.Popen[str], str]:
         text=True,
     )
     assert process.stdout is not None
-    return process, json.loads(process.stdout.readline())["url"]
+    with process.stdout as said:
+        return process, json.loads(said.readline())["url"]
 
 
 async def ingest_until_killed(process, url, token) -> set[str]:
