@@ -108,7 +108,6 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.extend(_protocol_routes(settings))
     app.router.routes.extend([*object_routes(OBJECTS_PATH, objects), *media_routes()])
     app.router.routes.extend([*sign_in_routes(sign_up_open=settings.sign_up), *workspace_routes()])
-    app.router.routes.extend([*object_routes(OBJECTS_PATH), *media_routes()])
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
     app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)

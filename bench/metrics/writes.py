@@ -9,6 +9,7 @@ from itertools import cycle, islice
 from random import Random
 from statistics import median
 from time import perf_counter
+from uuid import uuid4
 
 from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -55,7 +56,7 @@ class WriteFigures:
 
 async def insert_alone(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
     """What `record_facts` does for the log, and nothing else."""
-    await connection.execute(insert(table_of(MetricFactRow)), [row_of(fact) for fact in facts])
+    await connection.execute(insert(table_of(MetricFactRow)), [row_of(fact, uuid4()) for fact in facts])
 
 
 async def measure_writes(database: Database, dialect: str, progress: Progress) -> WriteFigures:
