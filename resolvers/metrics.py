@@ -16,14 +16,12 @@ from schema.errors import Invalid, problem
 from schema.metrics import (
     MetricColumns,
     MetricInfo,
-    MetricPeriod,
     Metrics,
     MetricsLimits,
     MetricsQuery,
-    MetricTotals,
     OtherCurrency,
 )
-from schema.scalars import ZonedMoment
+from schema.scalars import Number, Numbers, ZonedMoment, write_number, write_numbers
 from storage.enums import Currency
 from storage.metrics.cell_source import make_source
 from storage.metrics.definitions import METRICS, Metric
@@ -67,11 +65,13 @@ async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
         if ctx.wants("other_currencies"):
             others = await in_other_currencies(source, timeline.edges, currency.value)
     timestamps = [ZonedMoment(timestamp) for timestamp in timeline.timestamps]
-    columns = MetricColumns(timestamps, found.periods, found.totals)
+    columns = MetricColumns(
+        timestamps,
+        {slug: Numbers(write_numbers(values)) for slug, values in found.periods.items()},
+        {slug: Number(write_number(total)) for slug, total in found.totals.items()},
+    )
     return Metrics.with_columns(
         columns,
-        periods=_periods(columns) if ctx.wants("periods") else [],
-        totals=MetricTotals.model_construct(**columns.totals),
         metrics=[MetricInfo.of(metric) for metric in asked],
         currency=currency,
         other_currencies=[OtherCurrency(currency=Currency(code), **money) for code, money in others.items()],
@@ -116,11 +116,3 @@ def _seen(ctx: Context, asked: Sequence[Metric]) -> Iterator[Metric]:
     for metric in asked:
         if any(map(ctx.wants, (f"periods.{metric.slug}", f"totals.{metric.slug}", "series"))):
             yield metric
-
-
-def _periods(columns: MetricColumns) -> list[MetricPeriod]:
-    rows = zip(*columns.values.values(), strict=True) if columns.values else ((),) * len(columns.timestamps)
-    return [
-        MetricPeriod.model_construct(timestamp=timestamp, **dict(zip(columns.values, row, strict=True)))
-        for timestamp, row in zip(columns.timestamps, rows, strict=True)
-    ]

@@ -32,6 +32,7 @@ from resolvers import (
     workspace_members,
     workspaces,
 )
+from resolvers.executor import Executor, mark_plain_fields
 from resolvers.expose import OPERATION, expose
 from resolvers.gatekeeper import Gatekeeper
 from resolvers.operations import Operation
@@ -146,12 +147,15 @@ class Mutation:
 
 def make_schema() -> strawberry.Schema:
     """The executable schema."""
-    return strawberry.Schema(
+    schema = strawberry.Schema(
         Query,
         Mutation,
         config=StrawberryConfig(scalar_map=SCALARS),
         extensions=[Gatekeeper, lambda: ParserCache(maxsize=500)],
+        execution_context_class=Executor,
     )
+    mark_plain_fields(schema._schema)
+    return schema
 
 
 @dataclass(frozen=True)

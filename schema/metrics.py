@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from schema.base import Filters, Output, graphql_type
+from schema.columns import ColumnList, KeptByColumn
 from schema.fields import WorkspaceIdFilter, is_absent
 from schema.scalars import DateInput, Id, Int, Long, Number, Numbers, ZonedMoment, write_number
 from storage.enums import Currency
@@ -194,18 +195,22 @@ class OtherCurrency(Output):
 
 @dataclass(frozen=True)
 class MetricColumns:
-    """The same answer by metric, in the order of the definitions: a value for each period, and the total."""
+    """The answer by metric, in the order of the definitions: a value for each period, and the total."""
 
     timestamps: list[ZonedMoment]
-    values: Mapping[str, list[float]]
-    totals: Mapping[str, float]
+    values: Mapping[str, Numbers]
+    totals: Mapping[str, Number]
 
 
 @graphql_type
 class Metrics(Output):
     """Metrics over a range of dates."""
 
-    periods: Annotated[list[MetricPeriod], Field(description="In order; dates that never were have none.")]
+    periods: Annotated[
+        list[MetricPeriod],
+        KeptByColumn(),
+        Field(description="In order; dates that never were have none."),
+    ]
     totals: MetricTotals
     metrics: Annotated[
         list[MetricInfo],
@@ -221,8 +226,10 @@ class Metrics(Output):
 
     @classmethod
     def with_columns(cls, columns: MetricColumns, **values: Any) -> "Metrics":
-        """The answer with what `timestamps` and `series` are made from."""
-        answer = cls(**values)
+        """The answer with what `periods`, `totals`, `timestamps` and `series` are made from."""
+        periods = ColumnList(MetricPeriod, {"timestamp": columns.timestamps, **columns.values})
+        totals = MetricTotals.model_construct(**columns.totals)
+        answer = cls.model_construct(periods=cast("list[MetricPeriod]", periods), totals=totals, **values)
         answer._columns = columns
         return answer
 
@@ -234,7 +241,7 @@ class Metrics(Output):
     def series(self) -> list[MetricSeries]:
         return [
             MetricSeries.model_construct(
-                slug=MetricSlug(slug), values=Numbers(values), total=Number(self._columns.totals[slug])
+                slug=MetricSlug(slug), values=values, total=self._columns.totals[slug]
             )
             for slug, values in self._columns.values.items()
         ]

@@ -1,7 +1,9 @@
 """The types of single values: how strictly they are read and how they are written, alike on both surfaces."""
 
 import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
+from math import isfinite
 from typing import Annotated, Any, NewType, cast
 from uuid import UUID
 
@@ -37,6 +39,13 @@ def write_moment(moment: datetime) -> str:
 def write_number(value: float) -> float:
     """An integer as it is where every JSON reader holds it exactly, else the nearest double."""
     return value if abs(value) <= LARGEST_LONG else float(value)
+
+
+def write_numbers(values: list[float]) -> list[float]:
+    """Each written as a number; mostly all are small, and stay as they are."""
+    if values and min(values) >= -LARGEST_LONG and max(values) <= LARGEST_LONG:
+        return values
+    return [write_number(value) for value in values]
 
 
 def _only_text(value: Any) -> Any:
@@ -152,10 +161,6 @@ def _write_id(value: Any) -> str:
     return str(value)
 
 
-def _write_numbers(values: list[float]) -> list[float]:
-    return [write_number(value) for value in values]
-
-
 SCALARS: dict[object, Any] = {
     datetime: strawberry.scalar(
         name="DateTime",
@@ -184,11 +189,39 @@ SCALARS: dict[object, Any] = {
     Numbers: strawberry.scalar(
         name="Numbers",
         description="A whole column of JSON numbers as one value.",
-        serialize=_write_numbers,
+        serialize=write_numbers,
     ),
     ZonedMoment: strawberry.scalar(
         name="ZonedDateTime",
         description="ISO 8601 with six digits and an offset: `2025-09-07T01:00:00.000000-03:00`.",
         serialize=str,
     ),
+}
+
+
+def _are(kind: type) -> Callable[[list[Any]], bool]:
+    return lambda values: set(map(type, values)) <= {kind}
+
+
+def _are_integers(smallest: int, largest: int) -> Callable[[list[Any]], bool]:
+    def fit(values: list[Any]) -> bool:
+        return set(map(type, values)) == {int} and smallest <= min(values) and max(values) <= largest
+
+    return fit
+
+
+def _are_finite(values: list[Any]) -> bool:
+    # What is not finite makes a sum that is not; one that overflows only costs the short cut.
+    return set(map(type, values)) <= {float} and isfinite(sum(values))
+
+
+# By the scalar's GraphQL name: whether it would write each of these values as it is, so that a column need
+# not be written value by value.
+UNCHANGED: Mapping[str, Callable[[list[Any]], bool]] = {
+    "Boolean": _are(bool),
+    "Float": _are_finite,
+    "Int": _are_integers(SMALLEST_INT, LARGEST_INT),
+    "Long": _are_integers(-LARGEST_LONG, LARGEST_LONG),
+    "String": _are(str),
+    "ZonedDateTime": _are(str),
 }

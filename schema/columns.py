@@ -1,0 +1,53 @@
+"""Long lists of plain objects, kept as columns: thousands of them are written without making one."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+Item = TypeVar("Item", bound=BaseModel)
+
+
+class ColumnList(Iterable[Item], Generic[Item]):
+    """A list of `model` by columns: one at least, all of one length, values as JSON has them.
+
+    Fields without a column have their defaults, and REST leaves them out. An object is made when it is
+    asked for.
+    """
+
+    def __init__(self, model: type[Item], columns: Mapping[str, list[Any]]) -> None:
+        self.model = model
+        self.columns = columns
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Its objects as dictionaries of the columns."""
+        names = tuple(self.columns)
+        return [dict(zip(names, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+
+    def column(self, name: str) -> list[Any]:
+        """The values of a field, object by object."""
+        if name in self.columns:
+            return self.columns[name]
+        return [self.model.model_fields[name].default] * len(self)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __iter__(self) -> Iterator[Item]:
+        return (self.model.model_construct(**row) for row in self.rows())
+
+
+class KeptByColumn:
+    """Pydantic's part of a field that is a list of objects for callers and a `ColumnList` in here."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        written = core_schema.plain_serializer_function_ser_schema(ColumnList.rows)
+        return cast("CoreSchema", {**handler(source), "serialization": written})
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        listed = {key: value for key, value in schema.items() if key != "serialization"}
+        return handler(cast("CoreSchema", listed))
