@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, PydanticUndefined, core_schema
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -27,10 +27,13 @@ class ColumnList(Iterable[Item], Generic[Item]):
         return [dict(zip(names, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
 
     def column(self, name: str) -> list[Any]:
-        """The values of a field, object by object."""
+        """The values of a field, object by object. Raises `AttributeError` where it has neither."""
         if name in self.columns:
             return self.columns[name]
-        return [self.model.model_fields[name].default] * len(self)
+        field = self.model.model_fields[name]
+        if field.default is PydanticUndefined:
+            raise AttributeError(name)
+        return [field.default] * len(self)
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))

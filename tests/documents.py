@@ -1,0 +1,68 @@
+"""Random selections of a GraphQL type: aliases, fragments of both kinds, directives and type names."""
+
+from typing import Any
+
+from graphql import GraphQLObjectType, GraphQLUnionType, get_named_type, is_leaf_type
+from hypothesis import strategies as st
+
+VARIABLES = {"yes": True, "no": False}
+# Both variables are always used: a document with one that is not would be refused.
+HEAD = "query ($yes: Boolean!, $no: Boolean!)"
+USE = "__typename @include(if: $yes) @skip(if: $no)"
+DIRECTIVES = (
+    *[""] * 8,
+    " @include(if: $yes)",
+    " @include(if: $no)",
+    " @skip(if: $no)",
+    " @skip(if: $yes) @include(if: true)",
+    " @skip(if: false)",
+)
+
+
+@st.composite
+def selections(draw: st.DrawFn, type_: Any, deepest: int = 4) -> tuple[str, str]:
+    """A selection set of the type, and the fragments that it spreads."""
+    fragments: list[str] = []
+    return _selection(draw, type_, deepest, fragments), "".join(fragments)
+
+
+def _selection(draw: st.DrawFn, type_: Any, depth: int, fragments: list[str]) -> str:
+    entries = [_entry(draw, type_, depth, fragments) for _ in range(draw(st.integers(1, 4)))]
+    return f"{{ {' '.join(entries)} }}"
+
+
+def _entry(draw: st.DrawFn, type_: Any, depth: int, fragments: list[str]) -> str:
+    directive = draw(st.sampled_from(DIRECTIVES))
+    kind = draw(st.sampled_from(("field", "field", "field", "field", "__typename", "inline", "named")))
+    if kind == "field" and isinstance(type_, GraphQLObjectType):
+        return _field(draw, type_, depth, fragments, directive)
+    if kind == "__typename" or depth == 0:
+        return draw(st.sampled_from(("__typename", "kindOfIt: __typename"))) + directive
+    narrowed = draw(st.sampled_from(type_.types)) if isinstance(type_, GraphQLUnionType) else type_
+    below = _selection(draw, narrowed, depth - 1, fragments)
+    if kind == "named":
+        name = f"Part{len(fragments)}"
+        fragments.append(f" fragment {name} on {narrowed.name} {below}")
+        return f"...{name}{directive}"
+    condition = "" if narrowed is type_ and draw(st.booleans()) else f" on {narrowed.name}"
+    return f"...{condition}{directive} {below}"
+
+
+def _field(
+    draw: st.DrawFn, type_: GraphQLObjectType, depth: int, fragments: list[str], directive: str
+) -> str:
+    fields = {
+        name: get_named_type(field.type)
+        for name, field in type_.fields.items()
+        if depth > 0 or is_leaf_type(get_named_type(field.type))
+    }
+    if not fields:
+        return f"__typename{directive}"
+    name = draw(st.sampled_from(sorted(fields)))
+    # An alias says what stands behind it, so that two of one name never differ.
+    written, arguments = draw(st.sampled_from((name, f"my_{name}: {name}"))), ""
+    if "times" in type_.fields[name].args:
+        times = draw(st.integers(0, 2))
+        written, arguments = f"{name}{times}: {name}", f"(times: {times})"
+    below = "" if is_leaf_type(fields[name]) else f" {_selection(draw, fields[name], depth - 1, fragments)}"
+    return f"{written}{arguments}{directive}{below}"

@@ -1,0 +1,88 @@
+"""Metrics are written from columns: exactly as value by value, over both surfaces."""
+
+from typing import Annotated
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext as StockExecutor
+
+from resolvers.executor import Executor
+from resolvers.root import make_schema
+from schema.columns import ColumnList, KeptByColumn
+from schema.metrics import MetricPeriod
+from schema.scalars import LARGEST_LONG, UNCHANGED, write_number, write_numbers
+from storage.metrics.definitions import METRICS
+from tests.documents import HEAD, USE, VARIABLES, selections
+from tests.metrics.test_reading import measured
+
+__all__ = ["measured"]
+
+SCHEMA = make_schema()._schema
+WHOLE = st.one_of(st.integers(), *(st.integers(edge - 2, edge + 2) for edge in (LARGEST_LONG, -LARGEST_LONG)))
+SHORT = st.one_of(st.integers(edge - 1, edge + 1) for edge in (2**31, -(2**31)))
+DOUBLE = st.floats(allow_nan=False, allow_infinity=False)
+OTHER = st.one_of(st.floats(), st.booleans(), st.text(max_size=3), st.none())
+COLUMNS = st.one_of(
+    *map(st.lists, (WHOLE, SHORT, DOUBLE, st.booleans(), st.text(), st.floats(), WHOLE | SHORT | OTHER))
+)
+IN_REST = TypeAdapter(Annotated[list[MetricPeriod], KeptByColumn()])
+ONE_BY_ONE = TypeAdapter(list[MetricPeriod])
+
+
+@pytest.mark.parametrize("name", UNCHANGED)
+@given(values=COLUMNS)
+def test_values_that_a_scalar_leaves_unchanged_it_would_write_as_they_are(name, values):
+    if UNCHANGED[name](values):
+        written = [SCHEMA.type_map[name].coerce_output_value(value) for value in values]
+        assert repr(written) == repr(values)
+
+
+@given(st.lists(WHOLE | DOUBLE))
+def test_numbers_are_written_as_each_of_them_is(values):
+    assert repr(write_numbers(values)) == repr([write_number(value) for value in values])
+
+
+@st.composite
+def columns_of_metrics(draw):
+    size = draw(st.integers(0, 5))
+    asked = draw(st.lists(st.sampled_from(METRICS), unique=True))
+    columns = {"timestamp": [f"2026-01-0{day + 1}T00:00:00.000000+00:00" for day in range(size)]}
+    for metric in METRICS:
+        if metric in asked:
+            numbers = WHOLE if metric.is_whole else DOUBLE
+            columns[metric.slug] = draw(st.lists(numbers, min_size=size, max_size=size))
+    return columns
+
+
+@given(columns_of_metrics())
+def test_rest_writes_periods_as_if_each_were_an_object(columns):
+    timestamps, *values = columns.values()
+    written = dict(zip(columns, [timestamps, *map(write_numbers, values)], strict=True))
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    periods = [MetricPeriod.model_construct(**row) for row in rows]
+    assert IN_REST.dump_json(ColumnList(MetricPeriod, written)) == ONE_BY_ONE.dump_json(periods)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    selections(SCHEMA.type_map["Metrics"]), st.sampled_from(["", "metrics: [COSTS, CASHFLOW]", "metrics: []"])
+)
+async def test_any_selection_is_answered_as_by_the_stock_executor(
+    gateway, measured, monkeypatch, selected, asked
+):
+    text, fragments = selected
+    dates = 'startDate: "2026-01-03", endDate: "2026-01-06", interval: DAY'
+    document = f"{HEAD} {{ {USE} metrics({dates} {asked}) {text} }} {fragments}"
+    schema, answers = gateway.app.state.schema, []
+    for executor in (StockExecutor, Executor):
+        monkeypatch.setattr(schema, "execution_context_class", executor)
+        answer = await gateway.client.post(
+            "/graphql",
+            json={"query": document, "variables": VARIABLES},
+            headers={"Authorization": f"Bearer {measured.token}"},
+        )
+        answers.append(answer.text)
+    assert answers[0] == answers[1]
+    assert '"errors"' not in answers[0]
