@@ -146,8 +146,8 @@ def _write(plain: PlainField, value: Any) -> Any:
     """The value as the answer has it. Raises `Unusual`, or what writing it raises."""
     if value is None and not plain.is_required:
         return None
-    # A serializer like `str` would take an awaitable or an exception for a value.
-    if isinstance(value, Exception) or hasattr(value, "__await__"):
+    # A serializer like `str` would take any of these for a value.
+    if value is None or value is Undefined or isinstance(value, Exception) or hasattr(value, "__await__"):
         raise Unusual
     written = plain.type.coerce_output_value(value)
     if written is None or written is Undefined:

@@ -8,12 +8,14 @@ from random import Random
 from typing import Annotated, Any
 from uuid import UUID
 
+import pytest
 import strawberry
-from graphql import execute, parse
+from graphql import Undefined, execute, parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext as StockExecutor
+from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.executor import Executor, mark_plain_fields
 from schema.base import Output, graphql_type
@@ -111,6 +113,7 @@ class Thin(Leaf):
 
 BAD: list[Any] = [
     None,
+    Undefined,
     "text",
     3,
     2**40,
@@ -224,6 +227,20 @@ async def test_any_selection_of_items_is_answered_as_by_the_stock_executor(selec
     branch, (below, fragments) = maker.branch(), selected
     asked = f"{{ {LISTS.format(below)} }}"
     assert await run(Executor, branch, asked, fragments) == await run(StockExecutor, branch, asked, fragments)
+
+
+@pytest.mark.parametrize("name", GOOD)
+async def test_a_value_that_no_resolver_should_give_is_the_same_error(name):
+    maker = Maker(Random(), is_good=True)
+    for value in BAD:
+        odd = maker.leaf().model_copy(update={name: value})
+        columns = {name: [GOOD[name][0], value, GOOD[name][-1]]}
+        branch = Branch.model_construct(
+            leaf=odd, gaps=[maker.leaf(), odd], rows=ColumnList(Leaf, columns), leaves=[odd]
+        )
+        for part in ("leaf", "gaps", "rows", "leaves"):
+            asked = f"{{ {part} {{ {to_camel_case(name)} }} }}"
+            assert await run(Executor, branch, asked) == await run(StockExecutor, branch, asked)
 
 
 async def test_objects_with_plain_fields_are_not_completed_one_by_one():
