@@ -3,19 +3,26 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, islice
 from operator import attrgetter
+from types import NoneType
 from typing import Any
 
 from graphql import (
     GraphQLField,
     GraphQLLeafType,
+    GraphQLList,
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLResolveInfo,
     GraphQLSchema,
+    GraphQLType,
     Undefined,
+    get_named_type,
     get_nullable_type,
+    is_abstract_type,
     is_leaf_type,
+    is_list_type,
     is_non_null_type,
 )
 from graphql.execution.collect_fields import FieldDetailsList
@@ -23,7 +30,7 @@ from graphql.pyutils import Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from schema.columns import ColumnList
-from schema.scalars import UNCHANGED
+from schema.scalars import leaves_unchanged
 
 PLAIN = "plain"
 DEFINITION = "strawberry-definition"
@@ -35,11 +42,20 @@ class Unusual(Exception):
 
 @dataclass(frozen=True)
 class PlainField:
-    """A field without arguments and resolver that holds scalars or enums: an attribute, to be written."""
+    """A field without arguments and resolver: an attribute, to be written as the type says."""
 
     attribute: str
-    type: GraphQLLeafType
-    is_required: bool
+    type: GraphQLOutputType
+    leaf: GraphQLLeafType | None
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A plain field, or None for the type's name, under its name in the answer."""
+
+    name: str
+    field: PlainField | None
+    details: FieldDetailsList
 
 
 def mark_plain_fields(schema: GraphQLSchema) -> None:
@@ -51,12 +67,18 @@ def mark_plain_fields(schema: GraphQLSchema) -> None:
 
 
 class Executor(StrawberryGraphQLCoreExecutionContext):
-    """The stock executor with two short cuts, which give way to it wherever something is unusual.
+    """The stock executor with a short cut, which gives way to it wherever something is unusual.
 
-    A plain field is read and written at once. A list of scalars, or of objects of which plain fields are
-    selected, is completed column by column. Neither has side effects, so the stock executor can begin
-    again and find every error.
+    What lies in plain fields all the way down is written at once, lists of objects column by column.
+    Reading attributes has no side effects, so the stock executor can begin again and find every error.
     """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        directives = {directive.name for directive in self.schema.directives}
+        has_middleware = self.middleware_manager is not None and bool(self.middleware_manager.middlewares)
+        self._is_short = not has_middleware and directives.isdisjoint({"defer", "stream"})
+        self._plans: dict[tuple[str, int], list[Selected] | None] = {}
 
     def execute_field(
         self,
@@ -66,10 +88,14 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         path: Path,
         position_context: Any,
     ) -> Any:
-        plain = parent_type.extensions.get(PLAIN, {}).get(field_details_list[0].node.name.value)
-        if plain is not None and self._has_no_middleware():
+        field = parent_type.extensions.get(PLAIN, {}).get(field_details_list[0].node.name.value)
+        if field is not None and self._is_short:
             with suppress(Exception):
-                return _write(plain, getattr(source, plain.attribute))
+                value = getattr(source, field.attribute)
+                if field.leaf is not None and value is not None:
+                    return _write_leaf(field.leaf, value)
+                (written,) = self._write(field.type, field_details_list, [value])
+                return written
         return super().execute_field(parent_type, source, field_details_list, path, position_context)
 
     def complete_iterable_value(  # noqa: PLR0917
@@ -81,83 +107,113 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         items: Any,
         position_context: Any,
     ) -> Any:
-        if isinstance(items, list | ColumnList) and position_context is None and self._has_no_middleware():
+        if self._is_short:
             with suppress(Exception):
-                return self._complete_by_column(item_type, field_details_list, path, items)
+                (written,) = self._write(GraphQLList(item_type), field_details_list, [items])
+                return written
         return super().complete_iterable_value(
             item_type, field_details_list, info, path, items, position_context
         )
 
-    def _complete_by_column(
-        self,
-        item_type: GraphQLOutputType,
-        field_details_list: FieldDetailsList,
-        path: Path,
-        items: list[Any] | ColumnList[Any],
+    def _write(self, type_: GraphQLOutputType, details: FieldDetailsList, values: list[Any]) -> list[Any]:
+        """The values as the answer has them. Raises `Unusual`, or what reading and writing them raises."""
+        kinds = set(map(type, values))
+        if NoneType not in kinds:
+            return self._write_present(get_nullable_type(type_), details, values, kinds)
+        if is_non_null_type(type_):
+            raise Unusual
+        present = [value for value in values if value is not None]
+        written = iter(self._write_present(type_, details, present, kinds - {NoneType}))
+        return [None if value is None else next(written) for value in values]
+
+    def _write_present(
+        self, type_: GraphQLType, details: FieldDetailsList, values: list[Any], kinds: set[type]
     ) -> list[Any]:
-        """The completed list. Raises `Unusual`, or what reading and writing the values raises."""
-        bare = get_nullable_type(item_type)
-        if is_leaf_type(bare) and isinstance(items, list):
-            return _write_column(PlainField("", bare, is_non_null_type(item_type)), items)
-        if not isinstance(bare, GraphQLObjectType) or bare.is_type_of is not None:
+        if not values:
+            return []
+        if is_leaf_type(type_):
+            if leaves_unchanged(type_.name, kinds, values):
+                return values
+            return [_write_leaf(type_, value) for value in values]
+        if is_list_type(type_) and kinds == {list}:
+            written = iter(self._write(type_.of_type, details, list(chain.from_iterable(values))))
+            return [list(islice(written, len(value))) for value in values]
+        if is_list_type(type_) and kinds == {ColumnList}:
+            return [self._write_rows(get_nullable_type(type_.of_type), details, value) for value in values]
+        if isinstance(type_, GraphQLObjectType) and kinds == {_class_of(type_)}:
+
+            def read(attribute: str) -> list[Any]:
+                return list(map(attrgetter(attribute), values))
+
+            return self._write_objects(type_, details, len(values), read)
+        raise Unusual
+
+    def _write_rows(self, type_: GraphQLType, details: FieldDetailsList, rows: ColumnList[Any]) -> list[Any]:
+        if not isinstance(type_, GraphQLObjectType) or rows.model is not _class_of(type_):
             raise Unusual
-        selected, deferred, _ = self.collect_subfields(bare, field_details_list)
-        if deferred or not selected or self.get_stream_usage(field_details_list, path) is not None:
+        return self._write_objects(type_, details, len(rows), rows.column)
+
+    def _write_objects(
+        self,
+        type_: GraphQLObjectType,
+        details: FieldDetailsList,
+        count: int,
+        read: Callable[[str], list[Any]],
+    ) -> list[Any]:
+        plan = self._plan(type_, details)
+        if plan is None:
             raise Unusual
-        read = _reader(bare, items)
-        columns: dict[str, list[Any]] = {}
-        for response_name, details in selected.items():
-            name = details[0].node.name.value
-            if name == "__typename":
-                columns[response_name] = [bare.name] * len(items)
-            else:
-                plain = bare.extensions[PLAIN][name]
-                columns[response_name] = _write_column(plain, read(plain.attribute))
+        columns = {
+            selected.name: self._write(selected.field.type, selected.details, read(selected.field.attribute))
+            if selected.field is not None
+            else [type_.name] * count
+            for selected in plan
+        }
         names = tuple(columns)
         return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def _has_no_middleware(self) -> bool:
-        return self.middleware_manager is None or not self.middleware_manager.middlewares
+    def _plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> list[Selected] | None:
+        """What is selected of the type, in order; None unless all of it is plain."""
+        # The executor keeps the details for as long as it lives, so that an id stays theirs.
+        key = (type_.name, id(details))
+        if key not in self._plans:
+            self._plans[key] = self._make_plan(type_, details)
+        return self._plans[key]
+
+    def _make_plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> list[Selected] | None:
+        plan = []
+        for name, below in self.collect_subfields(type_, details).grouped_field_set.items():
+            field_name = below[0].node.name.value
+            field = type_.extensions.get(PLAIN, {}).get(field_name)
+            if field is None and field_name != "__typename":
+                return None
+            named = get_named_type(field.type) if field is not None else None
+            if isinstance(named, GraphQLObjectType) and self._plan(named, below) is None:
+                return None
+            plan.append(Selected(name, field, below))
+        return plan or None
 
 
 def _plain(field: GraphQLField) -> PlainField | None:
-    declared = field.extensions.get(DEFINITION)
+    declared, named = field.extensions.get(DEFINITION), get_named_type(field.type)
+    if declared is None or field.args or not declared.is_basic_field:
+        return None
+    if declared.default_resolver is not getattr or is_abstract_type(named):
+        return None
     bare = get_nullable_type(field.type)
-    if declared is None or field.args or not is_leaf_type(bare):
-        return None
-    if not declared.is_basic_field or declared.default_resolver is not getattr:
-        return None
-    return PlainField(declared.python_name, bare, is_non_null_type(field.type))
+    return PlainField(declared.python_name, field.type, bare if is_leaf_type(bare) else None)
 
 
-def _reader(type_: GraphQLObjectType, items: list[Any] | ColumnList[Any]) -> Callable[[str], list[Any]]:
-    """What reads an attribute of all items. Raises `Unusual` unless all are of the type's class."""
-    origin = type_.extensions[DEFINITION].origin
-    if isinstance(items, ColumnList):
-        if items.model is not origin:
-            raise Unusual
-        return items.column
-    if set(map(type, items)) != {origin}:
-        raise Unusual
-    return lambda attribute: list(map(attrgetter(attribute), items))
+def _class_of(type_: GraphQLObjectType) -> type | None:
+    """The class of which all values of the type are, as far as we can tell."""
+    return type_.extensions[DEFINITION].origin if type_.is_type_of is None else None
 
 
-def _write(plain: PlainField, value: Any) -> Any:
-    """The value as the answer has it. Raises `Unusual`, or what writing it raises."""
-    if value is None and not plain.is_required:
-        return None
+def _write_leaf(type_: GraphQLLeafType, value: Any) -> Any:
     # A serializer like `str` would take any of these for a value.
     if value is None or value is Undefined or isinstance(value, Exception) or hasattr(value, "__await__"):
         raise Unusual
-    written = plain.type.coerce_output_value(value)
+    written = type_.coerce_output_value(value)
     if written is None or written is Undefined:
         raise Unusual
     return written
-
-
-def _write_column(plain: PlainField, values: list[Any]) -> list[Any]:
-    """The values as the answer has them. Raises as `_write` does."""
-    is_unchanged = UNCHANGED.get(plain.type.name)
-    if is_unchanged is not None and is_unchanged(values):
-        return values
-    return [_write(plain, value) for value in values]

@@ -199,29 +199,27 @@ SCALARS: dict[object, Any] = {
 }
 
 
-def _are(kind: type) -> Callable[[list[Any]], bool]:
-    return lambda values: set(map(type, values)) <= {kind}
+def _integers(smallest: int, largest: int) -> tuple[type, Callable[[list[Any]], bool]]:
+    return int, lambda values: smallest <= min(values) and max(values) <= largest
 
 
-def _are_integers(smallest: int, largest: int) -> Callable[[list[Any]], bool]:
-    def fit(values: list[Any]) -> bool:
-        return set(map(type, values)) == {int} and smallest <= min(values) and max(values) <= largest
-
-    return fit
+def _always(values: list[Any]) -> bool:
+    return True
 
 
-def _are_finite(values: list[Any]) -> bool:
-    # What is not finite makes a sum that is not; one that overflows only costs the short cut.
-    return set(map(type, values)) <= {float} and isfinite(sum(values))
-
-
-# By the scalar's GraphQL name: whether it would write each of these values as it is, so that a column need
-# not be written value by value.
-UNCHANGED: Mapping[str, Callable[[list[Any]], bool]] = {
-    "Boolean": _are(bool),
-    "Float": _are_finite,
-    "Int": _are_integers(SMALLEST_INT, LARGEST_INT),
-    "Long": _are_integers(-LARGEST_LONG, LARGEST_LONG),
-    "String": _are(str),
-    "ZonedDateTime": _are(str),
+# By GraphQL name, scalars that write values of a class as they are, if the values are like this. What is not
+# finite makes a sum that is not; a sum that overflows only costs the short cut.
+UNCHANGED: Mapping[str, tuple[type, Callable[[list[Any]], bool]]] = {
+    "Boolean": (bool, _always),
+    "Float": (float, lambda values: isfinite(sum(values))),
+    "Int": _integers(SMALLEST_INT, LARGEST_INT),
+    "Long": _integers(-LARGEST_LONG, LARGEST_LONG),
+    "String": (str, _always),
+    "ZonedDateTime": (str, _always),
 }
+
+
+def leaves_unchanged(scalar: str, kinds: set[type], values: list[Any]) -> bool:
+    """Whether the scalar of this name would write each of the values as it is; they are of these classes."""
+    kind, are_fit = UNCHANGED.get(scalar, (None, _always))
+    return kinds == {kind} and are_fit(values)

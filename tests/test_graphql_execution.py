@@ -245,7 +245,9 @@ async def test_a_value_that_no_resolver_should_give_is_the_same_error(name):
 
 async def test_objects_with_plain_fields_are_not_completed_one_by_one():
     maker = Maker(Random(), is_good=True)
-    branch = Branch.model_construct(leaves=[maker.leaf(), maker.leaf()], rows=maker.rows())
+    branch = Branch.model_construct(
+        leaves=[maker.leaf(), maker.leaf()], gaps=[None, maker.leaf()], rows=maker.rows()
+    )
     Watched.items = []
     asked = "{ leaves { __typename name no: count amount id colour } rows { name ratioOrNone id } }"
     answer = await run(Watched, branch, asked)
