@@ -2,17 +2,19 @@
 
 import csv
 from io import StringIO
+from itertools import repeat
 from typing import ClassVar
 
+import orjson
 from fastapi import Request, Response
 
 from resolvers import metrics
 from resolvers.context import Context
 from rest_compat.router import OperationRoute, Router
 from schema.base import Output
+from schema.columns import columns_of
 from schema.metrics import Metrics
 from schema.scalars import write_number
-from storage.enums import Currency
 
 
 class Csv(Response):
@@ -31,25 +33,30 @@ class CsvRoute(OperationRoute):
         return Csv(_table(result), headers=headers)
 
 
+class LongRoute(OperationRoute):
+    """The same JSON as any route writes, thousands of periods by the quicker writer."""
+
+    def body_of(self, result: Metrics) -> bytes:
+        rest = result.model_dump(mode="json", exclude={"periods"})
+        return orjson.dumps({"periods": columns_of(result.periods).rows(), **rest})
+
+
 def _table(result: Metrics) -> str:
     slugs = [metric.slug.value for metric in result.metrics]
+    periods, currency = columns_of(result.periods), result.currency.value
     written = StringIO()
     table = csv.writer(written)
     table.writerow(["timestamp", "currency", *slugs])
-    rows: list[tuple[str, Currency, Output]] = [
-        (period.timestamp, result.currency, period) for period in result.periods
-    ]
-    rows += [("totals", result.currency, result.totals)]
-    rows += [("totals", money.currency, money) for money in result.other_currencies]
-    for name, currency, values in rows:
+    table.writerows(zip(periods.column("timestamp"), repeat(currency), *map(periods.column, slugs)))
+    rows: list[tuple[str, Output]] = [(currency, result.totals)]
+    rows += [(money.currency.value, money) for money in result.other_currencies]
+    for name, values in rows:
         numbers = (getattr(values, slug, None) for slug in slugs)
-        table.writerow(
-            [name, currency.value, *("" if item is None else write_number(item) for item in numbers)]
-        )
+        table.writerow(["totals", name, *("" if item is None else write_number(item) for item in numbers)])
     return written.getvalue()
 
 
 router = Router("/metrics", "Metrics")
-router.get("/", metrics.get_metrics)
+router.get("/", metrics.get_metrics, route_class=LongRoute)
 router.get("/limits", metrics.get_metrics_limits)
 router.get("/export", metrics.get_metrics, name="export_metrics", route_class=CsvRoute)

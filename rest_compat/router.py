@@ -85,7 +85,11 @@ class OperationRoute(APIRoute):
             headers["ETag"] = result.etag_text()
             if _matches(request.headers.get("if-none-match"), headers["ETag"]):
                 return Response(status_code=304, headers=headers)
-        return Response(self.answer.dump_json(result), status, headers, media_type=JSON)
+        return Response(self.body_of(result), status, headers, media_type=JSON)
+
+    def body_of(self, result: Any) -> bytes:
+        """The result as JSON."""
+        return self.answer.dump_json(result)
 
 
 class Router(APIRouter):

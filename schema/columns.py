@@ -1,6 +1,6 @@
 """Long lists of plain objects, kept as columns: thousands of them are written without making one."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -40,6 +40,11 @@ class ColumnList(Iterable[Item], Generic[Item]):
 
     def __iter__(self) -> Iterator[Item]:
         return (self.model.model_construct(**row) for row in self.rows())
+
+
+def columns_of(listed: Sequence[Item]) -> ColumnList[Item]:
+    """A field that is `KeptByColumn`, as it is kept."""
+    return cast("ColumnList[Item]", listed)
 
 
 class KeptByColumn:

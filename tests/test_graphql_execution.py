@@ -1,5 +1,6 @@
 """Plain fields and lists are executed in short: the answers are those of the stock executor, errors too."""
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -22,6 +23,8 @@ from schema.base import Output, graphql_type
 from schema.columns import ColumnList
 from schema.scalars import LARGEST_LONG, SCALARS, Long
 from tests.documents import HEAD, USE, VARIABLES, selections
+
+EXAMPLES = 10 * int(os.environ.get("EXAMPLES", "15"))
 
 
 @strawberry.enum
@@ -214,14 +217,14 @@ async def run(
     return repr(done.data), [error.formatted for error in done.errors or []]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(IN_BRANCHES, MAKERS)
 async def test_any_selection_is_answered_as_by_the_stock_executor(selected, maker):
     branch, (asked, fragments) = maker.branch(), selected
     assert await run(Executor, branch, asked, fragments) == await run(StockExecutor, branch, asked, fragments)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(IN_LEAVES, MAKERS)
 async def test_any_selection_of_items_is_answered_as_by_the_stock_executor(selected, maker):
     branch, (below, fragments) = maker.branch(), selected

@@ -1,7 +1,5 @@
 """Metrics are written from columns: exactly as value by value, over both surfaces."""
 
-from typing import Annotated
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -10,9 +8,10 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext as St
 
 from resolvers.executor import Executor
 from resolvers.root import make_schema
-from schema.columns import ColumnList, KeptByColumn
-from schema.metrics import MetricPeriod
+from rest_compat.api import operation_routes
+from schema.metrics import MetricColumns, MetricInfo, MetricPeriod, Metrics
 from schema.scalars import LARGEST_LONG, UNCHANGED, leaves_unchanged, write_number, write_numbers
+from storage.enums import Currency
 from storage.metrics.definitions import METRICS
 from tests.documents import HEAD, USE, VARIABLES, selections
 from tests.metrics.test_reading import measured
@@ -27,7 +26,6 @@ OTHER = st.one_of(st.floats(), st.booleans(), st.text(max_size=3), st.none())
 COLUMNS = st.one_of(
     *map(st.lists, (WHOLE, SHORT, DOUBLE, st.booleans(), st.text(), st.floats(), WHOLE | SHORT | OTHER))
 )
-IN_REST = TypeAdapter(Annotated[list[MetricPeriod], KeptByColumn()])
 ONE_BY_ONE = TypeAdapter(list[MetricPeriod])
 
 
@@ -61,8 +59,16 @@ def test_rest_writes_periods_as_if_each_were_an_object(columns):
     timestamps, *values = columns.values()
     written = dict(zip(columns, [timestamps, *map(write_numbers, values)], strict=True))
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    periods = [MetricPeriod.model_construct(**row) for row in rows]
-    assert IN_REST.dump_json(ColumnList(MetricPeriod, written)) == ONE_BY_ONE.dump_json(periods)
+    periods = ONE_BY_ONE.dump_json([MetricPeriod.model_construct(**row) for row in rows])
+    metrics = Metrics.with_columns(
+        MetricColumns(written.pop("timestamp"), written, dict.fromkeys(written, 1.5)),
+        metrics=[MetricInfo.of(metric) for metric in METRICS],
+        currency=Currency.USD,
+        other_currencies=[],
+    )
+    body = operation_routes()["get_metrics"].body_of(metrics)
+    assert body.startswith(b'{"periods":' + periods + b',"totals":')
+    assert body == metrics.model_dump_json().encode()
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
