@@ -56,11 +56,8 @@ parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES
 
 bench: setup  ## Measure both surfaces, and metrics against raw rows, on SQLite and PostgreSQL (SIZES=100k,1M,5M)
 	@$(BIN)/python -m bench.http
-<<<<<<< HEAD
 	@$(BIN)/python -m bench.metrics --sizes $(SIZES)
-=======
 	@$(BIN)/python -m bench.graphql_lists
->>>>>>> 07966bf (Measure long lists of metrics over both surfaces in make bench, and record why they are fast)
 
 format: setup  ## Format the code
 	@$(BIN)/ruff check --fix --quiet . || true
