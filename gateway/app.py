@@ -24,6 +24,7 @@ from gateway.objects import object_routes
 from gateway.origins import origin_of
 from gateway.settings import Settings
 from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
+from gateway.web.authorize import authorize_routes
 from gateway.web.pages import explorer_response, page_routes
 from gateway.web.sign_in import sign_in_routes
 from gateway.web.workspaces import workspace_routes
@@ -108,6 +109,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.extend(_protocol_routes(settings))
     app.router.routes.extend([*object_routes(OBJECTS_PATH, objects), *media_routes()])
     app.router.routes.extend([*sign_in_routes(sign_up_open=settings.sign_up), *workspace_routes()])
+    app.router.routes.extend(authorize_routes())
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
     app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)
