@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -31,7 +32,13 @@ from storage.migrations.run import upgrade
 
 FOLDER = Path("var/bench/metrics")
 # What cells are made by: they are made again where any of it has changed.
-MAKERS = [*sorted(Path("storage/metrics").glob("*.py")), Path("storage/tables/metric_cells.py")]
+MAKERS = [
+    *(
+        Path(f"storage/metrics/{name}.py")
+        for name in ("cells", "cover", "grouping", "rebuild", "recount", "terms")
+    ),
+    Path("storage/tables/metric_cells.py"),
+]
 UNITS = {"k": 1_000, "M": 1_000_000}
 SCRATCH = "writes"
 
@@ -39,10 +46,11 @@ SCRATCH = "writes"
 class Bench:
     """Measures on one kind of database after the other and says what it is doing."""
 
-    def __init__(self, folder: Path, progress: Progress) -> None:
+    def __init__(self, folder: Path, rounds: int, progress: Progress) -> None:
         self.reads: list[ReadFigures] = []
         self.writes: list[WriteFigures] = []
         self._folder = folder
+        self._rounds = rounds
         self._progress = progress
 
     async def run(self, dialect: str, sizes: Sequence[int]) -> None:
@@ -54,25 +62,25 @@ class Bench:
     async def _measure_reads(self, stores: Stores, size: int) -> ReadFigures:
         name = f"metrics-{size}"
         task = self._progress.add_task(f"{NAMES[stores.dialect]}, {size_name(size)}", total=1, doing="")
+        say = partial(self._say, task)
         if not await stores.exists(name):
-            await loading.load(stores, name, size, lambda doing, part: self._say(task, doing, part))
-        await self._make_cells(stores, name, task)
+            self._mark(stores, name).unlink(missing_ok=True)
+            await loading.load(stores, name, size, say)
+        await self._make_cells(stores, name, say)
         database = stores.open(name)
-        figures = await measure_reads(
-            database, stores.dialect, size, lambda doing, part: self._say(task, doing, part)
-        )
+        figures = await measure_reads(database, stores.dialect, size, self._rounds, say)
         await database.close()
-        self._say(task, "done", 1)
+        say("done", 1)
         return figures
 
-    async def _make_cells(self, stores: Stores, name: str, task: TaskID) -> None:
+    async def _make_cells(self, stores: Stores, name: str, say: loading.Progress) -> None:
         """Unless the cells are those that the code makes today."""
         made_by = hashlib.sha256(b"".join(path.read_bytes() for path in MAKERS)).hexdigest()
-        mark = self._folder / f"{stores.dialect}-{name}.cells"
+        mark = self._mark(stores, name)
         if mark.exists() and mark.read_text() == made_by:
             return
         database = stores.open(name)
-        self._say(task, "making cells", 0)
+        say("making cells", 0)
         await upgrade(database)
         await rebuild(database, loading.WORKSPACE_ID)
         async with database.engine.connect() as connection:
@@ -80,20 +88,22 @@ class Bench:
         await database.close()
         mark.write_text(made_by)
 
+    def _mark(self, stores: Stores, name: str) -> Path:
+        return self._folder / f"{stores.dialect}-{name}.cells"
+
     async def _measure_writes(self, stores: Stores) -> WriteFigures:
         task = self._progress.add_task(f"{NAMES[stores.dialect]}, writes", total=1, doing="")
+        say = partial(self._say, task)
         await stores.drop(SCRATCH)
         await stores.create(SCRATCH)
         database = stores.open(SCRATCH)
         await upgrade(database)
         async with database.write() as connection:
             await loading.insert_tenant(connection)
-        figures = await measure_writes(
-            database, stores.dialect, lambda doing, part: self._say(task, doing, part)
-        )
+        figures = await measure_writes(database, stores.dialect, self._rounds, say)
         await database.close()
         await stores.drop(SCRATCH)
-        self._say(task, "done", 1)
+        say("done", 1)
         return figures
 
     def _say(self, task: TaskID, doing: str, part: float) -> None:
@@ -107,11 +117,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=_sizes, default="100k,1M", help="sessions, and as many events")
     parser.add_argument("--databases", type=lambda text: text.split(","), default="sqlite,postgresql")
+    parser.add_argument("--rounds", type=int, default=5, help="of which the medians are taken")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the data is kept")
     asked = parser.parse_args()
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
-        bench = Bench(asked.folder, progress)
+        bench = Bench(asked.folder, asked.rounds, progress)
         for dialect in asked.databases:
             asyncio.run(bench.run(dialect, asked.sizes))
     checks = make_checks(bench.reads, bench.writes)

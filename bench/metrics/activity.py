@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
 from random import Random
+from typing import TypeVar
 from uuid import UUID
 
 FIRST_DAY, LAST_DAY = date(2024, 11, 1), date(2026, 10, 31)
@@ -21,6 +22,7 @@ PRICES = (300, 500, 900, 1_900, 2_900, 4_900, 9_900)
 DOWNLOADS, DOWNLOAD_WEIGHTS = (0, 1, 2, 3, 5), (20, 40, 25, 10, 5)
 
 Value = int | str | UUID | None
+AnyValue = TypeVar("AnyValue")
 Row = tuple[Value, ...]
 
 
@@ -80,6 +82,11 @@ def _moments(random: Random, midnight: int, many: int) -> list[int]:
 def _one(random: Random, values: Sequence[Value]) -> Value:
     """One of the values, the first ones more often."""
     return values[int(len(values) * random.random() ** 2)]
+
+
+def average_of(values: Sequence[AnyValue]) -> AnyValue:
+    """The value that `_one` gives as often as if all were equal: there its parabola rises as steeply."""
+    return values[len(values) // 4]
 
 
 def _session(batch: Batch, random: Random, at: int, share: Value, person: Value) -> None:

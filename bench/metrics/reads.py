@@ -7,9 +7,8 @@ from time import perf_counter
 from bench.metrics.cases import (
     ALL,
     CURRENCY,
+    FILTERED,
     IN_KOLKATA,
-    OF_CUSTOMER,
-    OF_SHARE,
     QUESTIONS,
     RANGES,
     Dates,
@@ -22,7 +21,6 @@ from storage.metrics.cell_source import make_source
 from storage.metrics.engine import Columns, compute
 from storage.metrics.fact_source import FactSource
 
-ROUNDS = 5
 # Ours are short, so a round has more of them.
 OURS_IN_A_ROUND = 3
 RAW = "raw"
@@ -37,14 +35,16 @@ class ReadFigures:
     medians: dict[tuple[str, str], float]
 
 
-async def measure_reads(database: Database, dialect: str, size: int, progress: Progress) -> ReadFigures:
+async def measure_reads(
+    database: Database, dialect: str, size: int, rounds: int, progress: Progress
+) -> ReadFigures:
     for dates in RANGES:
         progress(f"comparing answers, {dates.name}", 0)
         await _compare(database, dates)
     times: dict[tuple[str, str], list[float]] = {}
-    for turn in range(ROUNDS):
+    for turn in range(rounds):
         for dates in RANGES:
-            progress(f"reading, {dates.name}", turn / ROUNDS)
+            progress(f"reading, {dates.name}", turn / rounds)
             started = perf_counter()
             await _raw(database, ALL, dates)
             times.setdefault((dates.name, RAW), []).append(perf_counter() - started)
@@ -59,7 +59,7 @@ async def _compare(database: Database, dates: Dates) -> None:
     """Two rivals that do not answer the same cannot be compared. Filtered answers must equal the log's."""
     for question in (ALL, IN_KOLKATA):
         _check(question, dates, await _ours(database, question, dates), await _raw(database, question, dates))
-    for question in (OF_SHARE, OF_CUSTOMER):
+    for question in FILTERED:
         async with database.snapshot() as connection:
             log = FactSource(connection, question.selection)
             expected = await compute(log, question.metrics, question.edges(dates), CURRENCY)

@@ -23,7 +23,7 @@ from storage.metrics.facts import Fact, record_facts, row_of
 from storage.rows import table_of
 from storage.tables.metrics import MetricFactRow
 
-WRITERS, ROUNDS = 8, 3
+WRITERS = 8
 LIVE, BATCHES, BATCH = 2_000, 16, 500
 BACK_FILL_DAYS = 730
 # What a session and its event record, in the order of a believable mix.
@@ -59,7 +59,7 @@ async def insert_alone(connection: AsyncConnection, facts: Sequence[Fact]) -> No
     await connection.execute(insert(table_of(MetricFactRow)), [row_of(fact, uuid4()) for fact in facts])
 
 
-async def measure_writes(database: Database, dialect: str, progress: Progress) -> WriteFigures:
+async def measure_writes(database: Database, dialect: str, rounds: int, progress: Progress) -> WriteFigures:
     random = Random(2)
     rates: dict[str, list[float]] = {}
     slowest: dict[str, list[float]] = {}
@@ -70,8 +70,8 @@ async def measure_writes(database: Database, dialect: str, progress: Progress) -
         rates.setdefault(what, []).append(sum(map(len, units)) / seconds)
         slowest.setdefault(what, []).append(1_000 * max(times))
 
-    for turn in range(ROUNDS):
-        progress("writing", turn / ROUNDS)
+    for turn in range(rounds):
+        progress("writing", turn / rounds)
         await measure("live alone", insert_alone, _live(random))
         await measure("live unfolded", record_facts, _live(random))
         await fold_all(database)
