@@ -26,6 +26,7 @@ from gateway.settings import Settings
 from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.authorize import authorize_routes
 from gateway.web.pages import explorer_response, page_routes
+from gateway.web.portal import portal_routes
 from gateway.web.sign_in import sign_in_routes
 from gateway.web.workspaces import workspace_routes
 from resolvers.context import Context, Services
@@ -117,6 +118,8 @@ def create_app(settings: Settings) -> FastAPI:
     services = make_services(settings, database, objects, _first_segments(app), mail.wake)
     tasks += storage_tasks(services, timedelta(days=settings.upload_days))
     app.state.services = services
+    # After the others, whose first segments no slug can be.
+    app.router.routes.extend(portal_routes())
     app.add_middleware(
         CallerMiddleware,
         database=database,
