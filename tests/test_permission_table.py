@@ -8,13 +8,15 @@ import pytest
 import pytest_asyncio
 
 from gateway.reference import permissions_page
+from gateway.web.cookies import SESSION
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from resolvers.accounts import issue_token
+from resolvers.browser_sessions import start_session
 from rest_compat.api import operation_routes
 from storage.enums import CredentialKind
 from tests.conftest import make_tenant
 from tests.examples import EXAMPLES, make_world
-from tests.surfaces import Refused, Rest
+from tests.surfaces import Refused, Rest, Surface
 
 PAGE = Path(__file__).parent.parent / "docs/permissions.md"
 REFUSALS = {"unauthorized", "invalid_token", "not_permitted", "insufficient_scope"}
@@ -47,13 +49,18 @@ async def make_oauth_token(gateway: Any, tenant: Any) -> str:
     return token.text
 
 
-async def credentials(gateway: Any, tenant: Any) -> dict[PrincipalKind | None, str | None]:
+async def callers(gateway: Any, tenant: Any, caller: Any) -> dict[PrincipalKind | None, Surface]:
+    """Someone with each kind of credential; the browser's is a cookie, sent from a page of ours."""
+    async with gateway.database.write() as connection:
+        session = await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+    cookie = {"cookie": f"{SESSION}={session.text}", "sec_fetch_site": "same-origin"}
     return {
-        None: None,
-        PrincipalKind.WORKSPACE_TOKEN: tenant.token,
-        PrincipalKind.PERSONAL_TOKEN: tenant.personal_token,
-        PrincipalKind.OAUTH_TOKEN: await make_oauth_token(gateway, tenant),
-        PrincipalKind.CUSTOMER_SESSION: await make_customer_token(gateway, tenant),
+        None: caller(None),
+        PrincipalKind.WORKSPACE_TOKEN: caller(tenant.token),
+        PrincipalKind.PERSONAL_TOKEN: caller(tenant.personal_token),
+        PrincipalKind.OAUTH_TOKEN: caller(await make_oauth_token(gateway, tenant)),
+        PrincipalKind.BROWSER_SESSION: caller(None).with_headers(**cookie),
+        PrincipalKind.CUSTOMER_SESSION: caller(await make_customer_token(gateway, tenant)),
     }
 
 
@@ -66,10 +73,10 @@ async def test_each_kind_of_credential_may_do_what_the_table_says(name, world, g
     tenant, resources = world
     operation = operation_routes()[name].operation
     outcomes, expected = {}, {}
-    for kind, token in (await credentials(gateway, tenant)).items():
+    for kind, surface in (await callers(gateway, tenant, caller)).items():
         code = "done"
         try:
-            await caller(token).ask(name, EXAMPLES[name](resources))
+            await surface.ask(name, EXAMPLES[name](resources))
         except Refused as refused:
             code = refused.code
         outcomes[kind] = code not in REFUSALS

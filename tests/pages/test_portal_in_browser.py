@@ -1,0 +1,234 @@
+"""The customer portal in a real Chromium: by link and mailed code, with and without scripts, on any screen."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright, expect
+
+from storage.database import Database
+from tests.gateway.test_pages_in_browser import CHROMIUM_ARGUMENTS, RECORD_VIOLATIONS
+from tests.live import serve
+from tests.mailed import latest_code
+from tests.surfaces import Rest
+from tests.uploads import upload_image
+
+OWNER = "grace@bluebird.example"
+RETURN_URL = "https://shop.example/account"
+PATIENCE = 60  # Seconds: other tests run at the same time.
+
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A running gateway with a workspace whose portal has something of everything."""
+
+    address: str
+    path: str
+    rest: Rest
+    team: dict[str, Any]
+    database: Database
+    outbox: Path
+
+    @property
+    def portal(self) -> str:
+        return f"{self.address}{self.path}"
+
+    async def link(self) -> str:
+        data = {"customer_id": self.team["id"], "return_url": RETURN_URL}
+        return str((await self.rest.create_customer_session(data=data))["customer_portal_url"])
+
+
+async def furnish(rest: Rest) -> dict[str, Any]:
+    """Shares, a team of two, and a session that was paid and downloaded."""
+    media = await upload_image(rest)
+    price = {"amount_type": "fixed", "price_amount": 14900, "price_currency": "eur"}
+    share = await rest.create_share(
+        data={"name": "Quarterly report", "prices": [price], "medias": [media["id"]]}
+    )
+    await rest.create_share(data={"name": "Colour cards", "prices": [{"amount_type": "free"}]})
+    owner = {"email": OWNER, "name": "Grace Hopper"}
+    team = await rest.create_customer(
+        data={"email": "team@bluebird.example", "name": "Bluebird", "type": "team", "owner": owner}
+    )
+    await rest.create_member(data={"customer_id": team["id"], "email": "bo@bluebird.example"})
+    session = await rest.create_file_share_session(
+        data={
+            "share_id": share["id"],
+            "customer_id": team["id"],
+            "price_amount": 14900,
+            "price_currency": "eur",
+            "file_size_bytes": 4404019,
+            "created_at": "2026-01-31T09:00:00Z",
+        }
+    )
+    await rest.record_download(id=session["id"], data={"at": "2026-01-31T10:00:00Z"})
+    await rest.record_payment(
+        id=session["id"], data={"amount": 14900, "currency": "eur", "at": "2026-01-31T09:30:00Z"}
+    )
+    return dict(team)
+
+
+@pytest_asyncio.fixture(scope="module")
+async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+    folder = tmp_path_factory.mktemp("portal")
+    url = f"sqlite+aiosqlite:///{folder}/duograph.sqlite"
+    database = Database(url)
+    with serve(url, folder / "objects") as (address, tenant):
+        async with httpx.AsyncClient(base_url=address, timeout=PATIENCE) as client:
+            rest = Rest(client, None, tenant.token)
+            team = await furnish(rest)
+            yield Site(address, f"/{tenant.slug}/portal", rest, team, database, folder / "objects/outbox")
+    await database.close()
+
+
+@pytest_asyncio.fixture(scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    executable = shutil.which("chromium")
+    if executable is None:
+        pytest.fail("These tests need Chromium, which is not on the PATH: run `make browser`.", pytrace=False)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        await browser.close()
+
+
+@asynccontextmanager
+async def opened(
+    browser: Browser, site: Site, *, scheme: str = "light", width: int = 1280, scripts: bool = True
+) -> AsyncIterator[Page]:
+    """A page; leaving fails on what the policy forbade, an uncaught error, or a request to another host."""
+    context = await browser.new_context(
+        color_scheme="dark" if scheme == "dark" else "light",
+        viewport={"width": width, "height": 800},
+        java_script_enabled=scripts,
+    )
+    context.set_default_timeout(PATIENCE * 1000)
+    await context.add_init_script(RECORD_VIOLATIONS)
+    page = await context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
+    page.on(
+        "request",
+        lambda request: (
+            None if request.url.startswith((site.address, "data:")) else faults.append(request.url)
+        ),
+    )
+    yield page
+    faults += await page.evaluate("window.violations || []") if scripts else []
+    await context.close()
+    assert faults == []
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+async def test_a_customer_comes_in_by_its_link_and_looks_around(
+    browser: Browser, site: Site, scripts: bool
+) -> None:
+    async with opened(browser, site, scripts=scripts) as page:
+        await page.goto(await site.link())
+        assert page.url == site.portal
+        await expect(page.get_by_role("heading", name="Quarterly report")).to_be_visible()
+        await expect(page.get_by_text("€149.00")).to_be_visible()
+        back = page.get_by_role("link", name="Back to shop.example")
+        await expect(back).to_have_attribute("href", RETURN_URL)
+
+        await page.get_by_role("link", name="Sessions").click()
+        await page.get_by_text("Payments and downloads").click()
+        await expect(page.get_by_text("31 January 2026, 10:00 UTC")).to_be_visible()
+
+        await page.get_by_role("link", name="Profile").click()
+        await page.get_by_label("City").fill("Berlin")
+        await page.get_by_label("Country").select_option("Germany")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("status")).to_have_text("Your profile is saved.")
+        await expect(page.get_by_label("City")).to_have_value("Berlin")
+
+        await page.get_by_role("link", name="Members").click()
+        await expect(page.get_by_text("Grace Hopper (you)")).to_be_visible()
+
+        await page.get_by_role("button", name="Leave").click()
+        await expect(page.get_by_role("status")).to_have_text("You have left the portal.")
+        await page.goto(f"{site.portal}/profile")
+        assert page.url == site.portal
+
+
+async def test_no_script_can_read_the_session_and_no_other_page_is_sent_it(
+    browser: Browser, site: Site
+) -> None:
+    async with opened(browser, site) as page:
+        await page.goto(await site.link())
+        assert "duograph_portal" not in await page.evaluate("document.cookie")
+        (cookie,) = [c for c in await page.context.cookies() if c["name"] == "duograph_portal"]
+        assert (cookie["path"], cookie["httpOnly"], cookie["sameSite"]) == (site.path, True, "Lax")
+        assert "customer_session_token" not in await page.evaluate("document.referrer + location.href")
+        async with page.expect_request("**/docs") as asked:
+            await page.goto(f"{site.address}/docs")
+        assert "duograph_portal" not in (await (await asked.value).all_headers()).get("cookie", "")
+        await page.goto(site.portal)
+
+
+async def mailed_code(site: Site, address: str) -> str:
+    """The code, once it has been mailed: the gateway does so after its answer."""
+    for _ in range(200):
+        try:
+            return await latest_code(site, address)
+        except ValueError:
+            await asyncio.sleep(0.05)
+    raise AssertionError("No mail came.")
+
+
+async def test_a_customer_comes_in_by_a_mailed_code(browser: Browser, site: Site) -> None:
+    async with opened(browser, site, width=390) as page:
+        await page.goto(site.portal)
+        await page.get_by_label("E-mail address").fill(OWNER)
+        await page.get_by_role("button", name="Mail me a code").click()
+        await expect(page.get_by_role("heading", name="Enter your code")).to_be_visible()
+        code = await mailed_code(site, OWNER)
+        await page.get_by_label("Code").fill("222222" if code != "222222" else "333333")
+        await page.get_by_label("Code").press("Enter")
+        await expect(page.get_by_role("alert")).to_contain_text("wrong or has ended")
+        await page.get_by_label("Code").fill(code.lower())
+        await page.get_by_label("Code").press("Enter")
+        await expect(page.get_by_role("heading", name="Shares")).to_be_visible()
+        assert page.url == site.portal
+
+
+async def test_the_owner_adds_and_removes_a_member(browser: Browser, site: Site) -> None:
+    async with opened(browser, site) as page:
+        await page.goto(await site.link())
+        await page.get_by_role("link", name="Members").click()
+        await page.get_by_label("E-mail address").fill("cy@bluebird.example")
+        await page.get_by_label("Role").select_option("Billing manager")
+        await page.get_by_role("button", name="Add the member").click()
+        await expect(page.get_by_role("status")).to_have_text("cy@bluebird.example is a member now.")
+        await page.get_by_role("link", name="Change cy@bluebird.example").click()
+        await page.get_by_role("button", name="Remove from the team").click()
+        await expect(page.get_by_role("status")).to_have_text("The member is removed.")
+        await expect(page.get_by_text("cy@bluebird.example")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_every_page_fits_the_screen_and_follows_the_setting(
+    browser: Browser, site: Site, scheme: str, width: int
+) -> None:
+    async with opened(browser, site, scheme=scheme, width=width) as page:
+        await page.goto(site.portal)
+        await expect(page.get_by_role("button", name="Mail me a code")).to_be_visible()
+        await page.goto(await site.link())
+        for path in ("", "/sessions", "/profile", "/members"):
+            await page.goto(site.portal + path)
+            assert await page.evaluate("document.documentElement.scrollWidth") <= width
+            colour = await page.evaluate("getComputedStyle(document.body).backgroundColor")
+            lightness = sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(",")))
+            assert lightness > 600 if scheme == "light" else lightness < 150
