@@ -1,4 +1,4 @@
-"""The customer portal in a real Chromium: by link and mailed code, with and without scripts, on any screen."""
+"""The customer portal in a real Chromium: by link and code, with and without scripts, on any screen."""
 
 from __future__ import annotations
 
