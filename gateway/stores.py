@@ -10,8 +10,6 @@ from resolvers.context import Services
 from resolvers.discards import drop_abandoned_uploads, drop_lost_uploads, remove_discarded_content
 from storage.objects.interface import ObjectStore
 from storage.objects.local import LocalObjectStore
-from storage.objects.s3 import S3ObjectStore
-from storage.objects.s3_connection import Bucket
 
 OBJECTS_PATH = "/objects"
 
@@ -23,6 +21,10 @@ def make_object_store(settings: Settings, secret: bytes) -> ObjectStore:
     place = settings.object_store
     if not place.startswith(S3_SCHEME):
         return LocalObjectStore(Path(place), settings.sign_in_url + OBJECTS_PATH, secret)
+    # The SDK takes 40 MiB of every process, which only those that need it should pay.
+    from storage.objects.s3 import S3ObjectStore  # noqa: PLC0415
+    from storage.objects.s3_connection import Bucket  # noqa: PLC0415
+
     key = settings.s3_secret_access_key
     return S3ObjectStore(
         Bucket(
