@@ -9,6 +9,7 @@ from resolvers.access import Row, get_for_update, get_visible
 from resolvers.context import Context
 from resolvers.file_share_session_parts import find_reported
 from resolvers.operations import requires
+from resolvers.payment_mails import mail_payment
 from resolvers.session_history import check_moment, check_refund, pay, refund, refunded
 from schema.errors import Invalid, problem
 from schema.file_share_payments import FileSharePayment, FileSharePaymentCreate, FileShareRefundCreate
@@ -38,7 +39,9 @@ async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
 async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -> FileSharePayment:
     """Report a payment for a session, which may have ended; the first one converts a priced session.
 
-    With an external id that is known the payment that has it is given (200) and nothing changes.
+    With an external id that is known the payment that has it is given (200) and nothing changes. The
+    customer and the workspace's members get a mail, as the workspace's settings say, unless `at` is more
+    than an hour ago.
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     workspace_id = session["workspace_id"]
@@ -55,6 +58,7 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
     step = pay(session, payment)
     await update_row(ctx.unit, FileShareSessionRow, session, **step.changes)
     await record_facts(ctx.unit, step.facts)
+    await mail_payment(ctx, session, payment)
     return FileSharePayment.model_validate({**payment, "refunds": []})
 
 

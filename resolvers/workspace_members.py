@@ -11,6 +11,7 @@ from oauth.scopes import Scope
 from resolvers.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.accounts import invite_member
 from resolvers.context import Context
+from resolvers.invitation_mails import mail_invitation
 from resolvers.lists import Listing, any_of, list_page
 from resolvers.operations import requires
 from schema.errors import Invalid, problem
@@ -48,9 +49,10 @@ async def get_workspace_member(ctx: Context, id: UUID) -> WorkspaceMember:
 
 @requires(Scope.WORKSPACES_WRITE, gives=get_workspace_member)
 async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> WorkspaceMember:
-    """Invite an address to a workspace; a user who has it becomes a member at once."""
+    """Invite an address to a workspace, and mail it; a user who has it becomes a member at once."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
     row = await invite_member(ctx.unit, workspace_id, data.email)
+    await mail_invitation(ctx, row)
     (member,) = await _assemble(ctx.unit, [row])
     return member
 

@@ -1,0 +1,23 @@
+"""Whom to write to about a workspace."""
+
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.rows import table_of
+from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceMemberRow
+
+_members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
+
+
+async def addresses_of_members(connection: AsyncConnection, workspace_id: UUID) -> list[str]:
+    """The addresses of the workspace's members, without those who are only invited."""
+    wanted = (
+        select(_users.c.email)
+        .join_from(_members, _users, _members.c.user_id == _users.c.id)
+        .where(_members.c.workspace_id == workspace_id)
+        .order_by(_members.c.created_at, _members.c.id)
+    )
+    return list((await connection.execute(wanted)).scalars())

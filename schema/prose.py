@@ -1,0 +1,23 @@
+"""Values as people read them in a text, unlike `scalars`, which are for programs."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from babel.dates import format_date
+from babel.numbers import format_currency, get_currency_precision, get_currency_symbol
+
+LOCALE = "en_US"
+
+
+def write_amount(amount: int, currency: str) -> str:
+    """`amount` in the currency's minor unit, like `$19.00` or `¥1,900`."""
+    code = currency.upper()
+    value = Decimal(amount).scaleb(-get_currency_precision(code))
+    # Babel leaves out the space that a code in letters needs.
+    pattern = "¤\N{NO-BREAK SPACE}#,##0.00" if get_currency_symbol(code, LOCALE)[-1].isalpha() else None
+    return format_currency(value, code, pattern, LOCALE)
+
+
+def write_day(moment: datetime) -> str:
+    """The day in UTC, like `January 31, 2026`."""
+    return format_date(moment.astimezone(UTC), format="long", locale=LOCALE)
