@@ -29,6 +29,7 @@ from gateway.web.pages import explorer_response, page_routes
 from gateway.web.portal import portal_routes
 from gateway.web.sign_in import sign_in_routes
 from gateway.web.workspaces import workspace_routes
+from oauth.signed_reports import ReportKeys
 from resolvers.context import Context, Services
 from resolvers.root import make_schema
 from rest_compat.api import PREFIX, include_api
@@ -64,6 +65,7 @@ def make_services(
             FileService.PRODUCT_MEDIA: settings.max_size_product_media,
             FileService.WORKSPACE_AVATAR: settings.max_size_workspace_avatar,
         },
+        report_keys=ReportKeys(settings.secret_scanning_keys_url),
         wake_delivery=wake_delivery,
     )
 

@@ -30,8 +30,10 @@ class BackgroundTask:
         self._woken.set()
 
     async def rest(self) -> None:
+        # Not by wait_for, which in Python 3.11 loses a cancellation that comes together with the waking.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), self.every)
+            async with asyncio.timeout(self.every):
+                await self._woken.wait()
 
 
 @asynccontextmanager
@@ -41,9 +43,12 @@ async def running(tasks: Sequence[BackgroundTask]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for each in running:
-            each.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        left = set(running)
+        while left:
+            for each in left:
+                each.cancel()
+            # A library that a piece waits in may lose a cancellation, so it is told again.
+            _, left = await asyncio.wait(left, timeout=1)
 
 
 async def _keep_running(task: BackgroundTask) -> None:

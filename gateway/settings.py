@@ -167,15 +167,14 @@ class Settings(BaseModel):
             "`smtps://`; without it mails are files in `DUOGRAPH_OUTBOX`."
         ),
     ] = None
-    outbox: Annotated[str, Field(description="The directory of mails where there is no mail server.")] = (
-        "var/outbox"
-    )
+    outbox: Annotated[str, Field(description="The directory of mails without a server.")] = "var/outbox"
     mail_from: Annotated[
         Sender, Field(description="Whom mails are from: an address, or `NAME <ADDRESS>`.")
     ] = "Duograph <duograph@localhost>"
-    mail_rate: Annotated[
-        int, Field(ge=1, description="Mails that a process hands to the mail server in any minute at most.")
-    ] = 300
+    mail_rate: Annotated[int, Field(ge=1, description="Mails that a process sends in any minute.")] = 300
+    secret_scanning_keys_url: Annotated[
+        str, Field(description="Where the public keys are with which GitHub signs reports of leaked tokens.")
+    ] = "https://api.github.com/meta/public_keys/secret_scanning"  # noqa: S105
     log_format: Annotated[
         LogFormat,
         Field(description="`console`, for people, or `json`, one object a line."),
@@ -203,7 +202,7 @@ class Settings(BaseModel):
             raise ValueError("SQLite needs a file that connections share, like sqlite:///var/duograph.sqlite")
         return named
 
-    @field_validator("base_url", "auth_url", "s3_endpoint", "s3_public_endpoint")
+    @field_validator("base_url", "auth_url", "s3_endpoint", "s3_public_endpoint", "secret_scanning_keys_url")
     @classmethod
     def _check_address(cls, url: str | None) -> str | None:
         """The address without a slash at its end."""

@@ -1,13 +1,11 @@
 """What an operator does to what is there already: a workspace's limit, and tokens of every owner."""
 
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.authentication import is_live
-from oauth.credentials import digest
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import Values, table_of, update_row
@@ -62,18 +60,3 @@ async def list_tokens(
         .order_by(_credentials.c.created_at, _credentials.c.id)
     )
     return [dict(row) for row in (await connection.execute(wanted)).mappings()]
-
-
-async def revoke_credential(connection: AsyncConnection, token_or_id: UUID | str) -> Values | None:
-    """End a credential of any kind, found by its text or its id; None where there is none.
-
-    One that was revoked before keeps its moment.
-    """
-    wanted: Any = _credentials.c.id == token_or_id
-    if isinstance(token_or_id, str):
-        wanted = _credentials.c.hash == digest(token_or_id)
-    found = await connection.execute(select(_credentials).where(wanted).with_for_update())
-    row = found.mappings().first()
-    if row is None or row["revoked_at"] is not None:
-        return dict(row) if row else None
-    return await update_row(connection, CredentialRow, dict(row), revoked_at=now())

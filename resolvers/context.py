@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.principals import Principal
+from oauth.signed_reports import ReportKeys
 from schema.errors import Unauthorized
 from storage.database import Database
 from storage.objects.interface import ObjectStore
@@ -41,6 +42,7 @@ class Services:
     secret_key: bytes
     reserved_slugs: frozenset[str]
     size_limits: Mapping[str, int]
+    report_keys: ReportKeys
     wake_delivery: Callable[[], None] = lambda: None
 
 

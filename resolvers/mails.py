@@ -30,13 +30,19 @@ def make_mail(to: str, template: str, **values: Any) -> Mail:
 
     Line breaks within a value become spaces: no name can write lines of its own.
     """
-    said = {
-        name: " ".join(value.split()) if isinstance(value, str) else value for name, value in values.items()
-    }
+    said = _in_lines(values)
     rendered = _templates().get_template(f"{template}.txt").render(said)
     subject, _, text = rendered.partition("\n\n")
     html = _templates().get_template(f"{template}.html").render(said, subject=subject)
     return Mail(to, subject, text, html)
+
+
+def _in_lines(value: Any) -> Any:
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list):
+        return [_in_lines(item) for item in value]
+    return {name: _in_lines(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 async def send_mails(ctx: Context, mails: Sequence[Mail], workspace_id: UUID | None = None) -> None:

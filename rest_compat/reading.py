@@ -31,13 +31,13 @@ async def read_arguments(
         raise Invalid(located(operation, invalid, path_names)) from None
 
 
-async def read_body(request: Request) -> bytes:
-    """The whole body. Raises `TooLarge` as soon as it is over the limit."""
+async def read_body(request: Request, largest: int = LARGEST_BODY) -> bytes:
+    """The whole body. Raises `TooLarge` as soon as it is over `largest` bytes."""
     chunks, size = [], 0
     async for chunk in request.stream():
         size += len(chunk)
-        if size > LARGEST_BODY:
-            raise TooLarge(f"The body is larger than {LARGEST_BODY} bytes.")
+        if size > largest:
+            raise TooLarge(f"The body is larger than {largest} bytes.")
         chunks.append(chunk)
     return b"".join(chunks)
 

@@ -60,10 +60,10 @@ class Unauthorized(Failure):
 
     status = HTTPStatus.UNAUTHORIZED
 
-    def __init__(self) -> None:
-        super().__init__(
-            "This needs a credential: send `Authorization: Bearer <token>`.", {"WWW-Authenticate": REALM}
-        )
+    def __init__(
+        self, detail: str = "This needs a credential: send `Authorization: Bearer <token>`."
+    ) -> None:
+        super().__init__(detail, {"WWW-Authenticate": REALM})
 
 
 class InvalidToken(Failure):
@@ -71,11 +71,8 @@ class InvalidToken(Failure):
 
     status = HTTPStatus.UNAUTHORIZED
 
-    def __init__(self) -> None:
-        super().__init__(
-            "The credential is unknown, expired or revoked.",
-            {"WWW-Authenticate": f'{REALM}, error="invalid_token"'},
-        )
+    def __init__(self, detail: str = "The credential is unknown, expired or revoked.") -> None:
+        super().__init__(detail, {"WWW-Authenticate": f'{REALM}, error="invalid_token"'})
 
 
 class InvalidCode(Failure):

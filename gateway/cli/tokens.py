@@ -13,9 +13,11 @@ from gateway.cli.input import checked, user_of, workspace_of
 from gateway.cli.output import CommandError, Json, noun, show, table
 from gateway.settings import Settings
 from oauth.credentials import Credential, kind_of
+from oauth.revocation import revoke_credential
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts import issue_token
-from resolvers.administration import first_member_id, list_tokens, revoke_credential
+from resolvers.administration import first_member_id, list_tokens
+from resolvers.leaks import tell_owners
 from schema.access_tokens import PersonalAccessTokenCreate, WorkspaceAccessTokenCreate
 from schema.scalars import write_moment
 from storage.enums import CredentialKind
@@ -82,7 +84,7 @@ def revoke(
     token_or_id: Annotated[str, typer.Argument(help="A credential of any kind, or its id.")],
     as_json: Json = False,
 ) -> None:
-    """End a credential: it fails from its next request on."""
+    """End a credential: it fails from its next request on. Its owner is told by mail."""
     row = wait_for(_revoke(read_settings(), _identifier(token_or_id)))
     result = {"id": str(row["id"]), "revoked_at": _moment(row["revoked_at"])}
     show(result, f"The credential {row['id']} is revoked.", as_json=as_json)
@@ -123,10 +125,11 @@ async def _list(settings: Settings, slug: str | None, email: str | None) -> list
 
 async def _revoke(settings: Settings, token_or_id: UUID | str) -> Values:
     async with migrated(settings) as database, database.write() as connection:
-        row = await revoke_credential(connection, token_or_id)
-    if row is None:
-        raise CommandError("There is no such credential: `duograph tokens list` shows the ids.")
-    return row
+        revoked = await revoke_credential(connection, token_or_id)
+        if revoked is None:
+            raise CommandError("There is no such credential: `duograph tokens list` shows the ids.")
+        await tell_owners(connection, {revoked.row["hash"]: revoked}, settings.sign_in_url)
+    return revoked.row
 
 
 def _identifier(text: str) -> UUID | str:

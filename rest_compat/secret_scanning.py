@@ -1,0 +1,92 @@
+"""GitHub's secret scanning partner program: reports of credentials that were found in public."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from pydantic import TypeAdapter, ValidationError
+
+from oauth.signed_reports import KeysOutOfReach, is_signed
+from resolvers.admission import Demand, admit
+from resolvers.context import Context
+from resolvers.leaks import report_leaks
+from resolvers.operations import operation_of, problems_of
+from rest_compat.reading import parse_json, read_body
+from rest_compat.router import ERRORS
+from schema.errors import Invalid, InvalidToken, Problem, TooLarge, Unauthorized, Unavailable
+from schema.leaks import MOST_LEAKS, Leak, LeakVerdict
+
+KEY_HEADER, SIGNATURE_HEADER = "Github-Public-Key-Identifier", "Github-Public-Key-Signature"
+LARGEST_REPORT = 4 * 1024 * 1024
+RETRY_AFTER_SECONDS = 60
+
+_LEAKS = TypeAdapter(list[Leak])
+_REPORT = operation_of(report_leaks)
+
+
+async def receive(request: Request) -> list[LeakVerdict]:
+    """Who sends it is checked over the body as it came, before anything of it is read."""
+    ctx: Context = request.app.state.context(request)
+    await admit(ctx.caller, [Demand.of(_REPORT)], 1, restricted=_REPORT.restricted)
+    body = await read_body(request, LARGEST_REPORT)
+    await _check_signature(ctx, request, body)
+    return await report_leaks(ctx, _read(body))
+
+
+def _read(body: bytes) -> list[Leak]:
+    """Raises `Invalid` with every problem, or `TooLarge`."""
+    try:
+        sent = parse_json(body)
+        if isinstance(sent, list) and len(sent) > MOST_LEAKS:
+            raise TooLarge(f"A report has {MOST_LEAKS} finds at most.")
+        return _LEAKS.validate_python(sent)
+    except ValidationError as error:
+        # A token may be real: none is repeated in an answer that says what is wrong with it.
+        problems = [_without_secret(entry) for entry in problems_of(error)]
+    except Invalid as invalid:
+        problems = [entry | {"loc": []} for entry in invalid.problems]
+    raise Invalid(entry | {"loc": ["body", *entry["loc"]]} for entry in problems)
+
+
+def _without_secret(entry: Problem) -> Problem:
+    return {name: value for name, value in entry.items() if name != "input" or entry["loc"][-1] != "token"}
+
+
+async def _check_signature(ctx: Context, request: Request, body: bytes) -> None:
+    """Raises `Unauthorized`, `InvalidToken` or `Unavailable`."""
+    name, signature = request.headers.get(KEY_HEADER), request.headers.get(SIGNATURE_HEADER)
+    if not name or not signature:
+        raise Unauthorized(f"This takes signed reports only: send {KEY_HEADER} and {SIGNATURE_HEADER}.")
+    try:
+        key = await ctx.services.report_keys.find(name)
+    except KeysOutOfReach:
+        wait = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+        raise Unavailable("The keys that reports are signed with cannot be fetched now.", wait) from None
+    if key is None or not is_signed(body, signature, key):
+        raise InvalidToken("The signature is not one of a known key over this body.")
+
+
+def _header(name: str, description: str) -> dict[str, Any]:
+    return {"name": name, "in": "header", "description": description, "schema": {"type": "string"}}
+
+
+_BODY = {"type": "array", "maxItems": MOST_LEAKS, "items": Leak.model_json_schema()}
+
+router = APIRouter(prefix="/integrations/github", tags=["secret scanning"], redirect_slashes=False)
+router.add_api_route(
+    "/secret-scanning",
+    receive,
+    methods=["POST"],
+    response_model=list[LeakVerdict],
+    responses=ERRORS,
+    summary=_REPORT.name.replace("_", " ").capitalize(),
+    description=_REPORT.description,
+    operation_id=_REPORT.name,
+    openapi_extra={
+        "security": [],
+        "parameters": [
+            _header(KEY_HEADER, "Which of GitHub's keys has signed the body."),
+            _header(SIGNATURE_HEADER, "Its ECDSA signature of the body as it is sent, in Base64."),
+        ],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": _BODY}}},
+    },
+)

@@ -1,0 +1,330 @@
+"""GitHub reports what was found in public: it ends at once, and its owners are told."""
+
+import asyncio
+import json
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+import pytest_asyncio
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+
+from oauth.credentials import mint
+from oauth.scopes import Scope
+from resolvers.accounts import create_user, issue_token
+from resolvers.leaks import NOUNS
+from schema.leaks import MOST_LEAKS
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import insert_row
+from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_clients import OAuthClientRow
+from storage.tables.oauth_grants import OAuthGrantRow
+from tests.conftest import make_tenant, make_token, run_gateway
+from tests.mail.reading import mails_to
+from tests.report_keys import pem_of, serve_keys
+from tests.surfaces import Rest
+
+PATH = "/api/integrations/github/secret-scanning"
+URL = "https://github.com/octocat/hello/blob/main/.env"
+
+
+@pytest.fixture
+def keys():
+    with serve_keys() as served:
+        yield served
+
+
+@pytest_asyncio.fixture
+async def scanned(database_url, keys, tmp_path):
+    """A gateway that trusts the keys of `keys`."""
+    async for gateway in run_gateway(database_url, tmp_path, secret_scanning_keys_url=keys.url):
+        yield gateway
+
+
+@pytest.fixture
+def report(scanned, keys):
+    """Send finds as GitHub does; `headers` and `body` replace what would be right."""
+    name = keys.add_key()
+
+    async def send(*finds, body=None, headers=None, key=name):
+        content = json.dumps(finds).encode() if body is None else body
+        sent = keys.sign(key, content) if headers is None else headers
+        return await scanned.client.post(PATH, content=content, headers=sent)
+
+    return send
+
+
+def find(token, url=URL):
+    return {"token": token, "type": "duograph_token", "url": url, "source": "content"}
+
+
+async def still_works(gateway, token):
+    answer = await gateway.client.get("/api/viewer", headers={"Authorization": f"Bearer {token}"})
+    return answer.status_code == 200
+
+
+async def test_a_leaked_token_ends_at_once_and_every_member_is_told(scanned, report):
+    tenant = await make_tenant(scanned, name="Acme")
+    colleague = f"{uuid4().hex}@example.com"
+    async with scanned.database.write() as connection:
+        await create_user(connection, colleague, "a long password", None)
+    await Rest(scanned.client, scanned.app, tenant.token).invite_workspace_member(data={"email": colleague})
+    async with scanned.database.write() as connection:
+        leaked, _ = await issue_token(
+            connection,
+            CredentialKind.WORKSPACE_TOKEN,
+            [Scope.SHARES_READ],
+            workspace_id=UUID(tenant.id),
+            comment="continuous\nintegration",
+        )
+    assert await still_works(scanned, leaked.text)
+    answer = await report(find(leaked.text))
+    assert (answer.status_code, answer.json()) == (
+        200,
+        [{"token_raw": leaked.text, "token_type": "duograph_token", "label": "true_positive"}],
+    )
+    assert not await still_works(scanned, leaked.text)
+    assert await still_works(scanned, tenant.token)
+    (mail,) = await mails_to(scanned, tenant.user_email)
+    assert mail.subject == "Revoked: workspace access token “continuous integration”"
+    assert "something secret of the workspace Acme was found in public" in mail.text
+    assert f"- workspace access token “continuous integration”, found at {URL}\n" in mail.text
+    assert URL in mail.html
+    assert leaked.text not in mail.text + mail.html
+    assert [sent.subject for sent in await mails_to(scanned, colleague)].count(mail.subject) == 1
+
+
+async def make_grant(connection, tenant):
+    """An authorization of a client of the tenant's user, with a code and both tokens."""
+    home, user = UUID(tenant.id), UUID(tenant.user_id)
+    client = await insert_row(
+        connection,
+        OAuthClientRow,
+        client_id=f"dg_ci_{uuid4().hex[:24]}",
+        user_id=user,
+        name="App",
+        redirect_uris=[],
+        scopes=[],
+        token_endpoint_auth_method="client_secret_basic",
+    )
+    grant = await insert_row(
+        connection,
+        OAuthGrantRow,
+        oauth_client_id=client["id"],
+        user_id=user,
+        workspace_id=home,
+        scopes=[],
+        redirect_uri="https://app.example.com/",
+        authenticated_at=now(),
+    )
+    return client, {"oauth_client_id": client["id"], "grant_id": grant["id"], "workspace_id": home}
+
+
+async def insert_credential(connection, kind, **values):
+    credential = mint(kind)
+    await insert_row(connection, CredentialRow, hash=credential.hash, kind=kind.value, scopes=[], **values)
+    return credential.text
+
+
+@pytest.mark.parametrize("kind", list(CredentialKind), ids=lambda kind: kind.value)
+async def test_every_kind_of_credential_is_recognised_revoked_and_mailed_about(scanned, report, kind):
+    tenant = await make_tenant(scanned)
+    async with scanned.database.write() as connection:
+        client, of_grant = await make_grant(connection, tenant)
+        owner = {
+            CredentialKind.WORKSPACE_TOKEN: {"workspace_id": UUID(tenant.id)},
+            CredentialKind.CUSTOMER_SESSION: {"workspace_id": UUID(tenant.id)},
+            CredentialKind.PERSONAL_TOKEN: {"user_id": UUID(tenant.user_id)},
+            CredentialKind.BROWSER_SESSION: {"user_id": UUID(tenant.user_id)},
+            CredentialKind.CLIENT_SECRET: {"oauth_client_id": client["id"]},
+            CredentialKind.REGISTRATION_TOKEN: {"oauth_client_id": client["id"]},
+        }.get(kind, of_grant)
+        text = await insert_credential(connection, kind, **owner)
+    assert [entry["label"] for entry in (await report(find(text))).json()] == ["true_positive"]
+    (mail,) = await mails_to(scanned, tenant.user_email)
+    assert mail.subject == f"Revoked: {NOUNS[kind]}"
+    again = await report(find(text))
+    assert [entry["label"] for entry in again.json()] == ["true_positive"]
+    assert len(await mails_to(scanned, tenant.user_email)) == 1
+
+
+async def test_with_a_refresh_token_all_that_came_of_the_authorization_ends(scanned, report):
+    tenant = await make_tenant(scanned)
+    async with scanned.database.write() as connection:
+        _, of_grant = await make_grant(connection, tenant)
+        refresh = await insert_credential(connection, CredentialKind.REFRESH_TOKEN, **of_grant)
+        access = await insert_credential(connection, CredentialKind.ACCESS_TOKEN, **of_grant)
+    assert await still_works(scanned, access)
+    await report(find(refresh))
+    assert not await still_works(scanned, access)
+
+
+async def test_what_is_none_of_ours_is_a_false_positive(scanned, report):
+    tenant = await make_tenant(scanned)
+    unknown = mint(CredentialKind.WORKSPACE_TOKEN).text
+    others = [unknown, tenant.token[:-1], f"{tenant.token}x", tenant.token.upper(), "ghp_x", "ä\U0001f642"]
+    answer = await report(*(find(token) for token in others))
+    assert [entry["label"] for entry in answer.json()] == ["false_positive"] * len(others)
+    assert [entry["token_raw"] for entry in answer.json()] == others
+    assert await still_works(scanned, tenant.token)
+    assert await mails_to(scanned, tenant.user_email) == []
+
+
+async def test_many_finds_of_several_owners_are_one_mail_each(scanned, report):
+    first, second = await make_tenant(scanned), await make_tenant(scanned)
+    tokens = [await make_token(scanned, first, Scope.SHARES_READ) for _ in range(3)]
+    finds = [find(token) for token in [*tokens, tokens[0], second.token]]
+    labels = [entry["label"] for entry in (await report(*finds, find("nothing", url=None))).json()]
+    assert labels == ["true_positive"] * 5 + ["false_positive"]
+    (mail,) = await mails_to(scanned, first.user_email)
+    assert mail.subject == "Revoked: 3 credentials"
+    assert mail.text.count("- workspace access token") == 3
+    assert len(await mails_to(scanned, second.user_email)) == 1
+
+
+async def test_reports_of_the_same_finds_at_once_are_mailed_once(scanned, report):
+    tenant = await make_tenant(scanned)
+    tokens = [await make_token(scanned, tenant, Scope.SHARES_READ) for _ in range(4)]
+    finds = [find(token) for token in tokens]
+    answers = await asyncio.gather(report(*finds), report(*finds[::-1]), report(*finds))
+    assert {entry["label"] for answer in answers for entry in answer.json()} == {"true_positive"}
+    assert len(await mails_to(scanned, tenant.user_email)) == 1
+
+
+async def test_a_credential_that_had_expired_is_ours_but_worries_nobody(scanned, report):
+    tenant = await make_tenant(scanned)
+    async with scanned.database.write() as connection:
+        text = await insert_credential(
+            connection,
+            CredentialKind.WORKSPACE_TOKEN,
+            workspace_id=UUID(tenant.id),
+            expires_at=now() - timedelta(days=1),
+        )
+    assert [entry["label"] for entry in (await report(find(text))).json()] == ["true_positive"]
+    assert await mails_to(scanned, tenant.user_email) == []
+
+
+async def test_what_nobody_has_signed_changes_nothing(scanned, report, keys):
+    tenant = await make_tenant(scanned)
+    body = json.dumps([find(tenant.token)]).encode()
+    name = keys.add_key()
+    good = keys.sign(name, body)
+    signature = good["Github-Public-Key-Signature"]
+    of_another = keys.sign(keys.add_key(), body)["Github-Public-Key-Signature"]
+    bad = [
+        ({}, "unauthorized"),
+        ({"Github-Public-Key-Identifier": name}, "unauthorized"),
+        ({"Github-Public-Key-Signature": signature}, "unauthorized"),
+        ({**good, "Github-Public-Key-Signature": "not Base64"}, "invalid_token"),
+        ({**good, "Github-Public-Key-Signature": "AAAA"}, "invalid_token"),
+        ({**good, "Github-Public-Key-Signature": of_another}, "invalid_token"),
+        ({**good, "Github-Public-Key-Identifier": "nobody's"}, "invalid_token"),
+    ]
+    for headers, code in bad:
+        answer = await report(body=body, headers=headers)
+        assert (answer.status_code, answer.json()["error"]) == (401, code)
+    # The signature is over the bytes as they came, not over what they mean.
+    answer = await report(body=body + b" ", headers=good)
+    assert (answer.status_code, answer.json()["error"]) == (401, "invalid_token")
+    assert await still_works(scanned, tenant.token)
+    assert (await report(body=body, headers=good)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "private",
+    [ec.generate_private_key(ec.SECP384R1()), ec.generate_private_key(ec.SECP256K1())],
+    ids=lambda key: key.curve.name,
+)
+async def test_only_keys_on_the_curve_p256_count(report, keys, private):
+    answer = await report(find("x"), key=keys.add_key(private))
+    assert (answer.status_code, answer.json()["error"]) == (401, "invalid_token")
+
+
+async def test_entries_that_are_no_such_key_are_passed_over(report, keys):
+    other = pem_of(rsa.generate_private_key(65537, 2048))
+    keys.others = [{"key_identifier": "rsa", "key": other}, {"key_identifier": "none", "key": "PEM"}]
+    assert (await report(find("x"))).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("body", "problems"),
+    [
+        (b"[{", {("body",): "json_invalid"}),
+        (b"", {("body",): "json_invalid"}),
+        (b"{}", {("body",): "list_type"}),
+        (b"[1]", {("body", 0): "model_type"}),
+        (b'[{"type": 1, "url": 2}]', {("body", 0, "token"): "missing", ("body", 0, "type"): "string_type"}),
+        (b'[{"token": "", "type": "t"}]', {("body", 0, "token"): "string_too_short"}),
+        (b'[{"token": "a\\u0000", "type": "t"}]', {("body", 0, "token"): "value_error"}),
+        (
+            json.dumps([{"token": "x" * 1001, "type": "t"}]).encode(),
+            {("body", 0, "token"): "string_too_long"},
+        ),
+    ],
+    ids=["half", "empty", "object", "number", "types", "no token", "NUL", "long"],
+)
+async def test_a_signed_report_that_makes_no_sense_is_named(report, body, problems):
+    answer = await report(body=body)
+    assert (answer.status_code, answer.json()["error"]) == (422, "invalid")
+    said = {tuple(entry["loc"]): entry["type"] for entry in answer.json()["detail"]}
+    assert said.items() >= problems.items()
+    assert "x" * 20 not in answer.text
+
+
+async def test_a_report_that_is_too_large_is_refused(report, monkeypatch):
+    answer = await report(body=b"[" + b" " * (4 * 1024 * 1024) + b"]")
+    assert (answer.status_code, answer.json()["error"]) == (413, "too_large")
+    answer = await report(body=json.dumps([find("x", url="")] * (MOST_LEAKS + 1)).encode())
+    assert (answer.status_code, answer.json()["error"]) == (413, "too_large")
+    labels = (await report(body=json.dumps([find("x", url="")] * MOST_LEAKS).encode())).json()
+    assert len(labels) == MOST_LEAKS
+
+
+async def test_keys_are_fetched_once_and_again_when_a_new_one_is_named(report, keys):
+    for _ in range(3):
+        assert (await report(find("x"))).status_code == 200
+    assert keys.fetches == 1
+    assert (await report(find("x"), key=keys.add_key())).status_code == 200
+    assert keys.fetches == 2
+
+
+async def test_strangers_cannot_have_keys_fetched_again_and_again(report, keys):
+    await report(find("x"))
+    for number in range(10):
+        stranger = {"Github-Public-Key-Identifier": f"k{number}", "Github-Public-Key-Signature": "AAAA"}
+        assert (await report(find("x"), headers=stranger)).status_code == 401
+    assert keys.fetches == 5
+    assert (await report(find("x"))).status_code == 200
+
+
+async def test_while_no_keys_can_be_had_reporters_are_asked_to_come_again(scanned, report, keys):
+    tenant = await make_tenant(scanned)
+    keys.status = 500
+    answer = await report(find(tenant.token))
+    assert (answer.status_code, answer.json()["error"]) == (503, "unavailable")
+    assert answer.headers["Retry-After"] == "60"
+    assert await still_works(scanned, tenant.token)
+    keys.status = 200
+    assert (await report(find(tenant.token))).status_code == 200
+    assert not await still_works(scanned, tenant.token)
+
+
+async def test_known_keys_outlive_an_outage_of_their_server(report, keys, monkeypatch):
+    assert (await report(find("x"))).status_code == 200
+    monkeypatch.setattr("oauth.signed_reports.KEYS_LAST", timedelta())
+    keys.status = 500
+    assert (await report(find("x"))).status_code == 200
+    assert keys.fetches == 2
+
+
+async def test_reports_count_against_the_restricted_limit(database_url, keys, tmp_path):
+    options = {"secret_scanning_keys_url": keys.url, "rate_limit_restricted": 2}
+    async for gateway in run_gateway(database_url, tmp_path, **options):
+        statuses = [(await gateway.client.post(PATH, content=b"[]")).status_code for _ in range(3)]
+    assert statuses == [401, 401, 429]
+
+
+async def test_it_takes_post_and_nothing_else(scanned):
+    answer = await scanned.client.get(PATH)
+    assert (answer.status_code, answer.json()["error"]) == (405, "method_not_allowed")
