@@ -13,11 +13,17 @@ from gateway.app import create_app
 from gateway.settings import Settings
 from storage.migrations.run import upgrade
 from tests.conftest import SECRET, Gateway, Tenant, make_tenant
+from tests.report_keys import serve_keys
 
 
 @contextmanager
 def serve(database_url: str, objects: Path) -> Iterator[tuple[str, Tenant]]:
     """The address of a running gateway and a tenant of it."""
+    with serve_keys() as keys:
+        yield from _serve(database_url, objects, keys.url)
+
+
+def _serve(database_url: str, objects: Path, keys_url: str) -> Iterator[tuple[str, Tenant]]:
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     app = create_app(
@@ -29,6 +35,7 @@ def serve(database_url: str, objects: Path) -> Iterator[tuple[str, Tenant]]:
             base_url=f"{address}/api",
             rate_limit=0,
             rate_limit_restricted=0,
+            secret_scanning_keys_url=keys_url,
         )
     )
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", proxy_headers=False))

@@ -1,5 +1,7 @@
 """Access tokens from the command line."""
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -71,6 +73,18 @@ def test_a_revoked_token_leaves_the_list_and_stays_revoked(command: Command) -> 
     assert (left["workspace"], left["user"], left["comment"]) == (None, OWNER, "laptop")
     assert "token" not in left
     assert command.json("tokens", "list", "--workspace", "acme") == {"tokens": []}
+
+
+def test_the_members_are_told_once_of_a_token_that_an_operator_revokes(command: Command) -> None:
+    made = command.json("tokens", "create", "--workspace", "acme", "--comment", "laptop")
+    for _ in range(2):
+        command.json("tokens", "revoke", made["token"])
+    with closing(sqlite3.connect(command.directory / "var" / "duograph.sqlite")) as connection:
+        mails = connection.execute("SELECT recipient, subject, text FROM mails").fetchall()
+    ((recipient, subject, text),) = mails
+    assert (recipient, subject) == (OWNER, "Revoked: workspace access token “laptop”")
+    assert "an operator has revoked something secret of the workspace Acme" in text
+    assert made["token"] not in text
 
 
 def test_an_unknown_credential_is_refused_without_repeating_it(command: Command) -> None:
