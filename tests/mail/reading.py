@@ -30,7 +30,8 @@ async def mails_to(gateway: Any, address: str) -> list[Received]:
     async with gateway.database.read() as connection:
         rows = await connection.execute(select(_mails).where(_mails.c.recipient == address))
         for row in rows.mappings():
-            found[str(row["id"])] = Received(address, row["subject"], row["text"], row["html"] or "")
+            texts = (_as_written(row[name] or "") for name in ("text", "html"))
+            found[str(row["id"])] = Received(address, row["subject"], *texts)
     for file in gateway.outbox.glob("*.eml"):
         mail = _read(file)
         if mail.to == address:
@@ -45,6 +46,11 @@ def _read(file: Path) -> Received:
     return Received(
         mail["To"],
         mail["Subject"],
-        mail.get_body(("plain",)).get_content(),
-        html.get_content() if html is not None else "",
+        _as_written(mail.get_body(("plain",)).get_content()),
+        _as_written(html.get_content() if html is not None else ""),
     )
+
+
+def _as_written(text: str) -> str:
+    """A file ends its lines as mails do, and its last one too."""
+    return text.replace("\r\n", "\n").rstrip("\n") + "\n"
