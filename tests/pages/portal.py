@@ -1,0 +1,20 @@
+"""The portal's pages as the tests open them."""
+
+from urllib.parse import urlsplit
+
+COOKIE = "duograph_portal"
+
+
+async def link_to(rest, customer, **values):
+    """The path of a new session's link."""
+    session = await rest.create_customer_session(data={"customer_id": customer["id"], **values})
+    parts = urlsplit(session["customer_portal_url"])
+    return f"{parts.path}?{parts.query}"
+
+
+def portal_of(tenant):
+    return f"/{tenant.slug}/portal"
+
+
+def session_of(browser):
+    return browser.client.cookies.get(COOKIE)

@@ -1,0 +1,167 @@
+"""Ways into the portal's pages and out of them, in a browser without scripts, and what attackers get."""
+
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+import pytest_asyncio
+
+from oauth.credentials import mint
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import table_of, update_rows
+from storage.tables.credentials import CredentialRow
+from tests.conftest import run_gateway
+from tests.mailed import latest_code, mails_to
+from tests.pages.browsing import browsing
+from tests.pages.portal import COOKIE, link_to, portal_of, session_of
+from tests.surfaces import Rest
+
+
+@pytest_asyncio.fixture
+async def browser(gateway):
+    async with browsing(gateway) as browser:
+        yield browser
+
+
+@pytest.fixture
+def rest(gateway, tenant):
+    return Rest(gateway.client, gateway.app, tenant.token)
+
+
+@pytest.fixture
+async def customer(rest):
+    return await rest.create_customer(data={"email": f"ada-{uuid4().hex}@example.com", "name": "Ada"})
+
+
+async def test_a_link_leads_in_and_its_token_leaves_the_address(browser, rest, tenant, customer):
+    link = await link_to(rest, customer)
+    answer = await browser.client.get(link)
+    assert (answer.status_code, answer.headers["location"]) == (303, portal_of(tenant))
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["cache-control"] == "no-store"
+    (cookie,) = [text for text in answer.headers.get_list("set-cookie") if text.startswith(COOKIE)]
+    attributes = {part.strip().lower() for part in cookie.split(";")[1:]}
+    assert {"httponly", "samesite=lax", f"path={portal_of(tenant)}"} <= attributes
+    assert 3500 < int(next(a for a in attributes if a.startswith("max-age=")).partition("=")[2]) <= 3600
+    await browser.open(portal_of(tenant))
+    assert "Acme" in browser.text
+    assert browser.page.status_code == 200
+    assert session_of(browser) not in browser.page.text
+
+
+async def test_at_https_the_cookie_is_secure(database_url, tmp_path, customer, rest, tenant):
+    async for gateway in run_gateway(database_url, tmp_path, base_url="https://gateway/api"):
+        async with browsing(gateway, "https://gateway") as browser:
+            answer = await browser.client.get(await link_to(rest, customer))
+            (cookie,) = [text for text in answer.headers.get_list("set-cookie") if COOKIE in text]
+            assert cookie.startswith(f"__Secure-{COOKIE}=")
+            assert "secure" in cookie.lower().replace("__secure", "")
+
+
+@pytest.mark.parametrize("kind", ["unknown", "malformed", "workspace", "elsewhere", "ended"])
+async def test_a_link_that_does_not_count_leads_to_the_entrance(
+    kind, browser, gateway, rest, tenant, other_tenant, customer
+):
+    session = await rest.create_customer_session(data={"customer_id": customer["id"]})
+    token, slug = session["token"], tenant.slug
+    if kind == "unknown":
+        token = mint(CredentialKind.CUSTOMER_SESSION).text
+    elif kind == "malformed":
+        token = "<script>"
+    elif kind == "workspace":
+        token = tenant.token
+    elif kind == "elsewhere":
+        slug = other_tenant.slug
+    else:
+        async with gateway.database.write() as connection:
+            mine = table_of(CredentialRow).c.id == UUID(session["id"])
+            await update_rows(connection, CredentialRow, mine, expires_at=now() - timedelta(seconds=1))
+    await browser.open(f"/{slug}/portal?customer_session_token={token}")
+    assert browser.path == f"/{slug}/portal"
+    assert "This link has ended." in browser.text
+    assert browser.form("Mail me a code")
+    assert session_of(browser) is None
+
+
+async def test_a_customer_comes_in_by_a_mailed_code(browser, gateway, rest, tenant, customer):
+    await browser.open(portal_of(tenant))
+    await browser.press("Mail me a code", email=customer["email"])
+    assert customer["email"] in browser.text
+    await browser.press("Come in", code=await latest_code(gateway, customer["email"]))
+    assert browser.path == portal_of(tenant)
+    assert browser.form("Leave")
+    assert (await rest.get_customer(id=customer["id"]))["email_verified"]
+    await browser.open(f"{portal_of(tenant)}/profile")
+    assert "Verified" in browser.text
+
+
+async def test_the_page_after_an_unknown_address_is_the_same(browser, gateway, tenant, customer):
+    stranger = f"nobody-{uuid4().hex}@example.com"
+    texts = []
+    for email in (customer["email"], stranger):
+        await browser.open(portal_of(tenant))
+        await browser.press("Mail me a code", email=email)
+        texts.append(browser.text.replace(email, ""))
+    assert texts[0] == texts[1]
+    assert await mails_to(gateway, stranger) == []
+
+
+async def test_a_wrong_code_is_said_beside_its_field_and_the_right_one_still_counts(
+    browser, gateway, tenant, customer
+):
+    await browser.open(portal_of(tenant))
+    await browser.press("Mail me a code", email=customer["email"])
+    code = await latest_code(gateway, customer["email"])
+    answer = await browser.press("Come in", code="222222" if code != "222222" else "333333")
+    assert answer.status_code == 422
+    assert 'id="code-error"' in answer.text
+    assert session_of(browser) is None
+    await browser.press("Come in", code=code)
+    assert browser.form("Leave")
+
+
+async def test_what_is_no_address_is_said_beside_the_field(browser, tenant):
+    await browser.open(portal_of(tenant))
+    answer = await browser.press("Mail me a code", email="ada")
+    assert answer.status_code == 422
+    assert 'id="email-error"' in answer.text
+
+
+async def test_whoever_leaves_is_out_in_every_browser(browser, gateway, rest, tenant, customer):
+    link = await link_to(rest, customer)
+    await browser.open(link)
+    await browser.press("Leave")
+    assert "You have left the portal." in browser.text
+    assert session_of(browser) is None
+    await browser.open(link)
+    assert "This link has ended." in browser.text
+
+
+async def test_a_session_that_ends_leads_to_the_entrance(browser, rest, tenant, customer):
+    await browser.open(await link_to(rest, customer))
+    await rest.delete_customer(id=customer["id"])
+    for page in ("", "/sessions", "/profile", "/members"):
+        await browser.open(portal_of(tenant) + page)
+        assert browser.path == portal_of(tenant)
+        assert "Your session has ended." in browser.text
+
+
+async def test_a_session_is_for_its_own_workspaces_portal_only(browser, rest, tenant, other_tenant, customer):
+    await browser.open(await link_to(rest, customer))
+    token = session_of(browser)
+    answer = await browser.client.get(portal_of(other_tenant), headers={"Cookie": f"{COOKIE}={token}"})
+    assert "Mail me a code" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/no-such-workspace/portal", "/no-such-workspace/portal/profile"])
+async def test_an_unknown_workspace_has_no_portal(path, browser):
+    assert (await browser.open(path)).status_code == 404
+
+
+async def test_the_portal_stands_in_front_of_no_other_page(browser):
+    for path in ("/docs", "/graphql", "/health", "/sign-in"):
+        assert (await browser.open(path)).status_code == 200
+        assert "ustomer portal" not in browser.page.text or path == "/docs"
+    for path in ("/static/portal", "/api/portal", "/workspaces/portal"):
+        assert "Mail me a code" not in (await browser.open(path)).text

@@ -1,0 +1,165 @@
+"""When a portal code counts no more: used, tried too often, outdated, or no longer the customer's."""
+
+import asyncio
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import select
+
+from storage.clock import now
+from storage.rows import table_of
+from storage.tables.portal_codes import PortalCodeRow
+from tests.mailed import latest_code
+from tests.portal_codes import another, authenticate, change_codes, refused_code, request
+from tests.surfaces import Refused
+
+_codes = table_of(PortalCodeRow)
+
+
+@pytest.fixture
+def address():
+    return f"ada-{uuid4().hex}@example.com"
+
+
+@pytest.fixture
+async def customer(surface, address):
+    return await surface.create_customer(data={"email": address, "name": "Ada"})
+
+
+@pytest.fixture
+def anyone(caller):
+    return caller(None)
+
+
+@pytest.fixture
+async def team(surface, address):
+    """A team whose owner has an address of its own, and a second member."""
+    data = {"email": address, "type": "team", "owner": {"email": f"owner-{address}"}}
+    made = await surface.create_customer(data=data)
+    await surface.create_member(data={"customer_id": made["id"], "email": f"bo-{address}"})
+    return await surface.get_customer(id=made["id"])
+
+
+async def test_a_code_works_once(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await authenticate(anyone, tenant, address, code)
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_of_two_who_use_a_code_at_the_same_moment_one_comes_in(
+    anyone, gateway, tenant, customer, address
+):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    calls = [authenticate(anyone, tenant, address, code) for _ in range(4)]
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    refusals = [outcome for outcome in outcomes if isinstance(outcome, Refused)]
+    assert [refusal.code for refusal in refusals] == ["invalid_code"] * 3
+
+
+async def test_a_code_ends_after_30_minutes(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    async with gateway.database.read() as connection:
+        found = await connection.execute(select(_codes).where(_codes.c.workspace_id == UUID(tenant.id)))
+        (row,) = found.all()
+    assert row.expires_at - row.created_at == timedelta(minutes=30)
+    await change_codes(gateway, tenant, expires_at=now())
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_the_fifth_wrong_try_ends_a_code(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    for _ in range(5):
+        await refused_code(anyone, tenant, address, another(code))
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_a_code_survives_four_wrong_tries(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    for _ in range(4):
+        await refused_code(anyone, tenant, address, another(code))
+    assert (await authenticate(anyone, tenant, address, code))["token"]
+
+
+async def test_wrong_tries_at_the_same_moment_all_count(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await asyncio.gather(*(refused_code(anyone, tenant, address, another(code)) for _ in range(5)))
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_another_code_ends_the_one_before(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    first = await latest_code(gateway, address)
+    await request(anyone, tenant, address)
+    await refused_code(anyone, tenant, address, first)
+    assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
+
+
+async def test_a_code_counts_for_its_own_address_and_workspace_only(
+    surface, caller, anyone, gateway, tenant, other_tenant, customer, address
+):
+    elsewhere = surface.with_token(other_tenant.token)
+    await elsewhere.create_customer(data={"email": address})
+    other = await surface.create_customer(data={"email": f"other-{address}"})
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await request(anyone, tenant, other["email"])
+    await refused_code(anyone, tenant, other["email"], code)
+    await refused_code(anyone, other_tenant, address, code)
+    assert (await authenticate(anyone, tenant, address, code))["token"]
+
+
+async def test_wrong_used_and_expired_codes_and_unknown_addresses_are_refused_alike(
+    surface, anyone, gateway, tenant, customer, address
+):
+    stranger = f"nobody-{address}"
+    details = {str(await refused_code(anyone, tenant, stranger, "ABCDEF"))}
+    await request(anyone, tenant, stranger)
+    details.add(str(await refused_code(anyone, tenant, stranger, "ABCDEF")))
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    details.add(str(await refused_code(anyone, tenant, address, another(code))))
+    await authenticate(anyone, tenant, address, code)
+    details.add(str(await refused_code(anyone, tenant, address, code)))
+    await request(anyone, tenant, address)
+    await change_codes(gateway, tenant, expires_at=now())
+    details.add(str(await refused_code(anyone, tenant, address, await latest_code(gateway, address))))
+    assert len(details) == 1
+
+
+async def test_a_deleted_customers_codes_end(surface, anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await surface.delete_customer(id=customer["id"])
+    await refused_code(anyone, tenant, address, code)
+    await surface.create_customer(data={"email": address})
+    await refused_code(anyone, tenant, address, code)
+
+
+async def test_a_removed_members_codes_end_and_the_others_do_not(
+    surface, anyone, gateway, tenant, team, address
+):
+    bo = next(member for member in team["members"] if member["role"] == "member")
+    await request(anyone, tenant, bo["email"])
+    await request(anyone, tenant, address)
+    await surface.delete_member(id=bo["id"])
+    await refused_code(anyone, tenant, bo["email"], await latest_code(gateway, bo["email"]))
+    assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
+
+
+async def test_a_code_ends_when_the_address_changes_hands(
+    surface, anyone, gateway, tenant, customer, address
+):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await surface.update_customer(id=customer["id"], data={"email": f"new-{address}"})
+    (owner,) = customer["members"]
+    await surface.update_member(id=owner["id"], data={"email": f"new-{address}"})
+    await surface.create_customer(data={"email": address})
+    await refused_code(anyone, tenant, address, code)
