@@ -5,7 +5,7 @@ from time import perf_counter
 from uuid import UUID
 
 from pyroaring import BitMap
-from sqlalchemy import Table, delete, func, select, union_all
+from sqlalchemy import Select, Table, bindparam, delete, func, select, union_all
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.database import Database
@@ -24,6 +24,17 @@ _SECONDS_ON_SQLITE = 0.008
 
 _deltas, _merges = table_of(MetricDeltaRow), table_of(PersonMergeRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)
+_BEFORE_ALL = UUID(int=0)
+
+
+def _first_after(table: Table) -> Select[UUID]:
+    key = table.c.workspace_id
+    first = select(key).where(key > bindparam("last")).order_by(key).limit(1).subquery()
+    return select(first.c.workspace_id)
+
+
+_WAITING = union_all(_first_after(_deltas), _first_after(_merge_deltas)).subquery()
+_FIRST_AFTER = select(_WAITING.c.workspace_id).order_by(_WAITING.c.workspace_id).limit(1)
 
 
 class Fold:
@@ -35,15 +46,15 @@ class Fold:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._last = UUID(int=0)
+        self._last = _BEFORE_ALL
         self._rows = MOST_ROWS
 
     async def run(self) -> bool:
         """Fold a piece of the next workspace that has any; whether there was one, and not locked."""
         workspace_id = await self._next()
+        self._last = workspace_id or _BEFORE_ALL
         if workspace_id is None:
             return False
-        self._last = workspace_id
         async with self._database.write() as connection:
             begun = perf_counter()
             if not await lock_cells(connection, workspace_id):
@@ -56,22 +67,12 @@ class Fold:
         return True
 
     async def _next(self) -> UUID | None:
+        """The workspace after the last one for which something waits, or the first one."""
         async with self._database.read() as connection:
-            for after in (self._last, UUID(int=0)):
-                waiting = [
-                    select(table.c.workspace_id)
-                    .where(table.c.workspace_id > after)
-                    .order_by(table.c.workspace_id)
-                    .limit(1)
-                    .subquery()
-                    for table in (_deltas, _merge_deltas)
-                ]
-                either = union_all(*(select(one.c.workspace_id) for one in waiting)).subquery()
-                first = select(either.c.workspace_id).order_by(either.c.workspace_id).limit(1)
-                found: UUID | None = (await connection.execute(first)).scalar()
-                if found is not None:
-                    return found
-        return None
+            found: UUID | None = (await connection.execute(_FIRST_AFTER, {"last": self._last})).scalar()
+            if found is None and self._last != _BEFORE_ALL:
+                found = (await connection.execute(_FIRST_AFTER, {"last": _BEFORE_ALL})).scalar()
+        return found
 
 
 async def lock_cells(connection: AsyncConnection, workspace_id: UUID, *, wait: bool = False) -> bool:

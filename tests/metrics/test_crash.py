@@ -5,6 +5,7 @@ import contextlib
 import json
 import signal
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -33,18 +34,36 @@ async def command(database_url: str, tmp_path: Path) -> Command:
     return Command(tmp_path, {"DUOGRAPH_DATABASE_URL": url, "DUOGRAPH_RATE_LIMIT": "0"})
 
 
-def start(command: Command) -> tuple[subprocess.Popen[str], str]:
-    process = subprocess.Popen(
-        [*PROGRAM, "serve", "--port", "0", "--json"],
-        cwd=command.directory,
-        env=command.environ(DUOGRAPH_RATE_LIMIT="0"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    assert process.stdout is not None
-    with process.stdout as said:
-        return process, json.loads(said.readline())["url"]
+@pytest.fixture
+def start(command: Command) -> Iterator[Callable[[], tuple[subprocess.Popen[str], str]]]:
+    """Start a gateway and give it with its address; what still runs in the end is killed."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def begin() -> tuple[subprocess.Popen[str], str]:
+        process = serve(command)
+        processes.append(process)
+        assert process.stdout is not None
+        with process.stdout as said:
+            line = said.readline()
+        assert line, (command.directory / "log").read_text()
+        return process, json.loads(line)["url"]
+
+    yield begin
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def serve(command: Command) -> subprocess.Popen[str]:
+    with (command.directory / "log").open("a") as log:
+        return subprocess.Popen(
+            [*PROGRAM, "serve", "--port", "0", "--json"],
+            cwd=command.directory,
+            env=command.environ(DUOGRAPH_RATE_LIMIT="0"),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
 
 
 async def ingest_until_killed(process, url, token) -> set[str]:
@@ -73,7 +92,7 @@ async def ingest_until_killed(process, url, token) -> set[str]:
     return answered
 
 
-async def test_cells_are_what_the_log_says_after_a_kill_during_ingest(command):
+async def test_cells_are_what_the_log_says_after_a_kill_during_ingest(command, start):
     await asyncio.to_thread(command.json, "migrate")
     owner = ("--email", "ada@example.com", "--password", "a long password")
     await asyncio.to_thread(command.json, "users", "create", *owner)
@@ -82,12 +101,12 @@ async def test_cells_are_what_the_log_says_after_a_kill_during_ingest(command):
     token = (await asyncio.to_thread(command.json, "tokens", "create", "--workspace", "acme"))["token"]
     answered: set[str] = set()
     for _ in range(3):
-        process, url = await asyncio.to_thread(start, command)
+        process, url = await asyncio.to_thread(start)
         answered |= await ingest_until_killed(process, url, token)
     verified = await asyncio.to_thread(command.json, "metrics", "verify")
     assert verified["cells"] > 0
     assert verified["differences"] == 0
-    process, url = await asyncio.to_thread(start, command)
+    process, url = await asyncio.to_thread(start)
     headers = {"Authorization": f"Bearer {token}"}
     async with httpx.AsyncClient(base_url=url, headers=headers) as client:
         kept = await client.get("/api/events/", params={"source": "user", "limit": 1})
