@@ -27,8 +27,7 @@ from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.authorize import authorize_routes
 from gateway.web.pages import explorer_response, page_routes
 from gateway.web.portal import portal_routes
-from gateway.web.sign_in import sign_in_routes
-from gateway.web.workspaces import workspace_routes
+from gateway.web.routes import settings_routes
 from oauth.signed_reports import ReportKeys
 from resolvers.context import Context, Services
 from resolvers.root import make_schema
@@ -111,7 +110,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
     app.router.routes.extend(_protocol_routes(settings))
     app.router.routes.extend([*object_routes(OBJECTS_PATH, objects), *media_routes()])
-    app.router.routes.extend([*sign_in_routes(sign_up_open=settings.sign_up), *workspace_routes()])
+    app.router.routes.extend(settings_routes(sign_up_open=settings.sign_up))
     app.router.routes.extend(authorize_routes())
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)

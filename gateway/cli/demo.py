@@ -10,8 +10,9 @@ from gateway.cli.acting import in_place_of, perform
 from gateway.cli.demo_data import CUSTOM_FIELDS, CUSTOMERS, SHARES, WORKSPACE
 from gateway.cli.demo_writer import write_activity
 from gateway.settings import Settings
+from oauth.passwords import hash_password
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
-from resolvers.accounts import create_user, find_workspace, issue_token, move_workspace
+from resolvers.accounts import create_user, find_user, find_workspace, issue_token, move_workspace
 from resolvers.administration import first_member_id
 from resolvers.context import Context
 from resolvers.custom_fields import create_custom_field
@@ -22,7 +23,8 @@ from resolvers.workspaces import create_workspace
 from schema.workspaces import Workspace
 from storage.database import Database
 from storage.enums import CredentialKind, WorkspaceStatus
-from storage.rows import Duplicate, Values
+from storage.rows import Duplicate, Values, update_row
+from storage.tables.users import UserRow
 
 SLUG = "demo"
 SESSIONS, DAYS = 2_000, 90
@@ -56,19 +58,39 @@ async def make_demo(settings: Settings, database: Database) -> Demo:
     return await _make(settings, database, slug)
 
 
-async def demo_token(settings: Settings, database: Database) -> str:
-    """A new token, of 30 days, for the workspace `demo`, which is made where it is missing."""
+@dataclass(frozen=True)
+class Entry:
+    """A way into the workspace `demo`; no password where the workspace is not our demo user's."""
+
+    workspace_token: str
+    email: str
+    password: str | None
+
+
+async def enter_demo(settings: Settings, database: Database) -> Entry:
+    """A new token, of 30 days, and a new password for the workspace `demo`, made where it is missing."""
     async with database.write() as connection:
         workspace = await find_workspace(connection, SLUG)
         if workspace is not None:
-            return await _workspace_token(connection, workspace, TOKEN_LIFE)
+            token = await _workspace_token(connection, workspace, TOKEN_LIFE)
+            return Entry(token, _email_of(SLUG), await _renew_password(connection))
     demo = await make_demo(settings, database)
     await write_activity(database, demo.workspace.id, SESSIONS, DAYS)
-    return demo.workspace_token
+    return Entry(demo.workspace_token, demo.email, demo.password)
+
+
+async def _renew_password(connection: AsyncConnection) -> str | None:
+    """The old one is known to nobody who did not see it printed."""
+    user = await find_user(connection, _email_of(SLUG))
+    if user is None:
+        return None
+    password = secrets.token_urlsafe(12)
+    await update_row(connection, UserRow, user, password_hash=hash_password(password))
+    return password
 
 
 async def _make(settings: Settings, database: Database, slug: str) -> Demo:
-    email, password = f"{slug}@example.com", secrets.token_urlsafe(12)
+    email, password = _email_of(slug), secrets.token_urlsafe(12)
     async with database.write() as connection:
         user = await create_user(connection, email, password, "Demo")
         ctx = replace(in_place_of(user, settings, database), connection=connection)
@@ -119,3 +141,7 @@ async def _workspace_token(
 
 def _another_slug() -> str:
     return f"{SLUG}-{secrets.token_hex(4)}"
+
+
+def _email_of(slug: str) -> str:
+    return f"{slug}@example.com"

@@ -15,7 +15,7 @@ from uvicorn.supervisors import Multiprocess
 
 from gateway.app import create_app
 from gateway.cli.database import migrated, read_settings, wait_for
-from gateway.cli.demo import demo_token
+from gateway.cli.demo import Entry, enter_demo
 from gateway.cli.output import CommandError, Json, show
 from gateway.logs import configure_logs
 from gateway.settings import Environment, LogFormat, Settings
@@ -45,20 +45,20 @@ def serve(
     json_logs = {"log_format": LogFormat.JSON} if as_json else {}
     settings = read_settings(base_url=f"{origin}/api", **json_logs)
     configure_logs(settings.log_format)
-    token = wait_for(_prepare(settings, demo=demo))
+    entry = wait_for(_prepare(settings, demo=demo))
     if workers > 1 and settings.redis_url is None:
         log.warning("Each process counts its rate limits alone: set DUOGRAPH_REDIS_URL for one budget.")
-    announcement = Announcement(origin, settings, token)
+    announcement = Announcement(origin, settings, entry)
     _run(settings, listener, workers, partial(announcement.show, as_json=as_json))
 
 
 @dataclass(frozen=True)
 class Announcement:
-    """What is said once the gateway answers; `token` is the demo's."""
+    """What is said once the gateway answers; `demo` is the way into its workspace."""
 
     origin: str
     settings: Settings
-    token: str | None
+    demo: Entry | None
 
     def show(self, *, as_json: bool) -> None:
         result: dict[str, Any] = {
@@ -71,10 +71,15 @@ class Announcement:
             f"Duograph serves on {self.origin}: REST below {self.settings.base_url} (reference at /docs), "
             f"GraphQL at {self._graphql_url}."
         ]
-        if self.token is not None:
-            commands = self._commands(self.token)
-            result["demo"] = {"workspace_token": self.token, "commands": commands}
-            lines += ["", "A token of the workspace demo, for 30 days:", self.token, "", "Try it:", *commands]
+        if self.demo is not None:
+            token = self.demo.workspace_token
+            commands = self._commands(token)
+            user = {"email": self.demo.email, "password": self.demo.password} if self.demo.password else None
+            result["demo"] = {"workspace_token": token, "commands": commands, "user": user}
+            lines += ["", "A token of the workspace demo, for 30 days:", token, "", "Try it:", *commands]
+            if user is not None:
+                address = f"{self.settings.sign_in_url}/sign-in"
+                lines += ["", f"Sign in at {address} as {user['email']} with {user['password']}"]
         show(result, "\n".join(lines), as_json=as_json)
 
     @property
@@ -117,12 +122,12 @@ class AnnouncingSupervisor(Multiprocess):
             self._announce()
 
 
-async def _prepare(settings: Settings, *, demo: bool) -> str | None:
-    """Look at the database, and make a token of the demo where one is wanted."""
+async def _prepare(settings: Settings, *, demo: bool) -> Entry | None:
+    """Look at the database, and open a way into the demo where one is wanted."""
     if demo and settings.env == Environment.PRODUCTION:
         raise CommandError("--demo is for development: leave it out, or unset DUOGRAPH_ENV.")
     async with migrated(settings, migrate_sqlite=True) as database:
-        return await demo_token(settings, database) if demo else None
+        return await enter_demo(settings, database) if demo else None
 
 
 def _run(settings: Settings, listener: socket.socket, workers: int, announce: Announce) -> None:

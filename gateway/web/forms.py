@@ -51,7 +51,7 @@ class Form:
         return list(self.values.get(name, ()))
 
     def checked(self, name: str) -> bool:
-        return name in self.values
+        return bool(self.values.get(name))
 
     def refused(self, invalid: Invalid) -> Form:
         """The same values with what is wrong with them."""

@@ -1,0 +1,24 @@
+"""The pages of those who sign in, in one list."""
+
+from __future__ import annotations
+
+from starlette.routing import Route
+
+from gateway.web.access_tokens import access_token_routes
+from gateway.web.account import account_routes
+from gateway.web.oauth_clients import oauth_client_routes
+from gateway.web.sign_in import sign_in_routes
+from gateway.web.workspace_members import member_routes
+from gateway.web.workspaces import workspace_routes
+
+
+def settings_routes(*, sign_up_open: bool) -> list[Route]:
+    """Sign-up (where it is open), sign-in, workspaces with their settings, and the user's account."""
+    return [
+        *sign_in_routes(sign_up_open=sign_up_open),
+        *workspace_routes(),
+        *member_routes(),
+        *access_token_routes(),
+        *oauth_client_routes(),
+        *account_routes(),
+    ]

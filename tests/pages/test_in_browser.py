@@ -1,0 +1,183 @@
+"""The settings pages in a real browser: by mouse, by keyboard alone, and without JavaScript."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright, expect
+
+from tests.conftest import Tenant
+from tests.gateway.test_pages_in_browser import CHROMIUM_ARGUMENTS, RECORD_VIOLATIONS
+from tests.live import serve
+from tests.pages.browsing import PASSWORD
+
+README = Path(__file__).parent.parent.parent / "README.md"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Tenant]]:
+    folder = tmp_path_factory.mktemp("site")
+    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module")
+async def chromium() -> AsyncIterator[Browser]:
+    executable = shutil.which("chromium")
+    if executable is None:
+        pytest.fail("These tests need Chromium, which is not on the PATH: run `make browser`.", pytrace=False)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGUMENTS)
+        yield browser
+        await browser.close()
+
+
+@asynccontextmanager
+async def opened(chromium: Browser, **options: Any) -> AsyncIterator[Page]:
+    """A page of a browser where nobody is signed in; leaving fails on a breach of its policy."""
+    context = await chromium.new_context(permissions=["clipboard-read", "clipboard-write"], **options)
+    await context.add_init_script(RECORD_VIOLATIONS)
+    page = await context.new_page()
+    yield page
+    if options.get("java_script_enabled", True):
+        assert await page.evaluate("window.violations") == []
+    await context.close()
+
+
+def in_a_shell(command: str) -> str:
+    return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
+
+
+async def sign_in(page: Page, address: str, tenant: Tenant) -> None:
+    await page.goto(f"{address}/sign-in")
+    await page.get_by_label("E-mail address").fill(tenant.user_email)
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_the_third_minute_of_the_readme(
+    chromium: Browser, site: tuple[str, Tenant], script: bool
+) -> None:
+    address, tenant = site
+    async with opened(chromium, java_script_enabled=script) as page:
+        await sign_in(page, address, tenant)
+        await page.get_by_role("link", name="Acme").click()
+        await page.get_by_role("link", name="Access tokens").click()
+        await page.get_by_label("What is it for?").fill("The README")
+        await page.get_by_label(re.compile(r"shares:write")).check()
+        await page.get_by_role("button", name="Create the token").click()
+        token = await page.locator("#secret").inner_text()
+        if script:
+            await page.get_by_role("button", name="Copy").first.click()
+            await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+            assert await page.evaluate("navigator.clipboard.readText()") == token
+        third = (
+            README.read_text().partition("**Third minute.**")[2].partition("```sh\n")[2].partition("```")[0]
+        )
+        command = third.replace("dg_wat_...", token).replace("http://127.0.0.1:8000", address)
+        assert '"name":"Field guide"' in in_a_shell(command)
+        shown = await page.locator("#try-it").inner_text()
+        assert '"kind":"workspace_token"' in in_a_shell(shown)
+        row = page.locator(".rows > li", has_text="The README").first
+        await row.locator(".confirm summary").click()
+        await row.get_by_role("button", name="Revoke the token").click()
+        await expect(page.get_by_role("status").first).to_contain_text("The token is revoked")
+        assert '"invalid_token"' in in_a_shell(command)
+
+
+async def test_somebody_signs_up_and_makes_a_workspace_by_keyboard_alone(
+    chromium: Browser, site: tuple[str, Tenant]
+) -> None:
+    address, _ = site
+    async with opened(chromium) as page:
+        await page.goto(f"{address}/sign-up")
+
+        async def tab_to(name: str) -> None:
+            for _ in range(40):
+                await page.keyboard.press("Tab")
+                if (
+                    await page.evaluate("document.activeElement.name || document.activeElement.innerText")
+                    == name
+                ):
+                    return
+            raise AssertionError(f"Tab does not lead to {name}.")
+
+        await tab_to("name")
+        await page.keyboard.type("Grace")
+        await page.keyboard.press("Tab")
+        await page.keyboard.type(f"{uuid4().hex}@example.com")
+        await page.keyboard.press("Tab")
+        await page.keyboard.type(PASSWORD)
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
+        await tab_to("name")
+        await page.keyboard.type("Observatory")
+        await page.keyboard.press("Tab")
+        await page.keyboard.type("sign-in")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("alert")).to_be_focused()
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_label("Slug")).to_be_focused()
+        await page.keyboard.press("ControlOrMeta+A")
+        await page.keyboard.type(f"w-{uuid4().hex}")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="Observatory")).to_be_visible()
+        await tab_to("Sign out")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_text("You are signed out.")).to_be_visible()
+
+
+async def test_the_explorer_uses_the_session_without_a_token(
+    chromium: Browser, site: tuple[str, Tenant]
+) -> None:
+    address, tenant = site
+    async with opened(chromium) as page:
+        await sign_in(page, address, tenant)
+        asked = """async () => {
+            const body = JSON.stringify({ query: "{ viewer { kind user { email } } }" });
+            const headers = { "Content-Type": "application/json" };
+            const answer = await fetch("/graphql", { method: "POST", headers, body });
+            return (await answer.json()).data.viewer;
+        }"""
+        assert await page.evaluate(asked) == {"kind": "BROWSER_SESSION", "user": {"email": tenant.user_email}}
+        assert await page.evaluate("document.cookie") == ""
+
+
+PAGES = [
+    "/workspaces",
+    "/workspaces/SLUG",
+    "/workspaces/SLUG/members",
+    "/workspaces/SLUG/access-tokens",
+    "/workspaces/SLUG/oauth-clients",
+    "/account",
+    "/account/personal-access-tokens",
+    "/account/authorized-applications",
+    "/account/browser-sessions",
+]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_every_page_fits_a_phone_and_follows_light_and_dark(
+    chromium: Browser, site: tuple[str, Tenant], scheme: str
+) -> None:
+    address, tenant = site
+    lightness = set()
+    async with opened(chromium, color_scheme=scheme, viewport={"width": 390, "height": 800}) as page:
+        await sign_in(page, address, tenant)
+        for path in PAGES:
+            await page.goto(address + path.replace("SLUG", tenant.slug))
+            assert await page.evaluate("document.documentElement.scrollWidth") <= 390, path
+            lightness.add(await page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert lightness == {"rgb(255, 255, 255)" if scheme == "light" else "rgb(18, 20, 27)"}
