@@ -57,7 +57,7 @@ async def show(visit: Visit) -> Response:
             return _to_sign_in(question)
         if isinstance(question.step, NeedsConsent):
             return _render(question, question.step)
-    return await _allow(visit, question.step.workspace_id)
+    return await _allow(visit, question.step.workspace_id, is_decided=False)
 
 
 async def take(visit: Visit) -> Response:
@@ -68,27 +68,30 @@ async def take(visit: Visit) -> Response:
             return _to_sign_in(await _read(visit, connection))
     form = await visit.form()
     if form.raw("decision") == "allow":
-        return await _allow(visit, _as_id(form.raw("workspace_id")))
+        return await _allow(visit, _as_id(form.raw("workspace_id")), is_decided=True)
     async with visit.ctx.services.database.snapshot() as connection:
         question = await _read(visit, connection)
         return _go_on(await question.asked.deny())
 
 
-async def _allow(visit: Visit, workspace_id: UUID | None) -> Response:
-    """Issue a code, in a unit of its own; what was shown is read again in it."""
+async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -> Response:
+    """Issue a code, in a unit of its own. Everything is read again in it: a consent may be gone by now."""
     async with visit.ctx.services.database.write() as connection:
         question = await _read(visit, connection)
         user = visit.user
         if user is None or isinstance(question.step, NeedsSignIn):
             return _to_sign_in(question)
+        if isinstance(question.step, NeedsConsent) and not is_decided:
+            return _render(question, question.step)
         subject = None
         if question.asked.is_of_user or workspace_id is not None:
             reach = None if question.asked.is_of_user else workspace_id
             subject = await find_subject(connection, user.id, reach, authenticated_at=user.at, hold=True)
         if subject is not None:
             return _go_on(await question.asked.allow(subject))
-        step = question.step if isinstance(question.step, NeedsConsent) else NeedsConsent([], frozenset())
-        return _render(question, step, problem="Choose one of your workspaces.")
+        if isinstance(question.step, Allowed):
+            return visit.redirect(_address(AUTHORIZE_PATH, question.pairs))
+        return _render(question, question.step, problem="Choose one of your workspaces.")
 
 
 async def _read(visit: Visit, connection: AsyncConnection) -> Question:
@@ -111,7 +114,6 @@ async def _read(visit: Visit, connection: AsyncConnection) -> Question:
 
 def _render(question: Question, step: NeedsConsent, problem: str | None = None) -> Response:
     visit, asked = question.visit, question.asked
-    chosen = visit.request.query_params.get("workspace_id")
     return visit.render(
         "authorize.html",
         status_code=422 if problem else 200,
@@ -122,7 +124,6 @@ def _render(question: Question, step: NeedsConsent, problem: str | None = None) 
         lines=in_words(asked.scopes),
         workspaces=step.workspaces,
         allowed=step.allowed,
-        chosen=chosen,
         most_radios=MOST_RADIOS,
         problem=problem,
         action=_address(visit.request.url.path, visit.request.query_params.multi_items()),

@@ -186,6 +186,17 @@ async def test_another_workspace_than_ones_own_cannot_be_chosen(browser, other_t
         assert "Choose one of your workspaces" in browser.text
 
 
+async def test_a_form_without_a_choice_allows_nothing_though_it_was_allowed_before(
+    browser, tenant, confidential
+):
+    await browser.open(address(confidential))
+    token = dict(browser.form("Allow").fields)["form_token"]
+    await allow(browser, confidential, tenant.id)
+    form = [("decision", "allow"), ("form_token", token)]
+    answer = await browser.send(address(confidential), form, follow=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, address(confidential))
+
+
 async def test_a_form_of_another_site_allows_nothing(gateway, browser, caller, tenant, confidential):
     """CSRF: what another site's page makes the browser send is refused, whatever it holds."""
     stranger = await make_tenant(gateway)
