@@ -17,7 +17,7 @@ from tests.oauth.applications import CHALLENGE, PKCE, REDIRECT_URI, VERIFIER, to
 from tests.pages.browsing import PASSWORD, Browsing
 
 PATIENCE = 60
-SCOPE = "openid email shares:write"
+SCOPE = "email openid shares:write"
 
 
 @dataclass(frozen=True)
