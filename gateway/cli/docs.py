@@ -11,6 +11,8 @@ from gateway.reference import pages
 app = noun("The documentation that follows from the declarations.")
 
 FOLDER = Path(__file__).parents[2] / "docs"
+# Ends the generated part of a page; what follows in the file stays as it is.
+BY_HAND = "<!-- What follows is written by hand. -->"
 
 
 @app.command()
@@ -20,13 +22,16 @@ def export(
 ) -> None:
     """Write the generated pages of docs/."""
     changed = []
-    for name, text in pages().items():
+    for name, generated in pages().items():
         path = FOLDER / name
-        if not path.exists() or path.read_text("utf-8") != text:
+        before = path.read_text("utf-8") if path.exists() else ""
+        _, mark, rest = before.partition(BY_HAND)
+        text = f"{generated}\n{mark}{rest}" if mark else generated
+        if before != text:
             changed.append(name)
             if not check:
                 path.write_text(text, "utf-8")
     if check and changed:
         raise CommandError(f"docs/{changed[0]} is not what the code says: run `duograph docs export`.")
-    text = f"Wrote {', '.join(changed)}." if changed else "The pages are as the code says."
-    show({"changed": changed}, text, as_json=as_json)
+    said = f"Wrote {', '.join(changed)}." if changed else "The pages are as the code says."
+    show({"changed": changed}, said, as_json=as_json)
