@@ -1,7 +1,8 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -14,6 +15,7 @@ import pytest_asyncio
 from gateway.app import create_app
 from gateway.settings import Settings
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
+from resolvers import accounts
 from resolvers.accounts import create_user, found_workspace, issue_token
 from storage.database import Database
 from storage.enums import CredentialKind
@@ -43,6 +45,14 @@ class Tenant:
     user_email: str
     token: str
     personal_token: str
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hash_each_password_once() -> Iterator[None]:
+    """Every tenant's member has the same password, and Argon2 is made to take long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounts, "hash_password", cache(accounts.hash_password))
+        yield
 
 
 @pytest.fixture(scope="session")
