@@ -25,6 +25,21 @@ async def on_disk(
         ) from error
 
 
+async def open_on_disk(path: Path, buffer_bytes: int) -> BinaryIO:
+    """The file, opened for reading; closed again if nobody waits for it any more."""
+    opening = asyncio.ensure_future(on_disk(path.open, "rb", buffer_bytes))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(_close_opened)
+        raise
+
+
+def _close_opened(opening: asyncio.Future[BinaryIO]) -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()
+
+
 def resolve_below(directory: Path, path: str) -> Path:
     """The file for an object's path, always below `directory`. Raises `PathRefused`."""
     return directory.joinpath(*check_path(path))

@@ -15,7 +15,15 @@ from stat import S_ISREG
 from tempfile import TemporaryFile
 
 from storage.objects.assembly import assemble, assembled_before
-from storage.objects.disk import Arguments, Result, make_directories, on_disk, resolve_below, sync_directory
+from storage.objects.disk import (
+    Arguments,
+    Result,
+    make_directories,
+    on_disk,
+    open_on_disk,
+    resolve_below,
+    sync_directory,
+)
 from storage.objects.interface import (
     ObjectMissing,
     PartReference,
@@ -44,7 +52,7 @@ class LocalContent:
         """The bytes from `start` up to and without `end` (default: all), 256 KiB at a time."""
         left = (self.size if end is None else end) - start
         # Locked against its own close, which a cancelled reader calls while its thread may still read.
-        file = await on_disk(self.file.open, "rb", READ_BYTES)
+        file = await open_on_disk(self.file, READ_BYTES)
         try:
             await on_disk(file.seek, start)
             while left > 0 and (chunk := await on_disk(file.read, min(left, READ_BYTES))):

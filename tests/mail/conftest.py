@@ -1,7 +1,9 @@
 """A database whose mails nobody sends but the test, and real mail servers."""
 
+import json
 from email.headerregistry import Address
 
+import pytest
 import pytest_asyncio
 from sqlalchemy import delete, select, text, update
 
@@ -13,7 +15,10 @@ from storage.mails import Mail, write_mail
 from storage.migrations.run import upgrade
 from storage.rows import table_of
 from storage.tables.mails import MailRow
+from tests.conftest import run_gateway
 from tests.mail.mail_server import HOST, MailServer
+from tests.mail.scanning import PATH
+from tests.report_keys import serve_keys
 
 SENDER = Address("Duograph", addr_spec="duograph@example.com")
 _mails = table_of(MailRow)
@@ -74,3 +79,29 @@ async def server():
     running = await MailServer().start()
     yield running
     await running.stop()
+
+
+@pytest.fixture
+def keys():
+    with serve_keys() as served:
+        yield served
+
+
+@pytest_asyncio.fixture
+async def scanned(database_url, keys, tmp_path):
+    """A gateway that trusts the keys of `keys`."""
+    async for gateway in run_gateway(database_url, tmp_path, secret_scanning_keys_url=keys.url):
+        yield gateway
+
+
+@pytest.fixture
+def report(scanned, keys):
+    """Send finds as GitHub does; `headers` and `body` replace what would be right."""
+    name = keys.add_key()
+
+    async def send(*finds, body=None, headers=None, key=name):
+        content = json.dumps(finds).encode() if body is None else body
+        sent = keys.sign(key, content) if headers is None else headers
+        return await scanned.client.post(PATH, content=content, headers=sent)
+
+    return send

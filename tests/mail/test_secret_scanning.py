@@ -6,8 +6,6 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-import pytest_asyncio
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from oauth.credentials import mint
 from oauth.scopes import Scope
@@ -22,46 +20,8 @@ from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthGrantRow
 from tests.conftest import make_tenant, make_token, run_gateway
 from tests.mail.reading import mails_to
-from tests.report_keys import pem_of, serve_keys
+from tests.mail.scanning import PATH, URL, find, still_works
 from tests.surfaces import Rest
-
-PATH = "/api/integrations/github/secret-scanning"
-URL = "https://github.com/octocat/hello/blob/main/.env"
-
-
-@pytest.fixture
-def keys():
-    with serve_keys() as served:
-        yield served
-
-
-@pytest_asyncio.fixture
-async def scanned(database_url, keys, tmp_path):
-    """A gateway that trusts the keys of `keys`."""
-    async for gateway in run_gateway(database_url, tmp_path, secret_scanning_keys_url=keys.url):
-        yield gateway
-
-
-@pytest.fixture
-def report(scanned, keys):
-    """Send finds as GitHub does; `headers` and `body` replace what would be right."""
-    name = keys.add_key()
-
-    async def send(*finds, body=None, headers=None, key=name):
-        content = json.dumps(finds).encode() if body is None else body
-        sent = keys.sign(key, content) if headers is None else headers
-        return await scanned.client.post(PATH, content=content, headers=sent)
-
-    return send
-
-
-def find(token, url=URL):
-    return {"token": token, "type": "duograph_token", "url": url, "source": "content"}
-
-
-async def still_works(gateway, token):
-    answer = await gateway.client.get("/api/viewer", headers={"Authorization": f"Bearer {token}"})
-    return answer.status_code == 200
 
 
 async def test_a_leaked_token_ends_at_once_and_every_member_is_told(scanned, report):
@@ -118,7 +78,8 @@ async def make_grant(connection, tenant):
         redirect_uri="https://app.example.com/",
         authenticated_at=now(),
     )
-    return client, {"oauth_client_id": client["id"], "grant_id": grant["id"], "workspace_id": home}
+    keys = {"oauth_client_id": client["id"], "grant_id": grant["id"]}
+    return client, {**keys, "workspace_id": home, "maker_user_id": user}
 
 
 async def insert_credential(connection, kind, **values):
@@ -232,22 +193,6 @@ async def test_what_nobody_has_signed_changes_nothing(scanned, report, keys):
 
 
 @pytest.mark.parametrize(
-    "private",
-    [ec.generate_private_key(ec.SECP384R1()), ec.generate_private_key(ec.SECP256K1())],
-    ids=lambda key: key.curve.name,
-)
-async def test_only_keys_on_the_curve_p256_count(report, keys, private):
-    answer = await report(find("x"), key=keys.add_key(private))
-    assert (answer.status_code, answer.json()["error"]) == (401, "invalid_token")
-
-
-async def test_entries_that_are_no_such_key_are_passed_over(report, keys):
-    other = pem_of(rsa.generate_private_key(65537, 2048))
-    keys.others = [{"key_identifier": "rsa", "key": other}, {"key_identifier": "none", "key": "PEM"}]
-    assert (await report(find("x"))).status_code == 200
-
-
-@pytest.mark.parametrize(
     ("body", "problems"),
     [
         (b"[{", {("body",): "json_invalid"}),
@@ -279,43 +224,6 @@ async def test_a_report_that_is_too_large_is_refused(report, monkeypatch):
     assert (answer.status_code, answer.json()["error"]) == (413, "too_large")
     labels = (await report(body=json.dumps([find("x", url="")] * MOST_LEAKS).encode())).json()
     assert len(labels) == MOST_LEAKS
-
-
-async def test_keys_are_fetched_once_and_again_when_a_new_one_is_named(report, keys):
-    for _ in range(3):
-        assert (await report(find("x"))).status_code == 200
-    assert keys.fetches == 1
-    assert (await report(find("x"), key=keys.add_key())).status_code == 200
-    assert keys.fetches == 2
-
-
-async def test_strangers_cannot_have_keys_fetched_again_and_again(report, keys):
-    await report(find("x"))
-    for number in range(10):
-        stranger = {"Github-Public-Key-Identifier": f"k{number}", "Github-Public-Key-Signature": "AAAA"}
-        assert (await report(find("x"), headers=stranger)).status_code == 401
-    assert keys.fetches == 5
-    assert (await report(find("x"))).status_code == 200
-
-
-async def test_while_no_keys_can_be_had_reporters_are_asked_to_come_again(scanned, report, keys):
-    tenant = await make_tenant(scanned)
-    keys.status = 500
-    answer = await report(find(tenant.token))
-    assert (answer.status_code, answer.json()["error"]) == (503, "unavailable")
-    assert answer.headers["Retry-After"] == "60"
-    assert await still_works(scanned, tenant.token)
-    keys.status = 200
-    assert (await report(find(tenant.token))).status_code == 200
-    assert not await still_works(scanned, tenant.token)
-
-
-async def test_known_keys_outlive_an_outage_of_their_server(report, keys, monkeypatch):
-    assert (await report(find("x"))).status_code == 200
-    monkeypatch.setattr("oauth.signed_reports.KEYS_LAST", timedelta())
-    keys.status = 500
-    assert (await report(find("x"))).status_code == 200
-    assert keys.fetches == 2
 
 
 async def test_reports_count_against_the_restricted_limit(database_url, keys, tmp_path):

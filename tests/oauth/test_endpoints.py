@@ -80,7 +80,7 @@ async def test_userinfo_tells_what_the_scopes_allow(gateway, confidential, tenan
     assert answer.json() == {
         "sub": tenant.user_id,
         "email": tenant.user_email,
-        "email_verified": False,
+        "email_verified": True,
         "name": "Ada",
         "workspace": {"id": tenant.id, "slug": tenant.slug, "name": "Acme"},
     }

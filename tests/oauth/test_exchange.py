@@ -77,7 +77,7 @@ async def test_the_id_token_says_who_signed_in_and_for_which_workspace(gateway, 
     assert claims["nonce"] == "the nonce"
     assert claims["exp"] - claims["iat"] == 3600
     assert abs(claims["auth_time"] - time()) < 60
-    assert (claims["email"], claims["email_verified"]) == (tenant.user_email, False)
+    assert (claims["email"], claims["email_verified"]) == (tenant.user_email, True)
     assert claims["name"] == "Ada"
     assert claims["workspace"] == {"id": tenant.id, "slug": tenant.slug, "name": "Acme"}
     assert claims["at_hash"]
