@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 PROGRAM = (sys.executable, "-m", "gateway.cli.main")
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 180
 
 
 @dataclass(frozen=True)
