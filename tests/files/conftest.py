@@ -1,7 +1,6 @@
 """Every test of files runs on both object stores: the local one on both databases, S3 on PostgreSQL."""
 
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -11,7 +10,6 @@ import pytest_asyncio
 from tests.conftest import Gateway, run_gateway
 from tests.s3_server import S3Server
 
-UNUSED = Path("objects")
 INSTALLATIONS = [("sqlite", "local"), ("postgresql", "local"), ("postgresql", "s3")]
 
 
@@ -58,6 +56,8 @@ def store_settings(
 
 
 @pytest_asyncio.fixture(scope="session")
-async def gateway(database_url: str, store_settings: dict[str, Any]) -> AsyncIterator[Gateway]:
-    async for running in run_gateway(database_url, UNUSED, **store_settings):
+async def gateway(
+    database_url: str, store_settings: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Gateway]:
+    async for running in run_gateway(database_url, tmp_path_factory.mktemp("unused"), **store_settings):
         yield running
