@@ -59,7 +59,7 @@ class ReportKeys:
             if (identifier not in self._keys or self._are_old()) and self._fetches.has_capacity():
                 await self._fetches.acquire()
                 await self._fetch()
-        if not self._keys:
+        if self._fetched_at is None:
             raise KeysOutOfReach
         return self._keys.get(identifier)
 

@@ -20,6 +20,14 @@ async def test_only_keys_on_the_curve_p256_count(report, keys, private):
     assert (answer.status_code, answer.json()["error"]) == (401, "invalid_token")
 
 
+async def test_a_key_is_unknown_where_none_are_published(report, keys):
+    unpublished = keys.add_key()
+    signed = keys.sign(unpublished, b"[]")
+    keys.keys.clear()
+    answer = await report(find("x"), headers=signed)
+    assert (answer.status_code, answer.json()["error"]) == (401, "invalid_token")
+
+
 async def test_entries_that_are_no_such_key_are_passed_over(report, keys):
     other = pem_of(rsa.generate_private_key(65537, 2048))
     keys.others = [{"key_identifier": "rsa", "key": other}, {"key_identifier": "none", "key": "PEM"}]
