@@ -7,9 +7,10 @@ HOST ?= 127.0.0.1
 WORKERS ?= auto
 EXAMPLES ?= 500
 SIZES ?= 100k,1M
+UPLOAD_MIB ?= 200
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test check generated migration browser parity bench format lock
+.PHONY: help setup run test check generated migration browser parity uploads bench format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,10 +55,15 @@ browser:  ## Install the Chromium that the browser tests drive, where there is n
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
 	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) tests/test_parity.py tests/test_openapi_fuzz.py tests/metrics
 
+uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a gateway that is killed (UPLOAD_MIB=200)
+	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --durations=4 tests/files/test_scripts.py
+
 bench: setup  ## Measure both surfaces, and metrics against raw rows, on SQLite and PostgreSQL (SIZES=100k,1M,5M)
-	@$(BIN)/python -m bench.http
-	@$(BIN)/python -m bench.metrics --sizes $(SIZES)
-	@$(BIN)/python -m bench.graphql_lists
+	@missed=0; \
+	for each in "http" "metrics --sizes $(SIZES)" "graphql_lists"; do \
+		$(BIN)/python -m bench.$$each || missed=1; \
+	done; \
+	exit $$missed
 
 format: setup  ## Format the code
 	@$(BIN)/ruff check --fix --quiet . || true

@@ -5,7 +5,7 @@
 #     TOKEN=dg_wat_... bash upload.sh big.zip FILE_ID
 #
 # DUOGRAPH is the gateway's address, PART_MIB the size of a part, 5 or more.
-set -euo pipefail
+set -Eeuo pipefail
 file=$1 id=${2:-}
 api=${DUOGRAPH:-http://127.0.0.1:8000}/api
 part=$((${PART_MIB:-8} * 1024 * 1024))
