@@ -4,47 +4,29 @@ All are read in one snapshot; the fold moves deltas into cells in one transactio
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Select,
-    Table,
-    and_,
-    cast,
-    func,
-    literal,
-    null,
-    select,
-    type_coerce,
-    union_all,
-)
+from sqlalchemy import Table, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.types import NullType
 
 from storage.metrics.bitmaps import PersonCount
+from storage.metrics.cell_statements import Money, persons_of_cells, sums_of_cells
 from storage.metrics.cells import ACTIVITY, MONEY, SHARE_GRAINS, WORKSPACE_GRAINS
-from storage.metrics.cover import Cover, Grain, Layer, make_cover
+from storage.metrics.cover import Cover, Grain, make_cover
 from storage.metrics.fact_rows import FactRows
 from storage.metrics.fact_source import FACTS, FactSource, tally_by_currency
-from storage.metrics.grouping import period_of
 from storage.metrics.merges import unfolded_merges
 from storage.metrics.source import Persons, Selection, Source, Sums
 from storage.metrics.tally import Tally
-from storage.metrics.terms import Term, parts_of
-from storage.numbers import numbers
+from storage.metrics.terms import Term
 from storage.rows import table_of
-from storage.tables.metric_cells import (
-    NO_SHARE,
-    MetricDeltaRow,
-    PersonCellRow,
-)
+from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow
 
-_persons, _deltas = table_of(PersonCellRow), table_of(MetricDeltaRow)
-# As the drivers give them: thousands of rows need no copy.
-_BYTES = type_coerce(_persons.c.persons, NullType())
+_deltas = table_of(MetricDeltaRow)
+_WORKSPACE_IDS = _deltas.c.workspace_id.in_(bindparam("workspace_ids", expanding=True))
+# One of the deltas, if there are any.
+_TAIL = select(_deltas.c.id).where(_WORKSPACE_IDS).limit(1)
 
 
 def make_source(connection: AsyncConnection, selection: Selection) -> Source:
@@ -54,12 +36,13 @@ def make_source(connection: AsyncConnection, selection: Selection) -> Source:
     return CellSource(connection, selection)
 
 
-@dataclass(frozen=True)
+@dataclass
 class CellSource:
     """The cells of workspaces, or of shares of theirs. `connection` is in a snapshot."""
 
     connection: AsyncConnection
     selection: Selection
+    _has_tail: bool | None = field(default=None, init=False, repr=False)
 
     async def sums(self, terms: Sequence[Term], edges: Sequence[int], currency: str) -> Sums:
         cover = self._cover(edges)
@@ -69,10 +52,9 @@ class CellSource:
         counts = [term for term in terms if not term.in_currency]
         money = [term for term in terms if term.in_currency]
         if counts:
-            tally.add(counts, await self._cells(ACTIVITY, counts, edges, cover))
+            tally.add(counts, await self._cells(ACTIVITY, counts, edges))
         if money:
-            own = MONEY.c.currency == currency
-            tally.add(money, await self._cells(MONEY, money, edges, cover, own))
+            tally.add(money, await self._cells(MONEY, money, edges, Money.OF_ONE, currency=currency))
         for rows in await self._others(edges, cover):
             tally.add(terms, await rows.sums(terms, currency))
         return tally.sums
@@ -81,7 +63,7 @@ class CellSource:
         cover = self._cover(edges)
         if not cover.layers:
             return await self._facts.money(terms, edges)
-        found = list(await self._cells(MONEY, terms, edges, cover, by=MONEY.c.currency))
+        found = list(await self._cells(MONEY, terms, edges, Money.BY_CURRENCY))
         for rows in await self._others(edges, cover):
             found += await rows.money(terms)
         return tally_by_currency(terms, edges, found)
@@ -91,14 +73,10 @@ class CellSource:
         if not cover.layers or self.selection.share_ids is not None:
             return await self._facts.persons(edges)
         count = PersonCount(edges)
+        statement = persons_of_cells(tuple(edges), self._grains, self.connection.dialect.name)
         for workspace_id in self.selection.workspace_ids:
-            layers = [
-                select(_persons.c.at, _BYTES).where(
-                    _persons.c.workspace_id == workspace_id, self._in(_persons, layer, edges)
-                )
-                for layer in cover.layers
-            ]
-            count.add_bitmaps(workspace_id, (await self.connection.execute(union_all(*layers))).all())
+            found = await self.connection.execute(statement, {"workspace_id": workspace_id})
+            count.add_bitmaps(workspace_id, found.all())
         for rows in await self._others(edges, cover):
             count.add(await rows.persons())
         return count.result(await unfolded_merges(self.connection, self.selection.workspace_ids))
@@ -106,11 +84,6 @@ class CellSource:
     @property
     def _grains(self) -> tuple[Grain, ...]:
         return WORKSPACE_GRAINS if self.selection.share_ids is None else SHARE_GRAINS
-
-    @property
-    def _tail(self) -> Select[Any]:
-        """One of the deltas, if there are any."""
-        return select(_deltas.c.id).where(_deltas.c.workspace_id.in_(self.selection.workspace_ids)).limit(1)
 
     @property
     def _facts(self) -> FactSource:
@@ -123,7 +96,10 @@ class CellSource:
         """The rows of facts that the cover's cells do not hold."""
         cut, others = (cover.finest, cover.cut), []
         # Asked first: where the fold is up to date, which is most of the time, the rest is saved.
-        if (await self.connection.execute(self._tail)).first():
+        if self._has_tail is None:
+            ids = {"workspace_ids": self.selection.workspace_ids}
+            self._has_tail = (await self.connection.execute(_TAIL, ids)).first() is not None
+        if self._has_tail:
             others.append(FactRows(self.connection, _deltas, self.selection, edges, but=cut))
         if cover.cut:
             others.append(FactRows(self.connection, FACTS, self.selection, edges, only=cut))
@@ -134,34 +110,14 @@ class CellSource:
         table: Table,
         terms: Sequence[Term],
         edges: Sequence[int],
-        cover: Cover,
-        *conditions: ColumnElement[bool],
-        by: ColumnElement[Any] | None = None,
+        money: Money | None = None,
+        **values: str,
     ) -> Sequence[Any]:
-        """Rows of `by`, if there is one, of a moment in the period, and of the sums of the terms' parts."""
-        key = null() if by is None else by
-        columns = [table.c[part.name] for part in parts_of(terms)]
+        dialect = self.connection.dialect.name
+        statement = sums_of_cells(
+            table, tuple(terms), tuple(edges), self._grains, dialect=dialect, money=money
+        )
         shares = (NO_SHARE,) if self.selection.share_ids is None else self.selection.share_ids
-        layers: list[Select[Any]] = [
-            select(key.label("key"), period_of(table.c.at, edges).label("period"), *columns).where(
-                table.c.workspace_id.in_(self.selection.workspace_ids),
-                table.c.share_id.in_(shares),
-                self._in(table, layer, edges),
-                *conditions,
-            )
-            for layer in cover.layers
-        ]
-        cells = union_all(*layers).subquery()
-        keys = [cells.c.period] if by is None else [cells.c.key, cells.c.period]
-        sums = [cast(func.sum(cells.c[column.name]), BigInteger) for column in columns]
-        return (await self.connection.execute(select(*keys, *sums).group_by(*keys))).all()
-
-    def _in(self, table: Table, layer: Layer, edges: Sequence[int]) -> ColumnElement[bool]:
-        """The cells of a layer."""
-        at, own = table.c.at, table.c.grain == literal(layer.grain.value)
-        if layer.only is not None:
-            return and_(own, at.in_(select(numbers(self.connection, layer.only).c.value)))
-        inside = and_(own, at >= edges[0], at < edges[-1])
-        if not layer.but:
-            return inside
-        return and_(inside, at.not_in(select(numbers(self.connection, layer.but).c.value)))
+        whose = {"workspace_ids": self.selection.workspace_ids, "share_ids": shares}
+        rows: Sequence[Any] = (await self.connection.execute(statement, whose | values)).all()
+        return rows

@@ -15,9 +15,9 @@ from storage.rows import Values, table_of
 from storage.tables.metric_cells import NO_SHARE, ActivityCellRow, MoneyCellRow
 
 ACTIVITY, MONEY = table_of(ActivityCellRow), table_of(MoneyCellRow)
-WORKSPACE_GRAINS = (Grain.DAY, Grain.HOUR, Grain.QUARTER)
+WORKSPACE_GRAINS = (Grain.DAY, Grain.FOUR_HOURS, Grain.HOUR, Grain.QUARTER)
 # Of one share a quarter hour holds hardly more than a fact.
-SHARE_GRAINS = (Grain.DAY, Grain.HOUR)
+SHARE_GRAINS = (Grain.DAY, Grain.FOUR_HOURS, Grain.HOUR)
 
 _SUMMED = ("count", "bytes", "amount", "fee", "parts")
 

@@ -14,6 +14,7 @@ class Grain(IntEnum):
     """The length of a cell in seconds."""
 
     DAY = 86_400
+    FOUR_HOURS = 14_400
     HOUR = 3_600
     QUARTER = 900
 

@@ -1,8 +1,9 @@
 """Statements over rows of facts: those of the log, and those of the deltas, which have the same columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
@@ -15,9 +16,8 @@ from sqlalchemy import (
     cast,
     func,
     literal,
+    or_,
     select,
-    tuple_,
-    union,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -28,10 +28,9 @@ from storage.metrics.source import Selection
 from storage.metrics.terms import Term, parts_of
 from storage.numbers import numbers
 from storage.rows import table_of
-from storage.tables.customers import CustomerRow
 from storage.tables.metrics import PersonMergeRow
 
-_merges, _customers = table_of(PersonMergeRow), table_of(CustomerRow)
+_merges = table_of(PersonMergeRow)
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class FactRows:
     """The selected facts of `table` between the edges.
 
     `only`: those in the cells of a grain that begin at these moments; `but`: those in no such cell.
+    `of`: those of these persons by workspace.
     """
 
     connection: AsyncConnection
@@ -47,6 +47,7 @@ class FactRows:
     edges: Sequence[int]
     only: tuple[Grain, Sequence[int]] | None = None
     but: tuple[Grain, Sequence[int]] | None = None
+    of: Mapping[UUID, Sequence[int]] | None = None
 
     async def sums(self, terms: Sequence[Term], currency: str) -> Sequence[Any]:
         """Rows of a moment in the period and of the sums of the terms' parts."""
@@ -91,8 +92,8 @@ class FactRows:
         ]
         if self.selection.share_ids is not None:
             conditions.append(facts.share_id.in_(self.selection.share_ids))
-        if self.selection.customer_ids is not None:
-            conditions.append(tuple_(facts.workspace_id, facts.person).in_(self._persons_of_customers()))
+        if self.of is not None:
+            conditions += self._of_persons(self.of)
         if self.but is not None and self.but[1]:
             cells = numbers(self.connection, self.but[1])
             conditions.append(cell_of(facts.moment, self.but[0]).not_in(select(cells.c.value)))
@@ -106,25 +107,20 @@ class FactRows:
         at = period_of(facts.moment, self.edges).label("at")
         return select(self.table, at).select_from(source).where(*conditions)
 
-    def _persons_of_customers(self) -> Any:
-        """The numbers of the persons that the customers are, those that were merged into them included."""
-        customers = and_(
-            _customers.c.workspace_id.in_(self.selection.workspace_ids),
-            _customers.c.id.in_(self.selection.customer_ids or ()),
-        )
-        merged = and_(
-            _merges.c.workspace_id == _customers.c.workspace_id, _merges.c.absorbed == _customers.c.person
-        )
-        person = func.coalesce(_merges.c.into, _customers.c.person).label("person")
-        named = (
-            select(_customers.c.workspace_id, person)
-            .select_from(_customers.outerjoin(_merges, merged))
-            .where(customers)
-            .cte("named")
-        )
-        same = and_(_merges.c.workspace_id == named.c.workspace_id, _merges.c.into == named.c.person)
-        absorbed = select(_merges.c.workspace_id, _merges.c.absorbed).select_from(_merges.join(named, same))
-        return union(select(named.c.workspace_id, named.c.person), absorbed)
+    def _of_persons(self, persons: Mapping[UUID, Sequence[int]]) -> list[ColumnElement[bool]]:
+        """What an index can look up first; persons are numbered in their workspace."""
+        facts = self.table.c
+        everybody = sorted({number for some in persons.values() for number in some})
+        found = [facts.workspace_id.in_(persons), self._is_one_of(everybody)]
+        if len(persons) > 1:
+            theirs = [
+                and_(facts.workspace_id == home, self._is_one_of(some)) for home, some in persons.items()
+            ]
+            found.append(or_(*theirs))
+        return found
+
+    def _is_one_of(self, persons: Sequence[int]) -> ColumnElement[bool]:
+        return self.table.c.person.in_(select(numbers(self.connection, persons).c.value))
 
 
 def _sum(values: ColumnElement[Any]) -> ColumnElement[int]:

@@ -2,12 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.metrics.bitmaps import PersonCount
+from storage.metrics.customer_persons import persons_of_customers
 from storage.metrics.fact_rows import FactRows
 from storage.metrics.source import Persons, Selection, Sums
 from storage.metrics.tally import Tally
@@ -18,28 +20,34 @@ from storage.tables.metrics import MetricFactRow
 FACTS = table_of(MetricFactRow)
 
 
-@dataclass(frozen=True)
+@dataclass
 class FactSource:
     """Groups the facts by the period that they lie in."""
 
     connection: AsyncConnection
     selection: Selection
+    _customers: Mapping[UUID, Sequence[int]] | None = field(default=None, init=False, repr=False)
 
     async def sums(self, terms: Sequence[Term], edges: Sequence[int], currency: str) -> Sums:
         tally = Tally(terms, edges)
-        tally.add(terms, await self._rows(edges).sums(terms, currency))
+        tally.add(terms, await (await self._rows(edges)).sums(terms, currency))
         return tally.sums
 
     async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
-        return tally_by_currency(terms, edges, await self._rows(edges).money(terms))
+        return tally_by_currency(terms, edges, await (await self._rows(edges)).money(terms))
 
     async def persons(self, edges: Sequence[int]) -> Persons:
         count = PersonCount(edges)
-        count.add(await self._rows(edges).persons())
+        count.add(await (await self._rows(edges)).persons())
         return count.result()
 
-    def _rows(self, edges: Sequence[int]) -> FactRows:
-        return FactRows(self.connection, FACTS, self.selection, edges)
+    async def _rows(self, edges: Sequence[int]) -> FactRows:
+        rows = FactRows(self.connection, FACTS, self.selection, edges)
+        if self.selection.customer_ids is None:
+            return rows
+        if self._customers is None:
+            self._customers = await persons_of_customers(self.connection, self.selection)
+        return replace(rows, of=self._customers)
 
 
 def tally_by_currency(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from storage.metrics.zones import DAY, Span, spans
@@ -53,6 +53,7 @@ class Timeline:
         return [second * MICROSECONDS for second in [*inner, self.ends if inner else self.begins]]
 
 
+@lru_cache(maxsize=64)
 def make_timeline(start_date: date, end_date: date, interval: Interval, zone: str) -> Timeline:
     """The periods of local dates, both included. Raises `TooManyPeriods`.
 

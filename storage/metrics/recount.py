@@ -101,6 +101,6 @@ async def persons_of_facts(
             for begins, number in some:
                 found[Grain.QUARTER, begins].add(number)
     for (_, begins), persons in list(found.items()):
-        for grain in (Grain.HOUR, Grain.DAY):
+        for grain in WORKSPACE_GRAINS[:-1]:
             found[grain, grain.begins(begins)] |= persons
     return found

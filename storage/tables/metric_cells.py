@@ -1,4 +1,4 @@
-"""Cells: sums and persons of the log by quarter hour, hour and UTC day, and what is not in them yet."""
+"""Cells: sums and persons of the log from a quarter hour to a UTC day, and what is not in them yet."""
 
 from uuid import UUID
 
