@@ -2,9 +2,24 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, TableValuedAlias, cast, column, func, literal
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    BindParameter,
+    String,
+    TableValuedAlias,
+    bindparam,
+    cast,
+    column,
+    func,
+    literal,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
+
+_POSTGRESQL = "postgresql"
+_ARRAY = ARRAY(BigInteger)
 
 
 def numbers(connection: AsyncConnection, values: Sequence[int]) -> TableValuedAlias:
@@ -14,8 +29,25 @@ def numbers(connection: AsyncConnection, values: Sequence[int]) -> TableValuedAl
 
 def numbers_in(dialect: str, values: Sequence[int]) -> TableValuedAlias:
     """The same, for a statement that is built apart from a connection."""
+    return _table(dialect, literal(as_numbers(dialect, values), _type(dialect)))
+
+
+def numbers_named(dialect: str, name: str) -> TableValuedAlias:
+    """The same with numbers that are yet to be given, as `as_numbers` makes them."""
+    return _table(dialect, bindparam(name, type_=_type(dialect)))
+
+
+def as_numbers(dialect: str, values: Sequence[int]) -> list[int] | str:
+    """The value of the one parameter."""
+    return list(values) if dialect == _POSTGRESQL else json.dumps(list(values))
+
+
+def _type(dialect: str) -> Any:
+    return _ARRAY if dialect == _POSTGRESQL else String()
+
+
+def _table(dialect: str, parameter: BindParameter[list[int] | str]) -> TableValuedAlias:
     value = column("value", BigInteger)
-    if dialect == "postgresql":
-        array = cast(literal(list(values), ARRAY(BigInteger)), ARRAY(BigInteger))
-        return func.unnest(array).table_valued(value).render_derived()
-    return func.json_each(literal(json.dumps(values))).table_valued(value)
+    if dialect == _POSTGRESQL:
+        return func.unnest(cast(parameter, _ARRAY)).table_valued(value).render_derived()
+    return func.json_each(parameter).table_valued(value)

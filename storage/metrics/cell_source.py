@@ -4,7 +4,7 @@ All are read in one snapshot; the fold moves deltas into cells in one transactio
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Table, bindparam, select
@@ -16,6 +16,7 @@ from storage.metrics.cells import ACTIVITY, MONEY, SHARE_GRAINS, WORKSPACE_GRAIN
 from storage.metrics.cover import Cover, Grain, make_cover
 from storage.metrics.fact_rows import FactRows
 from storage.metrics.fact_source import FACTS, FactSource, tally_by_currency
+from storage.metrics.fact_statements import Shape
 from storage.metrics.merges import unfolded_merges
 from storage.metrics.source import Persons, Selection, Source, Sums
 from storage.metrics.tally import Tally
@@ -95,14 +96,17 @@ class CellSource:
     async def _others(self, edges: Sequence[int], cover: Cover) -> list[FactRows]:
         """The rows of facts that the cover's cells do not hold."""
         cut, others = (cover.finest, cover.cut), []
+        by_share = self.selection.share_ids is not None
+        shape = Shape(self.connection.dialect.name, _deltas, tuple(edges), but=cut, by_share=by_share)
         # Asked first: where the fold is up to date, which is most of the time, the rest is saved.
         if self._has_tail is None:
             ids = {"workspace_ids": self.selection.workspace_ids}
             self._has_tail = (await self.connection.execute(_TAIL, ids)).first() is not None
         if self._has_tail:
-            others.append(FactRows(self.connection, _deltas, self.selection, edges, but=cut))
+            others.append(FactRows(self.connection, shape, self.selection))
         if cover.cut:
-            others.append(FactRows(self.connection, FACTS, self.selection, edges, only=cut))
+            shape = replace(shape, table=FACTS, only=cut, but=None)
+            others.append(FactRows(self.connection, shape, self.selection))
         return others
 
     async def _cells(

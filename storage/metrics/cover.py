@@ -46,7 +46,7 @@ class Cover:
 
     layers: Sequence[Layer]
     finest: Grain
-    cut: Sequence[int]
+    cut: tuple[int, ...]
 
 
 @lru_cache(maxsize=64)
@@ -59,7 +59,7 @@ def make_cover(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Cover:
     begins, ends = edges[0], edges[-1]
     whole = [grain for grain in grains if len(_cut(edges, grain)) * grain.microseconds * 2 <= ends - begins]
     if not whole:
-        return Cover([], grains[-1], [])
+        return Cover([], grains[-1], ())
     base, *finer = grains[grains.index(whole[0]) :]
     cut = _cut(edges, base)
     layers, coarser = [Layer(base, None, cut)], base
@@ -76,7 +76,7 @@ def make_cover(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Cover:
         if only:
             layers.append(Layer(grain, only))
         cut, coarser = next_cut, grain
-    return Cover(layers, coarser, cut)
+    return Cover(layers, coarser, tuple(cut))
 
 
 def _cut(edges: Sequence[int], grain: Grain) -> list[int]:

@@ -1,12 +1,12 @@
 """Which persons customers are, by their numbers."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from uuid import UUID
+from typing import Any
 
-from sqlalchemy import and_, func, select, union
+from sqlalchemy import CompoundSelect, and_, bindparam, func, select, union
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.metrics.fact_statements import PersonsOf
 from storage.metrics.source import Selection
 from storage.rows import table_of
 from storage.tables.customers import CustomerRow
@@ -15,16 +15,10 @@ from storage.tables.metrics import PersonMergeRow
 _merges, _customers = table_of(PersonMergeRow), table_of(CustomerRow)
 
 
-async def persons_of_customers(
-    connection: AsyncConnection, selection: Selection
-) -> Mapping[UUID, Sequence[int]]:
-    """The numbers of the selected customers by workspace, those that were merged into them included.
-
-    Read before the facts and not with them: a planner that sees numbers looks them up in the facts' index.
-    """
+def _persons() -> CompoundSelect[Any]:
     customers = and_(
-        _customers.c.workspace_id.in_(selection.workspace_ids),
-        _customers.c.id.in_(selection.customer_ids or ()),
+        _customers.c.workspace_id.in_(bindparam("workspace_ids", expanding=True)),
+        _customers.c.id.in_(bindparam("customer_ids", expanding=True)),
     )
     merged = and_(
         _merges.c.workspace_id == _customers.c.workspace_id, _merges.c.absorbed == _customers.c.person
@@ -38,9 +32,20 @@ async def persons_of_customers(
     )
     same = and_(_merges.c.workspace_id == named.c.workspace_id, _merges.c.into == named.c.person)
     absorbed = select(_merges.c.workspace_id, _merges.c.absorbed).select_from(_merges.join(named, same))
+    return union(select(named.c.workspace_id, named.c.person), absorbed)
+
+
+_PERSONS = _persons()
+
+
+async def persons_of_customers(connection: AsyncConnection, selection: Selection) -> PersonsOf:
+    """The numbers of the selected customers by workspace, those that were merged into them included.
+
+    Read before the facts and not with them: a planner that sees numbers looks them up in the facts' index.
+    """
+    asked = {"workspace_ids": selection.workspace_ids, "customer_ids": selection.customer_ids}
     found = defaultdict(list)
-    wanted = union(select(named.c.workspace_id, named.c.person), absorbed)
-    for workspace_id, number in await connection.execute(wanted):
+    for workspace_id, number in await connection.execute(_PERSONS, asked):
         if number is not None:  # has never been measured
             found[workspace_id].append(number)
     return found

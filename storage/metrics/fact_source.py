@@ -2,15 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.metrics.bitmaps import PersonCount
 from storage.metrics.customer_persons import persons_of_customers
 from storage.metrics.fact_rows import FactRows
+from storage.metrics.fact_statements import PersonsOf, Shape
 from storage.metrics.source import Persons, Selection, Sums
 from storage.metrics.tally import Tally
 from storage.metrics.terms import Term
@@ -26,7 +26,7 @@ class FactSource:
 
     connection: AsyncConnection
     selection: Selection
-    _customers: Mapping[UUID, Sequence[int]] | None = field(default=None, init=False, repr=False)
+    _customers: PersonsOf | None = field(default=None, init=False, repr=False)
 
     async def sums(self, terms: Sequence[Term], edges: Sequence[int], currency: str) -> Sums:
         tally = Tally(terms, edges)
@@ -42,12 +42,16 @@ class FactSource:
         return count.result()
 
     async def _rows(self, edges: Sequence[int]) -> FactRows:
-        rows = FactRows(self.connection, FACTS, self.selection, edges)
-        if self.selection.customer_ids is None:
-            return rows
-        if self._customers is None:
+        if self._customers is None and self.selection.customer_ids is not None:
             self._customers = await persons_of_customers(self.connection, self.selection)
-        return replace(rows, of=self._customers)
+        shape = Shape(
+            self.connection.dialect.name,
+            FACTS,
+            tuple(edges),
+            by_share=self.selection.share_ids is not None,
+            homes=None if self._customers is None else len(self._customers),
+        )
+        return FactRows(self.connection, shape, self.selection, self._customers)
 
 
 def tally_by_currency(

@@ -1,6 +1,5 @@
 """Expressions that say to which period, or to which cell, a moment belongs."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -17,12 +16,13 @@ def cell_of(moment: ColumnElement[int], grain: Grain) -> ColumnElement[int]:
     return (moment - first) // step * step + first
 
 
-def period_of(moment: ColumnElement[int], edges: Sequence[int]) -> ColumnElement[int]:
+@lru_cache(maxsize=256)
+def period_of(moment: ColumnElement[int], edges: tuple[int, ...]) -> ColumnElement[int]:
     """The edge that a moment follows, or the moment itself where the edges have too many runs.
 
     Days, hours and weeks come in few runs of one length, between which clocks change.
     """
-    found = runs(tuple(edges))
+    found = runs(edges)
     if not 0 < len(found) <= MOST_RUNS:
         return moment
     branches = []

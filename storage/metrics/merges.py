@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, delete, select, update
+from sqlalchemy import Select, and_, bindparam, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.enums import FactKind
@@ -47,8 +48,7 @@ async def fold_merge(connection: AsyncConnection, workspace_id: UUID) -> None:
         await connection.execute(update(_merge_deltas).where(this).values(until=until))
 
 
-async def unfolded_merges(connection: AsyncConnection, workspace_ids: Sequence[UUID]) -> Merges:
-    """Merges that not every bitmap knows yet."""
+def _unfolded() -> Select[Any]:
     same = and_(
         _merges.c.workspace_id == _merge_deltas.c.workspace_id,
         _merges.c.absorbed == _merge_deltas.c.absorbed,
@@ -56,16 +56,24 @@ async def unfolded_merges(connection: AsyncConnection, workspace_ids: Sequence[U
     waiting = (
         select(_merges.c.workspace_id, _merges.c.into)
         .join_from(_merge_deltas, _merges, same)
-        .where(_merge_deltas.c.workspace_id.in_(workspace_ids))
+        .where(_merge_deltas.c.workspace_id.in_(bindparam("workspace_ids", expanding=True)))
         .distinct()
         .subquery()
     )
     into = and_(_merges.c.workspace_id == waiting.c.workspace_id, _merges.c.into == waiting.c.into)
-    wanted = select(_merges.c.workspace_id, _merges.c.absorbed, _merges.c.into).join_from(
+    return select(_merges.c.workspace_id, _merges.c.absorbed, _merges.c.into).join_from(
         waiting, _merges, into
     )
+
+
+_UNFOLDED = _unfolded()
+
+
+async def unfolded_merges(connection: AsyncConnection, workspace_ids: Sequence[UUID]) -> Merges:
+    """Merges that not every bitmap knows yet."""
     found = defaultdict(list)
-    for workspace_id, absorbed, person in await connection.execute(wanted):
+    rows = await connection.execute(_UNFOLDED, {"workspace_ids": workspace_ids})
+    for workspace_id, absorbed, person in rows:
         found[workspace_id].append((absorbed, person))
     return found
 

@@ -16,9 +16,12 @@ from sqlalchemy import delete
 from resolvers.accounts import found_workspace
 from storage.enums import FactKind
 from storage.metrics import grouping
+from storage.metrics.cell_statements import sums_of_cells
 from storage.metrics.definitions import BY_SLUG
+from storage.metrics.fact_statements import money_of_facts, persons_of_facts, sums_of_facts
 from storage.metrics.facts import Fact, record_facts
 from storage.metrics.fold import fold_deltas, lock_cells
+from storage.metrics.grouping import period_of
 from storage.metrics.merges import fold_merge
 from storage.rows import insert_rows, table_of
 from storage.tables.customers import CustomerRow
@@ -175,11 +178,18 @@ def expected(view, asked, slugs):
     }
 
 
+def group_by_at_most(most_runs, monkeypatch):
+    """Have databases group by periods of so many lengths in a row, and by cells where there are more."""
+    monkeypatch.setattr(grouping, "MOST_RUNS", most_runs)
+    for kept in (period_of, sums_of_cells, sums_of_facts, money_of_facts, persons_of_facts):
+        kept.cache_clear()
+
+
 @pytest.mark.parametrize("most_runs", [grouping.MOST_RUNS, 0], ids=["by period", "by cell"])
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(asked=ranges(), seed=st.integers(0, 2**32))
 async def test_every_metric_is_what_a_plain_count_says(gateway, home, monkeypatch, most_runs, asked, seed):
-    monkeypatch.setattr(grouping, "MOST_RUNS", most_runs)
+    group_by_at_most(most_runs, monkeypatch)
     zone, start, end, interval = asked
     random = Random(seed)
     history = make_history(random, home, asked)
@@ -231,7 +241,7 @@ async def test_facts_on_both_sides_of_a_bound_within_a_quarter_hour_are_told_apa
     surface, gateway, tenant, monkeypatch, most_runs
 ):
     """St. John's went from 00:01 back to 23:01 of the day before: at 02:31 in UTC."""
-    monkeypatch.setattr(grouping, "MOST_RUNS", most_runs)
+    group_by_at_most(most_runs, monkeypatch)
     moments = [datetime(2010, 11, 7, 2, 30, 59, 999_999, UTC), datetime(2010, 11, 7, 2, 31, tzinfo=UTC)]
     facts = [
         Fact(UUID(tenant.id), kind, moment, person=number)
