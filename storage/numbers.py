@@ -1,4 +1,4 @@
-"""Whole numbers as one parameter of a statement, however many they are, to be joined with."""
+"""Whole numbers in one value, however many they are: a parameter to be joined with, or what a group holds."""
 
 import json
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from sqlalchemy import (
     ARRAY,
     BigInteger,
     BindParameter,
+    ColumnElement,
     String,
     TableValuedAlias,
     bindparam,
@@ -15,8 +16,10 @@ from sqlalchemy import (
     column,
     func,
     literal,
+    type_coerce,
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.types import NullType
 
 _POSTGRESQL = "postgresql"
 _ARRAY = ARRAY(BigInteger)
@@ -40,6 +43,17 @@ def numbers_named(dialect: str, name: str) -> TableValuedAlias:
 def as_numbers(dialect: str, values: Sequence[int]) -> list[int] | str:
     """The value of the one parameter."""
     return list(values) if dialect == _POSTGRESQL else json.dumps(list(values))
+
+
+def gathered(dialect: str, values: ColumnElement[int]) -> ColumnElement[Any]:
+    """The numbers of a group in one value, which `read_numbers` reads."""
+    gather = func.array_agg if dialect == _POSTGRESQL else func.json_group_array
+    return type_coerce(gather(values), NullType())
+
+
+def read_numbers(gathered: list[int] | str) -> list[int]:
+    """The numbers of a group."""
+    return gathered if isinstance(gathered, list) else json.loads(gathered)
 
 
 def _type(dialect: str) -> Any:

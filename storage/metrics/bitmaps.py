@@ -30,12 +30,9 @@ class PersonCount:
         self._bitmaps: defaultdict[UUID, list[list[BitMap]]] = defaultdict(self._empty)
 
     def add(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows of a moment, a workspace and a person."""
-        found: defaultdict[tuple[UUID, int], list[int]] = defaultdict(list)
-        for moment, workspace_id, person in rows:
-            found[workspace_id, self._period(moment)].append(person)
-        for (workspace_id, period), persons in found.items():
-            self._bitmaps[workspace_id][period].append(BitMap(persons))
+        """Add rows of a moment, a workspace and persons in it."""
+        for moment, workspace_id, persons in rows:
+            self._bitmaps[workspace_id][self._period(moment)].append(BitMap(persons))
 
     def add_bitmaps(self, workspace_id: UUID, rows: Iterable[Sequence[Any]]) -> None:
         """Add rows of a moment and a serialized bitmap."""

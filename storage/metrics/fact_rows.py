@@ -11,11 +11,12 @@ from storage.metrics.fact_statements import (
     PersonsOf,
     Shape,
     money_of_facts,
-    persons_of_facts,
+    persons_with_events,
     sums_of_facts,
 )
 from storage.metrics.source import Selection
 from storage.metrics.terms import Term
+from storage.numbers import read_numbers
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,9 @@ class FactRows:
         return await self._rows(money_of_facts(self.shape, tuple(terms)))
 
     async def persons(self) -> Sequence[Any]:
-        """Rows of a moment in the period, of a workspace and of a person in it, merged ones as one."""
-        return await self._rows(persons_of_facts(self.shape))
+        """Rows of a moment in the period, of a workspace, and of persons in it, merged ones as one."""
+        rows = await self._rows(persons_with_events(self.shape))
+        return [(at, workspace_id, read_numbers(gathered)) for at, workspace_id, gathered in rows]
 
     async def _rows(self, statement: Select[Any], **values: str) -> Sequence[Any]:
         found = self.shape.values(self.selection, self.of) | values
