@@ -123,6 +123,11 @@ class Browsing:
         return await self.press("Sign in", email=email, password=password)
 
 
+def session_of(browser: Browsing) -> str | None:
+    """The browser session's token, as its cookie has it."""
+    return browser.client.cookies.get("duograph_session")
+
+
 @asynccontextmanager
 async def browsing(gateway: Gateway, url: str = "http://gateway") -> AsyncIterator[Browsing]:
     """A browser of its own, where nobody is signed in."""
