@@ -50,6 +50,7 @@ class WriteFigures:
     bulk_alone: float
     back_fill: float
     folded: float
+    folded_back_fill: float
     slowest_unfolded: float
     slowest: float
 
@@ -70,18 +71,21 @@ async def measure_writes(database: Database, dialect: str, rounds: int, progress
         rates.setdefault(what, []).append(sum(map(len, units)) / seconds)
         slowest.setdefault(what, []).append(1_000 * max(times))
 
+    async def measure_fold(what: str, many: int) -> None:
+        started = perf_counter()
+        await fold_all(database)
+        rates.setdefault(what, []).append(many / (perf_counter() - started))
+
     for turn in range(rounds):
         progress("writing", turn / rounds)
         await measure("live alone", insert_alone, _live(random))
         await measure("live unfolded", record_facts, _live(random))
-        await fold_all(database)
+        await measure_fold("folded", LIVE)
         await measure("live", record_facts, _live(random), with_fold=True)
         await fold_all(database)
         await measure("bulk alone", insert_alone, _back_fill(random))
         await measure("back-fill", record_facts, _back_fill(random))
-        started = perf_counter()
-        await fold_all(database)
-        rates.setdefault("folded", []).append(BATCHES * BATCH / (perf_counter() - started))
+        await measure_fold("folded back-fill", BATCHES * BATCH)
     medians = {what: median(values) for what, values in rates.items()}
     return WriteFigures(
         dialect,
@@ -90,6 +94,7 @@ async def measure_writes(database: Database, dialect: str, rounds: int, progress
         bulk_alone=medians["bulk alone"],
         back_fill=medians["back-fill"],
         folded=medians["folded"],
+        folded_back_fill=medians["folded back-fill"],
         slowest_unfolded=median(slowest["live unfolded"]),
         slowest=median(slowest["live"]),
     )
