@@ -20,7 +20,8 @@ class Grain(IntEnum):
 
     @property
     def microseconds(self) -> int:
-        return self.value * MICROSECONDS
+        # Not `self.value`, which takes as long as ten multiplications: the fold asks for every fact.
+        return self * MICROSECONDS
 
     def begins(self, moment: int) -> int:
         """Where the cell begins that a moment lies in."""
