@@ -138,7 +138,7 @@ class Settings(BaseModel):
         int, Field(ge=0, description="Calls that each subject may make in any minute; 0 turns the limit off.")
     ] = 500
     rate_limit_restricted: Annotated[
-        int, Field(ge=0, description="The same for sign-in, portal codes and token exchange.")
+        int, Field(ge=0, description="The same for sign-in, mailed links, portal codes and token exchange.")
     ] = 60
     sign_up: Annotated[
         bool, Field(description="Whether anyone may sign up; without, operators make users.")

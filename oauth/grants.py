@@ -40,6 +40,13 @@ async def end_membership(connection: AsyncConnection, user_id: UUID, workspace_i
     await connection.execute(delete(_consents).where(remembered))
 
 
+async def end_user(connection: AsyncConnection, user_id: UUID) -> None:
+    """Revoke every credential of the user, and forget what they allowed clients."""
+    await end_grants(connection, _grants.c.user_id == user_id)
+    await _revoke(connection, _credentials.c.user_id == user_id)
+    await connection.execute(delete(_consents).where(_consents.c.user_id == user_id))
+
+
 async def _revoke(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
     unrevoked = condition & _credentials.c.revoked_at.is_(None)
     await update_rows(connection, CredentialRow, unrevoked, revoked_at=now())

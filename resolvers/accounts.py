@@ -65,6 +65,13 @@ async def find_user(connection: AsyncConnection, email: str) -> Values | None:
     return dict(row) if row else None
 
 
+async def lock_user(connection: AsyncConnection, user_id: UUID) -> Values:
+    """The user as they are, and stay until the transaction ends."""
+    users = table_of(UserRow)
+    found = await connection.execute(select(users).where(users.c.id == user_id).with_for_update())
+    return dict(found.mappings().one())
+
+
 async def found_workspace(connection: AsyncConnection, owner: Values, **values: Any) -> Values:
     """A new workspace with `owner` as its first member. Raises `Duplicate`."""
     workspace = await insert_row(connection, WorkspaceRow, **values)

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.authentication import is_live
 from oauth.credentials import Credential, digest, mint
+from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.access import Row, get_visible
 from resolvers.access_tokens import LISTING, USER_KINDS, revoke_token
@@ -24,6 +25,7 @@ from storage.tables.credentials import CredentialRow
 
 LIFE = timedelta(days=30)
 LONGEST_USER_AGENT = 512
+IN_A_BROWSER = frozenset({PrincipalKind.BROWSER_SESSION})
 
 _table = table_of(CredentialRow)
 _KIND = CredentialKind.BROWSER_SESSION
@@ -77,12 +79,10 @@ async def end_session(connection: AsyncConnection, text: str) -> None:
     await _end(connection, (_table.c.hash == digest(text)) & (_table.c.kind == _KIND.value))
 
 
-async def end_other_sessions(connection: AsyncConnection, user_id: UUID, kept: UUID) -> None:
-    """End every session of a user but one."""
-    await _end(
-        connection,
-        (_table.c.user_id == user_id) & (_table.c.kind == _KIND.value) & (_table.c.id != kept),
-    )
+async def end_sessions(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
+    """End every session of a user but `kept`."""
+    condition = (_table.c.user_id == user_id) & (_table.c.kind == _KIND.value)
+    await _end(connection, condition if kept is None else condition & (_table.c.id != kept))
 
 
 async def _end(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:

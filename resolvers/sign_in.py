@@ -1,6 +1,5 @@
 """Signing up, in and out: what a person does in a browser. On no surface, but under the same rules."""
 
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
@@ -8,18 +7,19 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import Credential
 from oauth.passwords import hash_password_aside, verify_password_aside
-from oauth.principals import PrincipalKind
-from resolvers.accounts import find_user, insert_user
-from resolvers.browser_sessions import end_other_sessions, end_session, start_session
+from resolvers.accounts import find_user, insert_user, lock_user
+from resolvers.browser_sessions import IN_A_BROWSER, end_session, end_sessions, start_session
 from resolvers.context import Context
+from resolvers.forgotten_passwords import mail_password_change
+from resolvers.mailed_links import end_links, mail_link
 from resolvers.operations import public, requires
 from schema.accounts import PasswordChange, SignIn, SignUp
 from schema.errors import Invalid, problem
+from storage.enums import LinkPurpose
 from storage.rows import Duplicate, table_of, update_row
 from storage.tables.users import UserRow
 
 _users = table_of(UserRow)
-_IN_A_BROWSER = frozenset({PrincipalKind.BROWSER_SESSION})
 
 
 @public("it is how one comes by a credential", restricted=True)
@@ -28,13 +28,15 @@ async def sign_up(
 ) -> Credential:
     """A session of a new user, of whom nobody knows yet whether the address is theirs.
 
-    It takes the place of `session`, which the browser had. Raises `Invalid` where the address is taken.
+    The address is mailed a link that proves it. The session takes the place of `session`, which the browser
+    had. Raises `Invalid` where the address is taken.
     """
     password_hash = await hash_password_aside(data.password)
     try:
-        async with ctx.services.database.write() as connection:
-            user = await insert_user(connection, data.email, password_hash, data.name)
-            return await _start(connection, ctx, user["id"], session, user_agent)
+        async with ctx.change() as unit:
+            user = await insert_user(unit.unit, data.email, password_hash, data.name)
+            await mail_link(unit, user["id"], LinkPurpose.ADDRESS)
+            return await _start(unit.unit, ctx, user["id"], session, user_agent)
     except Duplicate:
         message = "Somebody has signed up with this address already"
         raise Invalid([problem(("data", "email"), message, "duplicate")]) from None
@@ -54,7 +56,7 @@ async def sign_in(
         raise _wrong()
     async with ctx.services.database.write() as connection:
         # The password may have been changed meanwhile, which ends the sessions that there were.
-        if (await _locked(connection, user["id"]))["password_hash"] != user["password_hash"]:
+        if (await lock_user(connection, user["id"]))["password_hash"] != user["password_hash"]:
             raise _wrong()
         return await _start(connection, ctx, user["id"], session, user_agent)
 
@@ -65,22 +67,29 @@ async def sign_out(ctx: Context, session: str) -> None:
         await end_session(connection, session)
 
 
-@requires(None, kinds=_IN_A_BROWSER)
+@requires(None, kinds=IN_A_BROWSER)
 async def change_password(ctx: Context, data: PasswordChange) -> None:
-    """Change the user's password and end all other sessions. Raises `Invalid` for a wrong current one."""
+    """Change the user's password and end all other sessions, and the links for who forgot it.
+
+    The user is told by mail, if the address is known to be theirs. Raises `Invalid` for a wrong current one.
+    """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     wanted = select(_users).where(_users.c.id == ctx.principal.user_id)
-    async with ctx.services.database.read() as connection:
+    async with ctx.read() as connection:
         user = (await connection.execute(wanted)).mappings().one()
     if not await verify_password_aside(data.current_password, user["password_hash"]):
         raise _not_current()
     password_hash = await hash_password_aside(data.new_password)
-    async with ctx.services.database.write() as connection:
-        row = await _locked(connection, user["id"])
+    async with ctx.change() as unit:
+        row = await lock_user(unit.unit, user["id"])
         if row["password_hash"] != user["password_hash"]:
             raise _not_current()
-        await update_row(connection, UserRow, row, password_hash=password_hash)
-        await end_other_sessions(connection, user["id"], ctx.principal.credential_id)
+        await update_row(unit.unit, UserRow, row, password_hash=password_hash)
+        await end_sessions(unit.unit, user["id"], kept=ctx.principal.credential_id)
+        await end_links(unit.unit, user["id"], LinkPurpose.PASSWORD)
+        # Nobody is mailed again and again who may not be the one who has signed up.
+        if row["email_verified_at"] is not None:
+            await mail_password_change(unit, row)
 
 
 async def _start(
@@ -89,11 +98,6 @@ async def _start(
     if session is not None:
         await end_session(connection, session)
     return await start_session(connection, user_id, ctx.caller.address, user_agent)
-
-
-async def _locked(connection: AsyncConnection, user_id: UUID) -> dict[str, Any]:
-    found = await connection.execute(select(_users).where(_users.c.id == user_id).with_for_update())
-    return dict(found.mappings().one())
 
 
 def _wrong() -> Invalid:

@@ -1,4 +1,4 @@
-"""What people send to sign up, sign in and change their password; only the pages take it."""
+"""What people send to sign up, sign in and set their password; only the pages take it."""
 
 from typing import Annotated
 
@@ -28,6 +28,19 @@ class SignIn(Input):
 
     email: Annotated[str, Field(max_length=320)]
     password: GivenPassword
+
+
+class ForgottenPassword(Input):
+    """Whose password is forgotten."""
+
+    email: Email
+
+
+class NewPassword(Input):
+    """A new password in the place of a forgotten one, and the secret of the link that was mailed."""
+
+    token: Annotated[str, Field(max_length=100)]
+    password: Password
 
 
 class PasswordChange(Input):

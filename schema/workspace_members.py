@@ -34,7 +34,10 @@ class WorkspaceMember(Resource):
 
 @graphql_input
 class WorkspaceMemberInvite(Input):
-    """An address to invite; a user who has it belongs to the workspace at once, others when they sign up."""
+    """An address to invite.
+
+    A user who has it belongs to the workspace at once, others once they have signed up and confirmed it.
+    """
 
     email: Email
     workspace_id: WorkspaceIdInput = None

@@ -85,6 +85,13 @@ class CredentialKind(StrEnum):
     BROWSER_SESSION = "us"
 
 
+class LinkPurpose(StrEnum):
+    """What a link that a user was mailed is for."""
+
+    ADDRESS = "address"
+    PASSWORD = "password"  # noqa: S105
+
+
 class FileShareSessionStatus(StrEnum):
     CREATED = "created"
     ACTIVE = "active"

@@ -1,4 +1,4 @@
-"""What is the user's own: the password, the browsers signed in, the applications that were allowed."""
+"""What is the user's own: address, password, the browsers signed in, the applications that were allowed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from gateway.web.browser_names import browser_name
 from gateway.web.forms import Form
 from gateway.web.scope_words import in_words
 from gateway.web.visits import Visit, page
+from resolvers.address_confirmations import mail_address_confirmation
 from resolvers.authorized_applications import list_authorized_applications, revoke_authorized_application
 from resolvers.browser_sessions import delete_browser_session, list_browser_sessions
 from resolvers.sign_in import change_password
@@ -18,6 +19,7 @@ from schema.errors import Invalid, NotFound
 from schema.pages import MOST_PER_PAGE
 
 PATH = "/account"
+CONFIRMATION_PATH = f"{PATH}/address-confirmation"
 SESSIONS_PATH = f"{PATH}/browser-sessions"
 APPLICATIONS_PATH = f"{PATH}/authorized-applications"
 
@@ -26,6 +28,7 @@ def account_routes() -> list[Route]:
     return [
         Route(PATH, page(show_account)),
         Route(PATH, page(take_password), methods=["POST"]),
+        Route(CONFIRMATION_PATH, page(send_confirmation), methods=["POST"]),
         Route(SESSIONS_PATH, page(show_sessions)),
         Route(f"{SESSIONS_PATH}/{{id}}/end", page(end_session), methods=["POST"]),
         Route(APPLICATIONS_PATH, page(show_applications)),
@@ -50,6 +53,14 @@ async def take_password(visit: Visit) -> Response:
             shortest_password=SHORTEST_PASSWORD,
         )
     return visit.redirect(PATH, "The password is changed, and every other browser is signed out.")
+
+
+async def send_confirmation(visit: Visit) -> Response:
+    """Mail the link that proves the address once more."""
+    await visit.form()
+    is_sent = await visit.call(mail_address_confirmation)
+    said = "The mail is on its way; only its link counts now." if is_sent else "Your address is confirmed."
+    return visit.redirect(PATH, said)
 
 
 async def show_sessions(visit: Visit) -> Response:

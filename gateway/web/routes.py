@@ -6,6 +6,8 @@ from starlette.routing import Route
 
 from gateway.web.access_tokens import access_token_routes
 from gateway.web.account import account_routes
+from gateway.web.address_confirmation import address_confirmation_routes
+from gateway.web.forgotten_password import forgotten_password_routes
 from gateway.web.oauth_clients import oauth_client_routes
 from gateway.web.sign_in import sign_in_routes
 from gateway.web.workspace_members import member_routes
@@ -16,6 +18,8 @@ def settings_routes(*, sign_up_open: bool) -> list[Route]:
     """Sign-up (where it is open), sign-in, workspaces with their settings, and the user's account."""
     return [
         *sign_in_routes(sign_up_open=sign_up_open),
+        *address_confirmation_routes(),
+        *forgotten_password_routes(),
         *workspace_routes(),
         *member_routes(),
         *access_token_routes(),

@@ -22,6 +22,7 @@ SIGN_UP_PATH, SIGN_OUT_PATH = "/sign-up", "/sign-out"
 # Browsers hold a form's Content-Security-Policy against every redirect that follows it, and this one leads
 # to other applications.
 AUTHORIZE_PATH = "/oauth2/authorize"
+SIGNED_UP = "Your account is ready. We have mailed you a link: follow it to confirm your address."
 
 
 def sign_in_routes(*, sign_up_open: bool) -> list[Route]:
@@ -61,7 +62,8 @@ class Entrance:
         return self._show(visit.as_visitor(), "sign_up.html", Form.of(next=_next_path(visit)))
 
     async def take_sign_up(self, visit: Visit) -> Response:
-        return await self._take(visit.as_visitor(), "sign_up.html", sign_up, ("email", "name"))
+        names = ("email", "name")
+        return await self._take(visit.as_visitor(), "sign_up.html", sign_up, names, SIGNED_UP)
 
     def _show(self, visit: Visit, template: str, form: Form, status_code: int = 200) -> Response:
         return visit.render(
@@ -73,7 +75,12 @@ class Entrance:
         )
 
     async def _take(
-        self, visit: Visit, template: str, resolver: Callable[..., Any], names: tuple[str, ...]
+        self,
+        visit: Visit,
+        template: str,
+        resolver: Callable[..., Any],
+        names: tuple[str, ...],
+        notice: str | None = None,
     ) -> Response:
         form = await visit.form()
         data = {name: value for name in names if (value := form.optional(name)) is not None}
@@ -86,7 +93,7 @@ class Entrance:
             )
         except Invalid as invalid:
             return self._show(visit, template, form.refused(invalid), 422)
-        return _enter(visit, credential, local_path(form.raw("next")))
+        return _enter(visit, credential, local_path(form.raw("next")), notice)
 
 
 async def leave(visit: Visit) -> Response:
@@ -104,12 +111,12 @@ def _next_path(visit: Visit) -> str:
     return local_path(visit.request.query_params.get("next", ""))
 
 
-def _enter(visit: Visit, credential: Credential, next_path: str) -> Response:
+def _enter(visit: Visit, credential: Credential, next_path: str, notice: str | None) -> Response:
     """Give the browser its new session, never one that it had before, and go on."""
     if next_path.startswith(AUTHORIZE_PATH):
         response = visit.render("continue.html", path=next_path)
     else:
-        response = visit.redirect(next_path)
+        response = visit.redirect(next_path, notice)
     visit.cookies.write(response, SESSION, credential.text, seconds=int(LIFE.total_seconds()))
     visit.cookies.clear(response, VISITOR)
     return response

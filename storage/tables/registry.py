@@ -10,6 +10,7 @@ from storage.tables import (  # noqa: F401
     file_share_sessions,
     files,
     idempotency_keys,
+    mailed_links,
     mails,
     metric_cells,
     metrics,

@@ -1,0 +1,78 @@
+"""How users who forgot their password set a new one: by a link that their address is mailed."""
+
+from contextlib import suppress
+
+from oauth.grants import end_user
+from oauth.passwords import hash_password_aside
+from resolvers.accounts import find_user, verify_address
+from resolvers.browser_sessions import end_sessions
+from resolvers.context import Context
+from resolvers.mailed_links import LinkState, MailedLink, find_link, mail_link, use_link
+from resolvers.mails import make_mail, send_mails
+from resolvers.operations import public
+from schema.accounts import ForgottenPassword, NewPassword
+from schema.errors import RateLimited
+from storage.enums import LinkPurpose
+from storage.rows import Values, update_row
+from storage.tables.users import UserRow
+
+# Where the page is on which a link is asked for.
+PATH = "/forgotten-password"
+
+
+@public("who asks has no other way in", restricted=True)
+async def request_new_password(ctx: Context, data: ForgottenPassword) -> None:
+    """Mail the user with this address a link, if there is one and they were not mailed five in an hour.
+
+    All of it comes after the answer, which is the same, and takes the same time, for any address.
+    """
+
+    async def send() -> None:
+        async with ctx.change() as unit:
+            user = await find_user(unit.unit, data.email)
+            if user is not None:
+                with suppress(RateLimited):
+                    await mail_link(unit, user["id"], LinkPurpose.PASSWORD)
+
+    ctx.caller.after_response.append(send)
+
+
+@public("the link is the credential")
+async def get_forgotten_password(ctx: Context, token: str) -> MailedLink:
+    """What the link with this secret is worth; looking at it does not use it."""
+    async with ctx.read() as connection:
+        return await find_link(connection, token, LinkPurpose.PASSWORD)
+
+
+@public("the link is the credential", restricted=True)
+async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
+    """Use the link: the password is changed, all browsers are signed out, and the address is proved."""
+    async with ctx.read() as connection:
+        link = await find_link(connection, data.token, LinkPurpose.PASSWORD)
+    if link.state is not LinkState.VALID:
+        return link
+    password_hash = await hash_password_aside(data.password)
+    async with ctx.change() as unit:
+        link = await use_link(unit.unit, data.token, LinkPurpose.PASSWORD)
+        if link.user is not None and link.state is LinkState.VALID:
+            user = await _proved(unit, link.user)
+            await update_row(unit.unit, UserRow, user, password_hash=password_hash)
+            await end_sessions(unit.unit, user["id"])
+            await mail_password_change(unit, user)
+        return link
+
+
+async def mail_password_change(unit: Context, user: Values) -> None:
+    """Tell the user that their password was changed: it may have been somebody else."""
+    forgotten = f"{unit.services.auth_url}{PATH}"
+    mail = make_mail(user["email"], "password_change", address=user["email"], forgotten=forgotten)
+    await send_mails(unit, [mail])
+
+
+async def _proved(unit: Context, user: Values) -> Values:
+    """The user, whose address this link has proved."""
+    if user["email_verified_at"] is not None:
+        return user
+    # Whoever signed up with the address may not have been the one who has it, and keeps nothing.
+    await end_user(unit.unit, user["id"])
+    return await verify_address(unit.unit, user)

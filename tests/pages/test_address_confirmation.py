@@ -1,0 +1,263 @@
+"""Who signs up is mailed a link, and belongs where they were invited once they have confirmed by it."""
+
+import asyncio
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from storage.clock import now
+from tests.conftest import run_gateway
+from tests.mailed import mails_to
+from tests.pages.browsing import browsing, signed_in
+from tests.pages.mailed_links import (
+    ask_for_a_link,
+    change_address,
+    change_links,
+    latest_link,
+    linked_rows,
+    mailed_links,
+    sign_up,
+    token_of,
+)
+
+BUTTON = "Confirm the address"
+CONFIRMED = "Your address is confirmed"
+
+
+@pytest_asyncio.fixture
+async def browser(gateway):
+    async with browsing(gateway) as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture
+async def elsewhere(gateway):
+    """Another browser, where nobody is signed in."""
+    async with browsing(gateway) as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture
+async def email(browser):
+    return await sign_up(browser)
+
+
+async def invite(gateway, tenant, email):
+    async with signed_in(gateway, tenant) as owner:
+        data = {"email": email, "workspace_id": tenant.id}
+        answer = await owner.client.post(
+            "/api/workspace-members/", json=data, headers={"Sec-Fetch-Site": "same-origin"}
+        )
+        assert answer.status_code == 201
+
+
+async def test_who_signs_up_is_mailed_one_link_and_told_so(gateway, browser):
+    email = await sign_up(browser)
+    assert "We have mailed you a link" in browser.text
+    (text,) = await mails_to(gateway, email)
+    assert text.count("http://gateway/confirm-address?token=") == 1
+    assert email in text
+
+
+async def test_a_refused_sign_up_mails_nothing(gateway, browser, tenant):
+    await browser.open("/sign-up")
+    await browser.press("Create the account", email=tenant.user_email, password="a long password")
+    assert await mails_to(gateway, tenant.user_email) == []
+
+
+async def test_by_the_link_an_address_joins_the_workspaces_that_invited_it(
+    gateway, browser, elsewhere, email, tenant, other_tenant
+):
+    """In whatever browser it is opened; invitations that come later join at once."""
+    await invite(gateway, tenant, email.upper())
+    await browser.open("/workspaces")
+    assert tenant.slug not in browser.text
+    assert "Confirm your address" in browser.text
+    await elsewhere.open(await latest_link(gateway, email))
+    assert email in elsewhere.text
+    answer = await elsewhere.press(BUTTON)
+    assert (answer.status_code, CONFIRMED in elsewhere.text) == (200, True)
+    assert "duograph_session" not in elsewhere.client.cookies
+    await invite(gateway, other_tenant, email)
+    await browser.open("/workspaces")
+    assert tenant.slug in browser.text
+    assert other_tenant.slug in browser.text
+    assert "Confirm your address" not in browser.text
+
+
+async def test_a_program_that_follows_links_in_mails_confirms_nothing(gateway, browser, elsewhere, email):
+    path = await latest_link(gateway, email)
+    for _ in range(3):
+        assert (await elsewhere.client.get(path)).status_code == 200
+        assert (await elsewhere.client.head(path)).status_code == 200
+    await browser.open("/account")
+    assert "Confirm your address" in browser.text
+    await elsewhere.open(path)
+    await elsewhere.press(BUTTON)
+    assert CONFIRMED in elsewhere.text
+
+
+async def test_the_owner_of_a_workspace_who_was_never_invited_confirms_too(gateway, browser, email):
+    await browser.press("Create the workspace", name="Observatory", slug=f"w-{uuid4().hex}")
+    await browser.open(await latest_link(gateway, email))
+    await browser.press(BUTTON)
+    await browser.open("/account")
+    assert "Confirm your address" not in browser.text
+
+
+async def test_a_link_that_was_used_says_that_the_address_is_confirmed(gateway, elsewhere, email):
+    path = await latest_link(gateway, email)
+    await elsewhere.open(path)
+    form = elsewhere.form(BUTTON)
+    for _ in range(2):
+        answer = await elsewhere.send(form.action, form.fields)
+        assert (answer.status_code, CONFIRMED in elsewhere.text) == (200, True)
+    await elsewhere.open(path)
+    assert CONFIRMED in elsewhere.text
+
+
+async def test_a_link_used_many_times_at_once_is_used_once(gateway, elsewhere, email, tenant):
+    await invite(gateway, tenant, email)
+    await elsewhere.open(await latest_link(gateway, email))
+    form = elsewhere.form(BUTTON)
+    async with browsing(gateway) as another:
+        await another.open(await latest_link(gateway, email))
+        second = another.form(BUTTON)
+        answers = await asyncio.gather(
+            *(elsewhere.send(form.action, form.fields) for _ in range(3)),
+            *(another.send(second.action, second.fields) for _ in range(3)),
+        )
+    assert {answer.status_code for answer in answers} == {200}
+    (row,) = await linked_rows(gateway, email)
+    assert row["used_at"] is not None
+
+
+async def test_an_expired_link_confirms_nothing_and_says_so(gateway, browser, elsewhere, email):
+    (row,) = await linked_rows(gateway, email)
+    assert row["expires_at"] - row["created_at"] == timedelta(days=3)
+    path = await latest_link(gateway, email)
+    await elsewhere.open(path)
+    form = elsewhere.form(BUTTON)
+    await change_links(gateway, email, expires_at=now())
+    for answer in (await elsewhere.send(form.action, form.fields), await elsewhere.open(path)):
+        assert answer.status_code == 410
+        assert "This link has expired" in elsewhere.text
+    await browser.open("/account")
+    assert "Confirm your address" in browser.text
+
+
+@pytest.mark.parametrize("token", ["A" * 43, "", "x", "%00", "%ff", "A" * 10_000, "<script>"])
+async def test_a_wrong_link_says_so(elsewhere, token):
+    for path in ("/confirm-address", "/new-password"):
+        answer = await elsewhere.open(f"{path}?token={token}")
+        assert answer.status_code == 404
+        assert "This link is not right" in elsewhere.text
+        assert "<script>" not in answer.text
+
+
+async def test_a_link_for_a_new_password_confirms_no_address(gateway, browser, elsewhere, email):
+    """Each link is for one purpose, whatever page or form it is brought to."""
+    first = await latest_link(gateway, email)
+    await ask_for_a_link(elsewhere, email)
+    other = await latest_link(gateway, email)
+    assert other.startswith("/new-password")
+    answer = await elsewhere.open(f"/confirm-address?token={token_of(other)}")
+    assert answer.status_code == 404
+    await elsewhere.open(first)
+    answer = await elsewhere.press(BUTTON, token=token_of(other))
+    assert answer.status_code == 404
+    await browser.open("/account")
+    assert "Confirm your address" in browser.text
+
+
+async def test_a_link_proves_nothing_of_an_address_that_came_later(gateway, browser, elsewhere, email):
+    path = await latest_link(gateway, email)
+    await elsewhere.open(path)
+    await change_address(gateway, email, f"new-{email}")
+    answer = await elsewhere.press(BUTTON)
+    assert (answer.status_code, CONFIRMED in elsewhere.text) == (410, False)
+    await browser.open("/account")
+    assert "Confirm your address" in browser.text
+
+
+async def test_only_the_link_of_the_latest_mail_counts(gateway, browser, elsewhere, email):
+    await browser.open("/account")
+    await browser.press("Send the mail again")
+    assert "The mail is on its way" in browser.text
+    first, second = await mailed_links(gateway, email)
+    answer = await elsewhere.open(first)
+    assert (answer.status_code, "This link has been replaced" in elsewhere.text) == (410, True)
+    await elsewhere.open(second)
+    await elsewhere.press(BUTTON)
+    assert CONFIRMED in elsewhere.text
+
+
+async def test_five_mails_are_sent_within_an_hour_and_no_more(gateway, browser, email):
+    for _ in range(4):
+        await browser.open("/account")
+        await browser.press("Send the mail again")
+    await browser.open("/account")
+    answer = await browser.press("Send the mail again")
+    assert answer.status_code == 429
+    assert 3500 < int(answer.headers["retry-after"]) <= 3600
+    assert "5 such mails were sent within an hour" in browser.text
+    assert len(await mailed_links(gateway, email)) == 5
+    await change_links(gateway, email, created_at=now() - timedelta(hours=1, seconds=1))
+    await browser.open("/account")
+    assert (await browser.press("Send the mail again")).status_code == 200
+    assert len(await mailed_links(gateway, email)) == 6
+
+
+async def test_many_who_ask_at_once_are_mailed_no_more_than_one_who_does(gateway, browser, email):
+    await browser.open("/account")
+    form = browser.form("Send the mail again")
+    await asyncio.gather(*(browser.send(form.action, form.fields) for _ in range(8)))
+    assert len(await mailed_links(gateway, email)) == 5
+    assert [row["ended_at"] is None for row in await linked_rows(gateway, email)].count(True) == 1
+
+
+async def test_one_browser_address_is_refused_beyond_its_budget(database_url, tmp_path):
+    async for gateway in run_gateway(database_url, tmp_path, rate_limit_restricted=3):
+        async with browsing(gateway) as browser:
+            email = await sign_up(browser)
+            await browser.open("/account")
+            form = browser.form("Send the mail again")
+            statuses = [(await browser.send(form.action, form.fields)).status_code for _ in range(3)]
+            assert statuses == [200, 200, 429]
+            assert len(await mailed_links(gateway, email)) == 3
+
+
+async def test_a_confirmed_address_is_mailed_nothing_more(gateway, browser, email):
+    await browser.open("/account")
+    form = browser.form("Send the mail again")
+    await browser.open(await latest_link(gateway, email))
+    await browser.press(BUTTON)
+    await browser.send(form.action, form.fields)
+    assert "Your address is confirmed." in browser.text
+    assert "Send the mail again" not in browser.text
+    assert len(await mailed_links(gateway, email)) == 1
+
+
+async def test_another_sites_form_neither_confirms_nor_sends(gateway, browser, elsewhere, email):
+    path = await latest_link(gateway, email)
+    forged = [("token", token_of(path))]
+    await elsewhere.open(path)
+    own = elsewhere.form(BUTTON).fields
+    for fields, headers in ((forged, {}), (own, {"Sec-Fetch-Site": "cross-site"})):
+        assert (await elsewhere.send("/confirm-address", fields, **headers)).status_code == 403
+    assert (await browser.send("/account/address-confirmation", forged)).status_code == 403
+    await elsewhere.open("/sign-in")
+    await elsewhere.send("/account/address-confirmation", elsewhere.form("Sign in").fields)
+    assert elsewhere.path.startswith("/sign-in")
+    assert len(await mailed_links(gateway, email)) == 1
+    await browser.open("/account")
+    assert "Confirm your address" in browser.text
+
+
+async def test_what_is_kept_of_a_link_does_not_tell_its_secret(gateway, email):
+    token = token_of(await latest_link(gateway, email))
+    (row,) = await linked_rows(gateway, email)
+    assert token not in str(row)
+    assert len(row["hash"]) == 64
