@@ -165,6 +165,9 @@ PAGES = [
     "/account/personal-access-tokens",
     "/account/authorized-applications",
     "/account/browser-sessions",
+    "/forgotten-password",
+    "/new-password",
+    "/confirm-address",
 ]
 
 
