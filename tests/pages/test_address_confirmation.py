@@ -261,3 +261,11 @@ async def test_what_is_kept_of_a_link_does_not_tell_its_secret(gateway, email):
     (row,) = await linked_rows(gateway, email)
     assert token not in str(row)
     assert len(row["hash"]) == 64
+
+
+async def test_a_link_is_forgotten_a_month_later(gateway, browser, email):
+    await change_links(gateway, email, created_at=now() - timedelta(days=30, seconds=1))
+    await browser.open("/account")
+    await browser.press("Send the mail again")
+    (row,) = await linked_rows(gateway, email)
+    assert row["ended_at"] is None
