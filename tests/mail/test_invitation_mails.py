@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from resolvers.accounts import create_user
-from tests.mail.reading import mails_to
+from tests.mailed import mails_to
 from tests.surfaces import Refused
 
 

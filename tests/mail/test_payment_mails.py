@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from schema.prose import write_amount, write_day
 from schema.scalars import write_moment
-from tests.mail.reading import mails_to
+from tests.mailed import mails_to
 from tests.surfaces import Refused
 
 PAYMENT = {"amount": 1900, "currency": "usd"}

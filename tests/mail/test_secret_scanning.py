@@ -19,8 +19,8 @@ from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthGrantRow
 from tests.conftest import make_tenant, make_token, run_gateway
-from tests.mail.reading import mails_to
 from tests.mail.scanning import PATH, URL, find, still_works
+from tests.mailed import mails_to
 from tests.surfaces import Rest
 
 

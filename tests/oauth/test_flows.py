@@ -1,6 +1,5 @@
 """Whole flows on a live gateway: Authlib's own client, a real browser, and all that discovery names."""
 
-import shutil
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -8,10 +7,10 @@ from urllib.parse import urlencode, urlsplit
 import httpx
 import pytest
 from authlib.integrations.httpx_client import AsyncOAuth2Client
-from playwright.async_api import Page, Route, async_playwright, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.conftest import Tenant
-from tests.gateway.test_pages_in_browser import CHROMIUM_ARGUMENTS, RECORD_VIOLATIONS
+from tests.in_browser import RECORD_VIOLATIONS
 from tests.live import serve
 from tests.oauth.applications import CHALLENGE, PKCE, REDIRECT_URI, VERIFIER, told
 from tests.pages.browsing import PASSWORD, Browsing
@@ -182,25 +181,17 @@ async def go_through(page: Page, live: Live, workspace: str) -> dict[str, str]:
     return told(page.url)
 
 
-async def test_a_person_connects_an_application_in_a_real_browser(live):
-    executable = shutil.which("chromium")
-    if executable is None:
-        pytest.fail("This test needs Chromium, which is not on the PATH: run `make browser`.", pytrace=False)
+async def test_a_person_connects_an_application_in_a_real_browser(live, chromium):
     user = {"Authorization": f"Bearer {live.tenant.personal_token}"}
-    async with (
-        httpx.AsyncClient(base_url=live.address, timeout=PATIENCE) as caller,
-        async_playwright() as playwright,
-    ):
+    async with httpx.AsyncClient(base_url=live.address, timeout=PATIENCE) as caller:
         second = {"name": "Second studio", "slug": "second-studio"}
         made = (await caller.post("/api/workspaces/", json=second, headers=user)).json()
-        browser = await playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGUMENTS)
-        context = await browser.new_context()
+        context = await chromium.new_context()
         context.set_default_timeout(PATIENCE * 1000)
-        expect.set_options(timeout=PATIENCE * 1000)
         await context.add_init_script(RECORD_VIOLATIONS)
         await context.route("https://app.example.com/**", connected)
         answer = await go_through(await context.new_page(), live, "Second studio")
-        await browser.close()
+        await context.close()
 
         proof = {"auth": (live.client["client_id"], live.client["client_secret"])}
         form = {"grant_type": "authorization_code", "code": answer["code"], "redirect_uri": REDIRECT_URI}

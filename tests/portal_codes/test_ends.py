@@ -2,43 +2,18 @@
 
 import asyncio
 from datetime import timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
-import pytest
 from sqlalchemy import select
 
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.portal_codes import PortalCodeRow
 from tests.mailed import latest_code
-from tests.portal_codes import another, authenticate, change_codes, refused_code, request
+from tests.portal_codes.calling import another, authenticate, change_codes, refused_code, request
 from tests.surfaces import Refused
 
 _codes = table_of(PortalCodeRow)
-
-
-@pytest.fixture
-def address():
-    return f"ada-{uuid4().hex}@example.com"
-
-
-@pytest.fixture
-async def customer(surface, address):
-    return await surface.create_customer(data={"email": address, "name": "Ada"})
-
-
-@pytest.fixture
-def anyone(caller):
-    return caller(None)
-
-
-@pytest.fixture
-async def team(surface, address):
-    """A team whose owner has an address of its own, and a second member."""
-    data = {"email": address, "type": "team", "owner": {"email": f"owner-{address}"}}
-    made = await surface.create_customer(data=data)
-    await surface.create_member(data={"customer_id": made["id"], "email": f"bo-{address}"})
-    return await surface.get_customer(id=made["id"])
 
 
 async def test_a_code_works_once(anyone, gateway, tenant, customer, address):

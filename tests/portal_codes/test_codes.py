@@ -13,34 +13,10 @@ from storage.enums import CredentialKind
 from storage.rows import table_of
 from storage.tables.portal_codes import PortalCodeRow
 from tests.mailed import latest_code, mails_to
-from tests.portal_codes import authenticate, change_codes, request
+from tests.portal_codes.calling import authenticate, change_codes, request
 from tests.surfaces import Refused
 
 _codes = table_of(PortalCodeRow)
-
-
-@pytest.fixture
-def address():
-    return f"ada-{uuid4().hex}@example.com"
-
-
-@pytest.fixture
-async def customer(surface, address):
-    return await surface.create_customer(data={"email": address, "name": "Ada"})
-
-
-@pytest.fixture
-def anyone(caller):
-    return caller(None)
-
-
-@pytest.fixture
-async def team(surface, address):
-    """A team whose owner has an address of its own, and a second member."""
-    data = {"email": address, "type": "team", "owner": {"email": f"owner-{address}"}}
-    made = await surface.create_customer(data=data)
-    await surface.create_member(data={"customer_id": made["id"], "email": f"bo-{address}"})
-    return await surface.get_customer(id=made["id"])
 
 
 async def test_a_mailed_code_opens_a_session_of_an_hour(surface, anyone, gateway, tenant, customer, address):
@@ -101,9 +77,9 @@ async def test_the_mail_says_whose_portal_it_is_and_where_to_enter_the_code(
     anyone, gateway, tenant, customer, address
 ):
     await request(anyone, tenant, address)
-    (text,) = await mails_to(gateway, address)
-    assert "portal of Acme" in text
-    assert f"http://gateway/{tenant.slug}/portal within 30 minutes" in text
+    (mail,) = await mails_to(gateway, address)
+    assert "portal of Acme" in mail.text
+    assert f"http://gateway/{tenant.slug}/portal within 30 minutes" in mail.text
 
 
 async def test_an_unknown_address_is_answered_alike_and_mailed_nothing(anyone, gateway, tenant, customer):
