@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from fastapi import FastAPI
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Lifespan
@@ -25,7 +26,7 @@ from gateway.origins import origin_of
 from gateway.settings import Settings
 from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.authorize import authorize_routes
-from gateway.web.pages import explorer_response, page_routes
+from gateway.web.pages import explorer_response, page_routes, render_lost
 from gateway.web.portal import portal_routes
 from gateway.web.routes import settings_routes
 from oauth.signed_reports import ReportKeys
@@ -106,6 +107,7 @@ def create_app(settings: Settings) -> FastAPI:
         await limiter.close()
 
     app = make_api(lifespan)
+    app.exception_handler(HTTPException)(render_lost)
     app.state.context = make_context
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
     app.router.routes.extend(_protocol_routes(settings))

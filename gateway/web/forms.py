@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -12,6 +12,7 @@ from itsdangerous import Signer
 from starlette.requests import Request
 
 from gateway.origins import is_from_elsewhere
+from gateway.web.problem_words import in_plain_words
 from rest_compat.reading import read_body
 from schema.errors import Invalid, NotPermitted, Problem, problem
 
@@ -24,11 +25,13 @@ _CONTENT_TYPE = "application/x-www-form-urlencoded"
 class Form:
     """Values by the name of their field, and the problems that a resolver found in them.
 
-    A field is named like the input's: `name`, or `feature_settings.analytics_read` for a nested one.
+    A field is named like the input's: `name`, or `feature_settings.analytics_read` for a nested one. `labels`
+    are what its page calls the fields, noted as they are drawn.
     """
 
     values: Mapping[str, Sequence[str]]
     problems: Sequence[Problem] = ()
+    labels: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, **values: Any) -> Form:
@@ -64,8 +67,18 @@ class Form:
         for entry in self.problems:
             parts = [part for part in entry["loc"] if isinstance(part, str)]
             name = ".".join(parts[1:] if parts[:1] == ["data"] else parts)
-            found.setdefault(name, str(entry["msg"]))
+            found.setdefault(name, in_plain_words(entry))
         return found
+
+    def label(self, name: str, text: str) -> str:
+        """`text`, noted as what the page calls the field."""
+        self.labels[name] = text
+        return text
+
+    def called(self, name: str, message: str) -> str:
+        """The message with the field's label before it, for where it does not stand beside the field."""
+        label = self.labels.get(name, "").removesuffix(" (optional)")
+        return f"{label}{'' if label.endswith('?') else ':'} {message}" if label else message
 
 
 def token_for(secret: bytes, binding: str) -> str:

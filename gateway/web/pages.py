@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from gateway.web.assets import static_route
 from gateway.web.html import content_security_policy, html_page
+from rest_compat.api import PREFIX, render_http_exception
 
 EXAMPLE_FOLDER = Path(__file__).parent / "examples"
 EXAMPLE_NAMES = ("shares", "create_share", "viewer")
@@ -53,6 +55,18 @@ def explorer_response() -> HTMLResponse:
     """The GraphQL explorer, which posts to the path it is served at."""
     examples = json.dumps([asdict(example) for example in explorer_examples()])
     return html_page("explorer.html", policy=EXPLORER_POLICY, examples=examples)
+
+
+async def render_lost(request: Request, exception: HTTPException) -> Response:
+    """What the router refuses: a page for whoever opens an address in a browser, else as REST says it."""
+    refusal = await render_http_exception(request, exception)
+    accepted = request.headers.get("accept", "")
+    if request.method != "GET" or "text/html" not in accepted or request.url.path.startswith(f"{PREFIX}/"):
+        return refusal
+    response = html_page("lost.html", status_code=refusal.status_code, path=request.url.path)
+    if allowed := refusal.headers.get("Allow"):
+        response.headers["Allow"] = allowed
+    return response
 
 
 def page_routes(base_url: str, auth_url: str) -> list[BaseRoute]:

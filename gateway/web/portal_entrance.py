@@ -63,7 +63,7 @@ async def take_leave(portal: PortalVisit) -> Response:
     """End the session in every browser."""
     await portal.visit.form()
     await portal.visit.call(end_portal_session)
-    return portal.leave("You have left the portal.")
+    return portal.leave("You are signed out.")
 
 
 def _ask_again(portal: PortalVisit, form: Form) -> Response:

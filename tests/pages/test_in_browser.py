@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.conftest import Tenant
-from tests.gateway.test_pages_in_browser import CHROMIUM_ARGUMENTS, RECORD_VIOLATIONS
+from tests.in_browser import lightness, opened, overflows
 from tests.live import serve
 from tests.pages.browsing import PASSWORD
 
@@ -28,29 +24,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Tenant
     folder = tmp_path_factory.mktemp("site")
     with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as running:
         yield running
-
-
-@pytest_asyncio.fixture(scope="module")
-async def chromium() -> AsyncIterator[Browser]:
-    executable = shutil.which("chromium")
-    if executable is None:
-        pytest.fail("These tests need Chromium, which is not on the PATH: run `make browser`.", pytrace=False)
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=executable, args=CHROMIUM_ARGUMENTS)
-        yield browser
-        await browser.close()
-
-
-@asynccontextmanager
-async def opened(chromium: Browser, **options: Any) -> AsyncIterator[Page]:
-    """A page of a browser where nobody is signed in; leaving fails on a breach of its policy."""
-    context = await chromium.new_context(permissions=["clipboard-read", "clipboard-write"], **options)
-    await context.add_init_script(RECORD_VIOLATIONS)
-    page = await context.new_page()
-    yield page
-    if options.get("java_script_enabled", True):
-        assert await page.evaluate("window.violations") == []
-    await context.close()
 
 
 def in_a_shell(command: str) -> str:
@@ -70,7 +43,7 @@ async def test_the_third_minute_of_the_readme(
     chromium: Browser, site: tuple[str, Tenant], script: bool
 ) -> None:
     address, tenant = site
-    async with opened(chromium, java_script_enabled=script) as page:
+    async with opened(chromium, address, scripts=script) as page:
         await sign_in(page, address, tenant)
         await page.get_by_role("link", name="Acme").click()
         await page.get_by_role("link", name="Access tokens").click()
@@ -100,7 +73,7 @@ async def test_somebody_signs_up_and_makes_a_workspace_by_keyboard_alone(
     chromium: Browser, site: tuple[str, Tenant]
 ) -> None:
     address, _ = site
-    async with opened(chromium) as page:
+    async with opened(chromium, address) as page:
         await page.goto(f"{address}/sign-up")
 
         async def tab_to(name: str) -> None:
@@ -143,7 +116,7 @@ async def test_the_explorer_uses_the_session_without_a_token(
     chromium: Browser, site: tuple[str, Tenant]
 ) -> None:
     address, tenant = site
-    async with opened(chromium) as page:
+    async with opened(chromium, address) as page:
         await sign_in(page, address, tenant)
         asked = """async () => {
             const body = JSON.stringify({ query: "{ viewer { kind user { email } } }" });
@@ -171,16 +144,15 @@ PAGES = [
 ]
 
 
+@pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_every_page_fits_a_phone_and_follows_light_and_dark(
-    chromium: Browser, site: tuple[str, Tenant], scheme: str
+async def test_every_page_fits_the_screen_and_follows_light_and_dark(
+    chromium: Browser, site: tuple[str, Tenant], scheme: str, width: int
 ) -> None:
     address, tenant = site
-    lightness = set()
-    async with opened(chromium, color_scheme=scheme, viewport={"width": 390, "height": 800}) as page:
+    async with opened(chromium, address, scheme=scheme, width=width) as page:
         await sign_in(page, address, tenant)
         for path in PAGES:
             await page.goto(address + path.replace("SLUG", tenant.slug))
-            assert await page.evaluate("document.documentElement.scrollWidth") <= 390, path
-            lightness.add(await page.evaluate("getComputedStyle(document.body).backgroundColor"))
-    assert lightness == {"rgb(255, 255, 255)" if scheme == "light" else "rgb(18, 20, 27)"}
+            assert not await overflows(page), path
+            assert (await lightness(page) > 600) == (scheme == "light"), path

@@ -90,7 +90,7 @@ async def test_a_customer_comes_in_by_a_mailed_code(browser, gateway, rest, tena
     assert customer["email"] in browser.text
     await browser.press("Come in", code=await latest_code(gateway, customer["email"]))
     assert browser.path == portal_of(tenant)
-    assert browser.form("Leave")
+    assert browser.form("Sign out")
     assert (await rest.get_customer(id=customer["id"]))["email_verified"]
     await browser.open(f"{portal_of(tenant)}/profile")
     assert "Verified" in browser.text
@@ -118,7 +118,7 @@ async def test_a_wrong_code_is_said_beside_its_field_and_the_right_one_still_cou
     assert 'id="code-error"' in answer.text
     assert session_of(browser) is None
     await browser.press("Come in", code=code)
-    assert browser.form("Leave")
+    assert browser.form("Sign out")
 
 
 async def test_what_is_no_address_is_said_beside_the_field(browser, tenant):
@@ -131,8 +131,8 @@ async def test_what_is_no_address_is_said_beside_the_field(browser, tenant):
 async def test_whoever_leaves_is_out_in_every_browser(browser, gateway, rest, tenant, customer):
     link = await link_to(rest, customer)
     await browser.open(link)
-    await browser.press("Leave")
-    assert "You have left the portal." in browser.text
+    await browser.press("Sign out")
+    assert "You are signed out." in browser.text
     assert session_of(browser) is None
     await browser.open(link)
     assert "This link has ended." in browser.text

@@ -56,6 +56,32 @@ async def test_what_is_wrong_is_said_beside_each_field_and_nothing_is_lost(brows
     assert (await api.get_workspace(id=tenant.id))["name"] == "Acme"
 
 
+async def test_what_is_wrong_is_said_in_the_words_of_the_page(browser, tenant):
+    await browser.open(f"/workspaces/{tenant.slug}")
+    await browser.press("Save the settings", name="A", website="nowhere")
+    assert "Name: Enter at least 3 characters" in browser.text
+    assert "Website: Enter an address that begins with https:// or http://" in browser.text
+    await browser.open("/workspaces")
+    await browser.press("Create the workspace", name="", slug="Not a slug")
+    assert "Slug: Use the letters a to z and digits, in words joined by hyphens" in browser.text
+    await browser.open(f"/workspaces/{tenant.slug}/access-tokens")
+    await browser.press("Create the token", comment="", scopes=[])
+    assert "What is it for? Fill this in" in browser.text
+    assert "What may it do? Choose at least one" in browser.text
+
+
+async def test_an_address_without_a_page_is_a_page_for_browsers_and_json_for_programs(gateway):
+    page = await gateway.client.get("/nothing/at/all", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert (page.status_code, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert "<h1>Nothing is here</h1>" in page.text
+    assert "/nothing/at/all" in page.text
+    sent_only = await gateway.client.get("/sign-out", headers={"Accept": "text/html"})
+    assert (sent_only.status_code, sent_only.headers["Allow"]) == (405, "POST")
+    for path, accepted in (("/nothing/at/all", "*/*"), ("/api/nothing", "text/html")):
+        answer = await gateway.client.get(path, headers={"Accept": accepted})
+        assert (answer.status_code, answer.json()["error"]) == (404, "not_found")
+
+
 async def test_a_slug_that_is_taken_or_reserved_is_refused(browser, tenant):
     for slug, message in ((tenant.slug, "already"), ("account", "reserved"), ("sign-in", "reserved")):
         await browser.open("/workspaces")
@@ -71,9 +97,9 @@ async def test_members_are_invited_and_removed(browser, api, tenant):
     assert f"{invited} is invited." in browser.text
     await browser.press("Invite", email=invited)
     assert "already" in browser.text
-    await browser.press(f"Remove {invited}")
+    await browser.press("Take it back")
     assert [member["email"] for member in (await api.list_workspace_members())["data"]] == [tenant.user_email]
-    answer = await browser.press(f"Remove {tenant.user_email}")
+    answer = await browser.press("Remove the member")
     assert answer.status_code == 422
     assert "The last member of a workspace cannot go" in browser.text
 

@@ -1,0 +1,33 @@
+"""What is wrong with a field, in the words of the people who fill it in; the API speaks to programs."""
+
+from __future__ import annotations
+
+import re
+
+from schema.errors import Problem
+
+_EMPTY = "Fill this in"
+_WEB_ADDRESS = "Enter an address that begins with https:// or http://"
+_WORDS = {
+    "missing": _EMPTY,
+    "email": "Enter an e-mail address, like name@example.com",
+    "url_parsing": _WEB_ADDRESS,
+    "url_scheme": _WEB_ADDRESS,
+    "url_syntax_violation": _WEB_ADDRESS,
+    "string_pattern_mismatch": "Use the letters a to z and digits, in words joined by hyphens",
+    "too_short": "Choose at least one",
+    "country": "Choose a country of the list",
+    "redirect_uri": "Enter whole https addresses, or http ones on this machine, without a #",
+}
+_LENGTH = re.compile(r"String should have (at (?:least|most) \d+ characters?)")
+_SUBJECT = re.compile(r"^(?:Input|String|List|Value) should ")
+
+
+def in_plain_words(problem: Problem) -> str:
+    """A sentence about the field that it stands beside, without its full stop."""
+    message = str(problem["msg"])
+    if problem["type"] in _WORDS:
+        return _WORDS[problem["type"]]
+    if length := _LENGTH.fullmatch(message):
+        return _EMPTY if length[1] == "at least 1 character" else f"Enter {length[1]}"
+    return _SUBJECT.sub("This should ", message)
