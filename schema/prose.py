@@ -19,5 +19,10 @@ def write_amount(amount: int, currency: str) -> str:
 
 
 def write_day(moment: datetime) -> str:
-    """The day in UTC, like `January 31, 2026`."""
-    return format_date(moment.astimezone(UTC), format="long", locale=LOCALE)
+    """The day in UTC, like `31 January 2026`."""
+    return format_date(moment.astimezone(UTC), "d MMMM y", LOCALE)
+
+
+def write_moment(moment: datetime) -> str:
+    """The minute in UTC, like `31 January 2026, 09:30 UTC`."""
+    return f"{write_day(moment)}, {moment.astimezone(UTC):%H:%M} UTC"

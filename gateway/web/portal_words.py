@@ -1,40 +1,22 @@
-"""How the portal writes prices, sizes and moments for people."""
+"""What the portal writes for people beside `schema.prose`: prices, sizes and where links lead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 import pycountry
 
 from schema.prices import Price
+from schema.prose import write_amount, write_day, write_moment
 from storage.enums import Currency, PriceAmountType
 
-_SYMBOLS = {
-    Currency.AUD: "A$",
-    Currency.BRL: "R$",
-    Currency.CAD: "CA$",
-    Currency.CHF: "CHF ",
-    Currency.EUR: "€",
-    Currency.INR: "₹",
-    Currency.GBP: "£",
-    Currency.JPY: "¥",
-    Currency.SEK: "SEK ",
-    Currency.USD: "$",
-}
 _UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB")
 COUNTRIES: tuple[tuple[str, str], ...] = (
     ("", "Not given"),
     *sorted(((country.alpha_2, country.name) for country in pycountry.countries), key=lambda pair: pair[1]),
 )
-
-
-def money(amount: int, currency: Currency) -> str:
-    """Minor units with the currency's symbol: `€1,234.50`, `¥1,500`."""
-    digits = 0 if currency is Currency.JPY else 2
-    return f"{_SYMBOLS[currency]}{amount / 10**digits:,.{digits}f}"
 
 
 def price(offer: Price) -> str:
@@ -43,14 +25,14 @@ def price(offer: Price) -> str:
         return "Free"
     currency = offer.price_currency or Currency.USD
     if offer.price_amount is not None:
-        return money(offer.price_amount, currency)
+        return write_amount(offer.price_amount, currency)
     lowest, highest = offer.minimum_amount, offer.maximum_amount
     if lowest and highest is not None:
-        return f"{money(lowest, currency)} to {money(highest, currency)}"
+        return f"{write_amount(lowest, currency)} to {write_amount(highest, currency)}"
     if lowest:
-        return f"{money(lowest, currency)} or more"
+        return f"{write_amount(lowest, currency)} or more"
     if highest is not None:
-        return f"Up to {money(highest, currency)}"
+        return f"Up to {write_amount(highest, currency)}"
     return "Pay what you want"
 
 
@@ -60,17 +42,6 @@ def size(count: int) -> str:
     while value >= 1024 and place < len(_UNITS) - 1:
         value, place = value / 1024, place + 1
     return f"{count} {'byte' if count == 1 else 'bytes'}" if place == 0 else f"{value:.1f} {_UNITS[place]}"
-
-
-def moment(at: datetime) -> str:
-    """`31 January 2026, 09:30 UTC`."""
-    utc = at.astimezone(UTC)
-    return f"{utc.day} {utc:%B %Y, %H:%M} UTC"
-
-
-def day(at: datetime) -> str:
-    utc = at.astimezone(UTC)
-    return f"{utc.day} {utc:%B %Y}"
 
 
 def host(url: str) -> str:
@@ -84,11 +55,11 @@ def is_web(url: str | None) -> bool:
 
 
 WORDS: Mapping[str, Callable[..., Any]] = {
-    "money": money,
+    "money": write_amount,
     "price": price,
     "size": size,
-    "moment": moment,
-    "day": day,
+    "moment": write_moment,
+    "day": write_day,
     "host": host,
     "is_web": is_web,
 }
