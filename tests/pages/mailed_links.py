@@ -24,7 +24,7 @@ _links, _users = table_of(MailedLinkRow), table_of(UserRow)
 
 async def mailed_links(gateway: Gateway, email: str) -> list[str]:
     """The paths of all links that the address was mailed, the oldest first."""
-    return [path for text in await mails_to(gateway, email) for path in _LINK.findall(text)]
+    return [path for mail in await mails_to(gateway, email) for path in _LINK.findall(mail.text)]
 
 
 async def latest_link(gateway: Gateway, email: str) -> str:

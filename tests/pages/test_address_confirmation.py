@@ -56,9 +56,9 @@ async def invite(gateway, tenant, email):
 async def test_who_signs_up_is_mailed_one_link_and_told_so(gateway, browser):
     email = await sign_up(browser)
     assert "We have mailed you a link" in browser.text
-    (text,) = await mails_to(gateway, email)
-    assert text.count("http://gateway/confirm-address?token=") == 1
-    assert email in text
+    (mail,) = await mails_to(gateway, email)
+    assert mail.text.count("http://gateway/confirm-address?token=") == 1
+    assert email in mail.text
 
 
 async def test_a_refused_sign_up_mails_nothing(gateway, browser, tenant):
