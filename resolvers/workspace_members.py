@@ -51,6 +51,8 @@ async def get_workspace_member(ctx: Context, id: UUID) -> WorkspaceMember:
 async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> WorkspaceMember:
     """Invite an address to a workspace, and mail it; a user who has it becomes a member at once."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
+    # Whoever is mailed has not asked for it.
+    await ctx.caller.budget.charge(ctx.principal.subject, 1, None, restricted=True)
     row = await invite_member(ctx.unit, workspace_id, data.email)
     await mail_invitation(ctx, row)
     (member,) = await _assemble(ctx.unit, [row])

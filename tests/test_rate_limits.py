@@ -6,6 +6,7 @@ import pytest_asyncio
 from storage.rows import table_of, update_rows
 from storage.tables.workspaces import WorkspaceRow
 from tests.conftest import make_tenant, run_gateway
+from tests.surfaces import GraphQL, Refused, Rest
 
 LIMIT = 10
 
@@ -93,3 +94,20 @@ async def test_without_a_valid_credential_the_address_is_charged(limited, creden
         answer = await limited.client.get("/api/shares/", headers=sent)
         statuses.add(answer.status_code)
     assert 429 in statuses
+
+
+@pytest.mark.parametrize("make", [Rest, GraphQL])
+async def test_invitations_count_against_the_lower_budget_because_they_are_mailed(
+    database_url, tmp_path, make
+):
+    async for gateway in run_gateway(database_url, tmp_path, rate_limit_restricted=3):
+        tenant = await make_tenant(gateway)
+        surface = make(gateway.client, gateway.app, tenant.token)
+        invited = [{"workspace_id": tenant.id, "email": f"{number}@example.com"} for number in range(4)]
+        for data in invited[:3]:
+            await surface.invite_workspace_member(data=data)
+        with pytest.raises(Refused) as refused:
+            await surface.invite_workspace_member(data=invited[3])
+        assert (refused.value.status, refused.value.code) == (429, "rate_limited")
+        emails = [member["email"] for member in (await surface.list_workspace_members())["data"]]
+        assert invited[3]["email"] not in emails
