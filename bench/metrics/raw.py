@@ -36,6 +36,8 @@ BY_PERIOD = {
     """,
 }
 PERIODS = "CREATE TEMP TABLE IF NOT EXISTS periods (place INTEGER PRIMARY KEY, begins INTEGER, ends INTEGER)"
+# As the server would by itself.
+IN_PARALLEL = "SET LOCAL max_parallel_workers_per_gather = 2"
 ACTIVE_BEFORE = """
     SELECT
         (SELECT count(*) FROM raw_sessions
@@ -106,6 +108,7 @@ class Raw:
         if self.connection.dialect.name == "sqlite":
             await self._write_periods(edges)
         else:
+            await self.connection.exec_driver_sql(IN_PARALLEL)
             values |= {"begins": edges[:-1], "ends": edges[1:]}
         sums: Sums = {}
         for part in PARTS:

@@ -93,7 +93,10 @@ class Metric:
     def column(self, sums: Mapping[Measure, Sequence[int]]) -> list[Number]:
         """The metric's values out of the exact sums of its measures, period by period."""
         scale = max(measure.scale for measure in self.measures)
-        values: list[int] = [value * (scale // self.of.scale) for value in sums[self.of]]
+        factor = scale // self.of.scale
+        values: list[int] = (
+            list(sums[self.of]) if factor == 1 else [value * factor for value in sums[self.of]]
+        )
         if self.less is not None:
             factor = scale // self.less.scale
             values = [value - less * factor for value, less in zip(values, sums[self.less], strict=True)]

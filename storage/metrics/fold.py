@@ -47,31 +47,36 @@ class Fold:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._last = _BEFORE_ALL
-        self._rows = MOST_ROWS
+        self._rows = FEWEST_ROWS if database.is_sqlite else MOST_ROWS
+        self._is_behind = False
 
     async def run(self) -> bool:
-        """Fold a piece of the next workspace that has any; whether there was one, and not locked."""
+        """Fold a piece of the next workspace that has any, or end the round that has come to all of them.
+
+        False where a round is over that left nothing: what has come since can wait until it is worth a piece,
+        as a piece of few rows takes hardly less time than one of many.
+        """
         workspace_id = await self._next()
         self._last = workspace_id or _BEFORE_ALL
         if workspace_id is None:
-            return False
+            is_behind, self._is_behind = self._is_behind, False
+            return is_behind
         async with self._database.write() as connection:
             begun = perf_counter()
             if not await lock_cells(connection, workspace_id):
-                return False
-            await fold_deltas(connection, workspace_id, self._rows)
-            await fold_merge(connection, workspace_id)
-        if self._database.is_sqlite:
+                return True
+            many = await fold_deltas(connection, workspace_id, self._rows)
+            had_merge = await fold_merge(connection, workspace_id)
+        self._is_behind |= many == self._rows or had_merge
+        if self._database.is_sqlite and many == self._rows:
             fitting = round(self._rows * _SECONDS_ON_SQLITE / (perf_counter() - begun))
             self._rows = min(max(fitting, FEWEST_ROWS), MOST_ROWS, self._rows * 2)
         return True
 
     async def _next(self) -> UUID | None:
-        """The workspace after the last one for which something waits, or the first one."""
+        """The workspace after the last one for which something waits."""
         async with self._database.read() as connection:
             found: UUID | None = (await connection.execute(_FIRST_AFTER, {"last": self._last})).scalar()
-            if found is None and self._last != _BEFORE_ALL:
-                found = (await connection.execute(_FIRST_AFTER, {"last": _BEFORE_ALL})).scalar()
         return found
 
 

@@ -23,12 +23,12 @@ _facts, _merges = table_of(MetricFactRow), table_of(PersonMergeRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)
 
 
-async def fold_merge(connection: AsyncConnection, workspace_id: UUID) -> None:
-    """Rewrite some bitmaps for a merge that waits, if one does, of a workspace whose cells are locked."""
+async def fold_merge(connection: AsyncConnection, workspace_id: UUID) -> bool:
+    """Rewrite some bitmaps for a merge that waits, of a workspace whose cells are locked; whether one did."""
     own = _merge_deltas.c.workspace_id == workspace_id
     waiting = (await connection.execute(select(_merge_deltas).where(own).limit(1))).first()
     if waiting is None:
-        return
+        return False
     this = own & (_merge_deltas.c.absorbed == waiting.absorbed)
     merged = _merges.c.workspace_id == workspace_id
     into = select(_merges.c.into).where(merged, _merges.c.absorbed == waiting.absorbed).scalar_subquery()
@@ -46,6 +46,7 @@ async def fold_merge(connection: AsyncConnection, workspace_id: UUID) -> None:
     else:
         until = quarters[-1] + Grain.QUARTER.microseconds
         await connection.execute(update(_merge_deltas).where(this).values(until=until))
+    return True
 
 
 def _unfolded() -> Select[Any]:
