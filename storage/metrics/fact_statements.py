@@ -13,6 +13,7 @@ from sqlalchemy import (
     Select,
     Subquery,
     Table,
+    Uuid,
     and_,
     bindparam,
     case,
@@ -20,8 +21,8 @@ from sqlalchemy import (
     false,
     func,
     literal,
-    or_,
     select,
+    union_all,
 )
 
 from storage.enums import FactKind
@@ -112,13 +113,11 @@ def _selected(shape: Shape, kinds: set[FactKind]) -> Subquery:
     conditions = [
         facts.workspace_id.in_(bindparam("workspace_ids", expanding=True)),
         facts.kind.in_(sorted(kind.value for kind in kinds)),
-        _moment(shape) >= shape.edges[0],
-        _moment(shape) < shape.edges[-1],
+        facts.moment >= shape.edges[0],
+        facts.moment < shape.edges[-1],
     ]
     if shape.by_share:
         conditions.append(facts.share_id.in_(bindparam("share_ids", expanding=True)))
-    if shape.homes is not None:
-        conditions.append(or_(false(), *(_at_home(shape, number) for number in range(shape.homes))))
     if shape.but is not None and shape.but[1]:
         cells = numbers_in(shape.dialect, shape.but[1])
         conditions.append(cell_of(facts.moment, shape.but[0]).not_in(select(cells.c.value)))
@@ -129,21 +128,27 @@ def _selected(shape: Shape, kinds: set[FactKind]) -> Subquery:
         inside = and_(facts.moment >= cells.c.value, facts.moment < until, *conditions)
         # An outer join keeps its order on SQLite: one look into the index for each of the cells.
         source, conditions = cells.outerjoin(shape.table, inside), [facts.id.is_not(None)]
+    if shape.homes == 0:
+        conditions.append(false())
+    elif shape.homes is not None:
+        people = _people(shape)
+        theirs = and_(facts.workspace_id == people.c.home, facts.person == people.c.person, *conditions)
+        # For the same reason: with a plain join it found them by their moments, among everybody's.
+        source, conditions = people.outerjoin(shape.table, theirs), [facts.id.is_not(None)]
     at = period_of(facts.moment, shape.edges).label("at")
     return select(shape.table, at).select_from(source).where(*conditions).subquery()
 
 
-def _moment(shape: Shape) -> ColumnElement[int]:
-    """No index is looked up by a sum: SQLite found a customer's facts by their moments, of all customers."""
-    moment: ColumnElement[int] = shape.table.c.moment
-    return moment if shape.homes is None else moment + 0
-
-
-def _at_home(shape: Shape, number: int) -> ColumnElement[bool]:
-    """Persons are numbered in their workspace."""
-    facts = shape.table.c
-    persons = numbers_named(shape.dialect, f"persons_{number}")
-    return and_(facts.workspace_id == bindparam(f"home_{number}"), facts.person.in_(select(persons.c.value)))
+def _people(shape: Shape) -> Subquery:
+    """Rows of a workspace and the number of a person in it."""
+    homes: list[Select[Any]] = [
+        select(
+            bindparam(f"home_{number}", type_=Uuid()).label("home"),
+            numbers_named(shape.dialect, f"persons_{number}").c.value.label("person"),
+        )
+        for number in range(shape.homes or 0)
+    ]
+    return union_all(*homes).subquery()
 
 
 def _sum(values: ColumnElement[Any]) -> ColumnElement[int]:

@@ -18,9 +18,9 @@ from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
 from storage.tables.metrics import PersonMergeRow
 from storage.upserts import upsert
 
-MOST_ROWS, FEWEST_ROWS = 1_000, 25
+MOST_ROWS, FEWEST_ROWS = 1_000, 50
 # SQLite has one writer: a fold that holds it for long would keep everybody else waiting.
-_SECONDS_ON_SQLITE = 0.008
+_SECONDS_ON_SQLITE = 0.015
 
 _deltas, _merges = table_of(MetricDeltaRow), table_of(PersonMergeRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)

@@ -1,0 +1,55 @@
+"""How SQLite looks facts up, which knows nothing of how many there are: by whom they are about."""
+
+from itertools import permutations
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.dialects import sqlite
+
+from storage.enums import FactKind
+from storage.metrics.fact_source import FACTS
+from storage.metrics.fact_statements import Shape, persons_with_events, sums_of_facts
+from storage.metrics.source import Selection
+from storage.metrics.terms import Term
+from storage.tables.registry import METADATA
+
+EDGES = (0, 3_600_000_000)
+HOME = uuid4()
+OF_A_CUSTOMER = Shape("sqlite", FACTS, EDGES, homes=1), Selection([HOME]), {HOME: [7, 8]}
+OF_A_SHARE = Shape("sqlite", FACTS, EDGES, by_share=True), Selection([HOME], [uuid4()]), None
+
+
+@pytest.fixture
+def engine():
+    engine = create_engine("sqlite://")
+    METADATA.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.mark.parametrize(
+    ("asked", "index"),
+    [(OF_A_CUSTOMER, "ix_metric_facts_person"), (OF_A_SHARE, "ix_metric_facts_share")],
+    ids=["of a customer", "of a share"],
+)
+def test_facts_are_found_by_whom_they_are_about_in_whatever_order_indexes_were_made(engine, asked, index):
+    shape, selection, persons = asked
+    values = shape.values(selection, persons) | {"currency": "usd"}
+    for indexes in permutations(FACTS.indexes):
+        with engine.begin() as connection:
+            for each in indexes:
+                each.drop(connection)
+            for each in indexes:
+                each.create(connection)
+            for statement in (
+                persons_with_events(shape),
+                sums_of_facts(shape, (Term(FactKind.DOWNLOAD, "count"),)),
+            ):
+                written = statement.params(**values).compile(
+                    dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True}
+                )
+                plan = connection.execute(text(f"EXPLAIN QUERY PLAN {written}")).all()
+                (step,) = [row.detail for row in plan if "metric_facts" in row.detail]
+                assert index in step
+                assert "moment>?" in step
