@@ -42,7 +42,7 @@ class Money(Enum):
     BY_CURRENCY = auto()
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=128)
 def sums_of_cells(
     table: Table,
     terms: tuple[Term, ...],

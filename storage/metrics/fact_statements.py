@@ -67,7 +67,7 @@ class Shape:
         return values
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=128)
 def sums_of_facts(shape: Shape, terms: tuple[Term, ...]) -> Select[Any]:
     """Rows of a moment in the period and of the sums of the terms' parts. Takes a `currency`."""
     facts = _selected(shape, {term.kind for term in terms})

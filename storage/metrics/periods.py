@@ -53,7 +53,7 @@ class Timeline:
         return [second * MICROSECONDS for second in [*inner, self.ends if inner else self.begins]]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def make_timeline(start_date: date, end_date: date, interval: Interval, zone: str) -> Timeline:
     """The periods of local dates, both included. Raises `TooManyPeriods`.
 

@@ -27,12 +27,6 @@ CONFIRMED = "Your address is confirmed"
 
 
 @pytest_asyncio.fixture
-async def browser(gateway):
-    async with browsing(gateway) as browser:
-        yield browser
-
-
-@pytest_asyncio.fixture
 async def elsewhere(gateway):
     """Another browser, where nobody is signed in."""
     async with browsing(gateway) as browser:

@@ -27,12 +27,6 @@ BUTTON = "Set the password"
 
 
 @pytest_asyncio.fixture
-async def browser(gateway):
-    async with browsing(gateway) as browser:
-        yield browser
-
-
-@pytest_asyncio.fixture
 async def link(gateway, browser, tenant):
     """The link that the tenant's user was mailed."""
     await ask_for_a_link(browser, tenant.user_email)

@@ -3,18 +3,11 @@
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
 
 from tests.pages.browsing import browsing
 from tests.pages.portal import link_to, portal_of
 from tests.surfaces import Rest
 from tests.uploads import upload_image
-
-
-@pytest_asyncio.fixture
-async def browser(gateway):
-    async with browsing(gateway) as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-import pytest_asyncio
 
 from oauth.credentials import mint
 from storage.clock import now
@@ -16,12 +15,6 @@ from tests.mailed import latest_code, mails_to
 from tests.pages.browsing import browsing
 from tests.pages.portal import COOKIE, link_to, portal_of, session_of
 from tests.surfaces import Rest
-
-
-@pytest_asyncio.fixture
-async def browser(gateway):
-    async with browsing(gateway) as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -16,12 +16,6 @@ from tests.pages.browsing import PASSWORD, browsing, session_of, signed_in
 WRONG = "The e-mail address or the password is not right"
 
 
-@pytest_asyncio.fixture
-async def browser(gateway):
-    async with browsing(gateway) as browser:
-        yield browser
-
-
 @pytest_asyncio.fixture(scope="module")
 async def https_gateway(database_url, tmp_path_factory):
     objects = tmp_path_factory.mktemp("objects")

@@ -1,0 +1,11 @@
+"""A browser where nobody is signed in yet."""
+
+import pytest_asyncio
+
+from tests.pages.browsing import browsing
+
+
+@pytest_asyncio.fixture
+async def browser(gateway):
+    async with browsing(gateway) as browser:
+        yield browser
