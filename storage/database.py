@@ -3,16 +3,21 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from time import monotonic
 from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from storage.functions import metadata_text
+from storage.sqlite_driver import SqliteDriver
 
 BUSY_TIMEOUT_SECONDS = 30
+# How long a connection may lie unused before the server is asked whether it still knows it.
+TRUSTED_SECONDS = 5
 
 # Statements here are short: to compile one, or to start processes for it, takes longer than to run it.
 _POSTGRESQL_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "timezone": "UTC"}
@@ -95,18 +100,41 @@ def _make_engine(url: str, pool_size: int) -> AsyncEngine:
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
         engine = create_async_engine(
-            parsed, connect_args={"timeout": BUSY_TIMEOUT_SECONDS}, pool_size=pool_size
+            parsed,
+            module=SqliteDriver(),
+            connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
+            pool_size=pool_size,
         )
         event.listen(engine.sync_engine, "connect", _prepare_sqlite)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
         return engine
-    return create_async_engine(
+    engine = create_async_engine(
         parsed,
         pool_size=pool_size,
         max_overflow=0,
-        pool_pre_ping=True,
         connect_args={"server_settings": _POSTGRESQL_SETTINGS},
     )
+    event.listen(engine.sync_engine, "checkin", _note_last_use)
+    event.listen(engine.sync_engine, "checkout", _replace_lost)
+    return engine
+
+
+def _note_last_use(_connection: Any, record: Any) -> None:
+    record.info["last_use"] = monotonic()
+
+
+def _replace_lost(connection: Any, record: Any, _proxy: Any) -> None:
+    """Have the pool connect anew where the server is gone, which takes three round trips to ask of it."""
+    last_use = record.info.get("last_use")
+    if last_use is None:
+        return
+    if connection.driver_connection.is_closed():
+        raise InvalidatePoolError
+    if monotonic() - last_use > TRUSTED_SECONDS:
+        try:
+            connection.ping()
+        except connection.dbapi.Error:
+            raise InvalidatePoolError from None
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
