@@ -7,27 +7,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Table, bindparam, select
+from sqlalchemy import Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.metrics.bitmaps import PersonCount
-from storage.metrics.cell_statements import Money, persons_of_cells, sums_of_cells
+from storage.metrics.cell_statements import (
+    HAS_DELTAS,
+    CellShape,
+    Money,
+    persons_of_cells,
+    sums_of_cells,
+)
 from storage.metrics.cells import ACTIVITY, MONEY, SHARE_GRAINS, WORKSPACE_GRAINS
-from storage.metrics.cover import Cover, Grain, make_cover
+from storage.metrics.cover import FIRST_EVER, Cover, Grain, make_cover
 from storage.metrics.fact_rows import FactRows
 from storage.metrics.fact_source import FACTS, FactSource, tally_by_currency
 from storage.metrics.fact_statements import Shape
 from storage.metrics.merges import unfolded_merges
 from storage.metrics.source import Persons, Selection, Source, Sums
 from storage.metrics.tally import Tally
-from storage.metrics.terms import Term
+from storage.metrics.terms import Term, kinds_of
 from storage.rows import table_of
 from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow
 
 _deltas = table_of(MetricDeltaRow)
-_WORKSPACE_IDS = _deltas.c.workspace_id.in_(bindparam("workspace_ids", expanding=True))
-# One of the deltas, if there are any.
-_TAIL = select(_deltas.c.id).where(_WORKSPACE_IDS).limit(1)
 
 
 def make_source(connection: AsyncConnection, selection: Selection) -> Source:
@@ -43,20 +46,27 @@ class CellSource:
 
     connection: AsyncConnection
     selection: Selection
-    _has_tail: bool | None = field(default=None, init=False, repr=False)
+    _has_deltas: bool | None = field(default=None, init=False, repr=False)
 
-    async def sums(self, terms: Sequence[Term], edges: Sequence[int], currency: str) -> Sums:
+    async def sums(
+        self, terms: Sequence[Term], edges: Sequence[int], currency: str, states: Sequence[Term] = ()
+    ) -> Sums:
         cover = self._cover(edges)
         if not cover.layers:
-            return await self._facts.sums(terms, edges, currency)
+            sums = await self._facts.sums(terms, edges, currency)
+            if states:
+                earlier = await self.sums(states, [FIRST_EVER, edges[0]], currency)
+                for term in states:
+                    sums[term][0] = earlier[term][1]
+            return sums
         tally = Tally(terms, edges)
         counts = [term for term in terms if not term.in_currency]
         money = [term for term in terms if term.in_currency]
         if counts:
-            tally.add(counts, await self._cells(ACTIVITY, counts, edges))
+            tally.add(counts, await self._cells(ACTIVITY, counts, edges, states=states))
         if money:
             tally.add(money, await self._cells(MONEY, money, edges, Money.OF_ONE, currency=currency))
-        for rows in await self._others(edges, cover):
+        for rows in await self._others(edges, cover, states):
             tally.add(terms, await rows.sums(terms, currency))
         return tally.sums
 
@@ -93,16 +103,23 @@ class CellSource:
     def _cover(self, edges: Sequence[int]) -> Cover:
         return make_cover(tuple(edges), self._grains)
 
-    async def _others(self, edges: Sequence[int], cover: Cover) -> list[FactRows]:
+    async def _others(
+        self, edges: Sequence[int], cover: Cover, states: Sequence[Term] = ()
+    ) -> list[FactRows]:
         """The rows of facts that the cover's cells do not hold."""
         cut, others = (cover.finest, cover.cut), []
-        by_share = self.selection.share_ids is not None
-        shape = Shape(self.connection.dialect.name, _deltas, tuple(edges), but=cut, by_share=by_share)
-        # Asked first: where the fold is up to date, which is most of the time, the rest is saved.
-        if self._has_tail is None:
+        shape = Shape(
+            self.connection.dialect.name,
+            _deltas,
+            tuple(edges),
+            but=cut,
+            by_share=self.selection.share_ids is not None,
+            since_ever=kinds_of(states),
+        )
+        if self._has_deltas is None:
             ids = {"workspace_ids": self.selection.workspace_ids}
-            self._has_tail = (await self.connection.execute(_TAIL, ids)).first() is not None
-        if self._has_tail:
+            self._has_deltas = bool((await self.connection.execute(select(HAS_DELTAS), ids)).scalar())
+        if self._has_deltas:
             others.append(FactRows(self.connection, shape, self.selection))
         if cover.cut:
             shape = replace(shape, table=FACTS, only=cut, but=None)
@@ -115,13 +132,22 @@ class CellSource:
         terms: Sequence[Term],
         edges: Sequence[int],
         money: Money | None = None,
+        states: Sequence[Term] = (),
         **values: str,
     ) -> Sequence[Any]:
-        dialect = self.connection.dialect.name
-        statement = sums_of_cells(
-            table, tuple(terms), tuple(edges), self._grains, dialect=dialect, money=money
-        )
         shares = (NO_SHARE,) if self.selection.share_ids is None else self.selection.share_ids
         whose = {"workspace_ids": self.selection.workspace_ids, "share_ids": shares}
+        shape = CellShape(
+            self.connection.dialect.name,
+            table,
+            tuple(edges),
+            self._grains,
+            money,
+            of_one=len(self.selection.workspace_ids) == len(shares) == 1 and money is not Money.BY_CURRENCY,
+        )
+        statement = sums_of_cells(shape, tuple(terms), tuple(states))
         rows: Sequence[Any] = (await self.connection.execute(statement, whose | values)).all()
+        if rows:
+            # Where the fold is up to date, which is most of the time, all else is saved.
+            self._has_deltas = bool(rows[0][-1])
         return rows

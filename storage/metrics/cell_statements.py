@@ -1,6 +1,7 @@
 """The statements that read cells, kept when they are built: that takes longer than some take to run."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
 from typing import Any
@@ -10,27 +11,32 @@ from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
     Select,
+    Subquery,
     Table,
     and_,
     bindparam,
     cast,
+    exists,
     func,
     literal,
-    null,
     select,
     type_coerce,
     union_all,
 )
 from sqlalchemy.types import NullType
 
-from storage.metrics.cover import Grain, Layer, make_cover
-from storage.metrics.grouping import period_of
+from storage.metrics.cover import FIRST_EVER, Grain, Layer, make_cover
+from storage.metrics.grouping import period_of, runs
 from storage.metrics.terms import Term, parts_of
 from storage.numbers import numbers_in
 from storage.rows import table_of
-from storage.tables.metric_cells import PersonCellRow
+from storage.tables.metric_cells import MetricDeltaRow, PersonCellRow
 
-_persons = table_of(PersonCellRow)
+_persons, _deltas = table_of(PersonCellRow), table_of(MetricDeltaRow)
+# Of any of `workspace_ids`.
+HAS_DELTAS = exists(
+    select(_deltas.c.id).where(_deltas.c.workspace_id.in_(bindparam("workspace_ids", expanding=True)))
+).label("has_deltas")
 # As the drivers give them: thousands of rows need no copy.
 _BYTES = type_coerce(_persons.c.persons, NullType())
 
@@ -42,38 +48,82 @@ class Money(Enum):
     BY_CURRENCY = auto()
 
 
+@dataclass(frozen=True)
+class CellShape:
+    """Which cells of `table` a statement reads: those of `grains` between `edges`, which bound its periods.
+
+    `of_one`: they are of one share, or of one workspace as a whole, and of one currency.
+    """
+
+    dialect: str
+    table: Table
+    edges: tuple[int, ...]
+    grains: tuple[Grain, ...]
+    money: Money | None = None
+    of_one: bool = False
+
+
 @lru_cache(maxsize=128)
 def sums_of_cells(
-    table: Table,
-    terms: tuple[Term, ...],
-    edges: tuple[int, ...],
-    grains: tuple[Grain, ...],
-    *,
-    dialect: str,
-    money: Money | None,
-) -> Select[Any]:
-    """Rows of a currency, with `BY_CURRENCY`, of a moment in the period, and of the sums of the terms' parts.
+    shape: CellShape, terms: tuple[Term, ...], states: tuple[Term, ...] = ()
+) -> Select[Any] | CompoundSelect[Any]:
+    """Rows of a currency, with `BY_CURRENCY`, of a moment in the period, of the sums of the terms' parts, and
+    of whether there are deltas.
 
-    Takes `workspace_ids`, `share_ids`, of which `NO_SHARE` is one, and with `OF_ONE` a `currency`.
+    With `states`, one more row: of `FIRST_EVER` and their sums before the first edge, with 0 for the other
+    terms. Takes `workspace_ids`, `share_ids`, of which `NO_SHARE` is one, and with `OF_ONE` a `currency`.
     """
-    key = table.c.currency if money is Money.BY_CURRENCY else null()
-    columns = [table.c[part.name] for part in parts_of(terms)]
-    conditions: list[ColumnElement[bool]] = [
-        table.c.workspace_id.in_(bindparam("workspace_ids", expanding=True)),
-        table.c.share_id.in_(bindparam("share_ids", expanding=True)),
+    columns = [shape.table.c[part.name] for part in parts_of(terms)]
+    if shape.of_one and _is_cell_by_cell(shape):
+        (layer,) = make_cover(shape.edges, shape.grains).layers
+        rows = select(shape.table.c.at, *columns, HAS_DELTAS).where(*_where(shape, layer))
+    else:
+        period = period_of(shape.table.c.at, shape.edges).label("period")
+        currency = [shape.table.c.currency] if shape.money is Money.BY_CURRENCY else []
+        cells = _cells(shape, [*currency, period, *columns])
+        keys = [cells.c[column.name] for column in (*currency, period)]
+        sums = [_sum(cells.c[column.name]) for column in columns]
+        rows = select(*keys, *sums, HAS_DELTAS).group_by(*keys)
+    if not states:
+        return rows
+    wanted = {part.name for part in parts_of(states)}
+    earlier = replace(shape, edges=(FIRST_EVER, shape.edges[0]))
+    cells = _cells(earlier, [column for column in columns if column.name in wanted])
+    zero = literal(0, BigInteger)
+    sums = [
+        func.coalesce(_sum(cells.c[column.name]), zero) if column.name in wanted else zero
+        for column in columns
     ]
-    if money is Money.OF_ONE:
-        conditions.append(table.c.currency == bindparam("currency"))
-    layers: list[Select[Any]] = [
-        select(key.label("key"), period_of(table.c.at, edges).label("period"), *columns).where(
-            *conditions, _in(table, layer, edges, dialect)
-        )
-        for layer in make_cover(edges, grains).layers
+    return union_all(rows, select(literal(FIRST_EVER, BigInteger), *sums, HAS_DELTAS))
+
+
+def _is_cell_by_cell(shape: CellShape) -> bool:
+    """Whether every period is one cell of one grain, so that nothing has to be added up."""
+    layers = make_cover(shape.edges, shape.grains).layers
+    if len(layers) > 1 or layers[0].only is not None or layers[0].but:
+        return False
+    return runs(shape.edges) == [(shape.edges[0], layers[0].grain.microseconds)]
+
+
+def _cells(shape: CellShape, columns: Sequence[ColumnElement[Any]]) -> Subquery:
+    layers = make_cover(shape.edges, shape.grains).layers
+    return union_all(*(select(*columns).where(*_where(shape, layer)) for layer in layers)).subquery()
+
+
+def _where(shape: CellShape, layer: Layer) -> list[ColumnElement[bool]]:
+    cells = shape.table.c
+    conditions = [
+        cells.workspace_id.in_(bindparam("workspace_ids", expanding=True)),
+        cells.share_id.in_(bindparam("share_ids", expanding=True)),
+        _in(shape.table, layer, shape.edges, shape.dialect),
     ]
-    cells = union_all(*layers).subquery()
-    keys = [cells.c.key, cells.c.period] if money is Money.BY_CURRENCY else [cells.c.period]
-    sums = [cast(func.sum(cells.c[column.name]), BigInteger) for column in columns]
-    return select(*keys, *sums).group_by(*keys)
+    if shape.money is Money.OF_ONE:
+        conditions.append(cells.currency == bindparam("currency"))
+    return conditions
+
+
+def _sum(values: ColumnElement[int]) -> ColumnElement[int]:
+    return cast(func.sum(values), BigInteger)
 
 
 @lru_cache(maxsize=64)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from operator import add
 
-from storage.metrics.cover import FIRST_EVER
 from storage.metrics.definitions import IN_OTHER_CURRENCIES, PERSON, Combination, Measure, Metric, Number
 from storage.metrics.source import Source, Sums
 from storage.metrics.terms import Term
@@ -34,15 +34,14 @@ async def compute(source: Source, metrics: Sequence[Metric], edges: Sequence[int
     values, states = _Values(), _Values()
     terms = {term: None for measure in summed for term, _ in measure.terms}
     if terms:
-        sums = await source.sums(list(terms), edges, currency)
+        since_ever = [term for measure in gauged for term, _ in measure.terms]
+        sums = await source.sums(list(terms), edges, currency, since_ever)
         for measure in summed:
-            values.periods[measure] = _value(measure, sums)
+            before, *values.periods[measure] = _value(measure, sums)
             values.totals[measure] = sum(values.periods[measure])
-    for measure in gauged:
-        before = await source.sums([term for term, _ in measure.terms], [FIRST_EVER, edges[0]], currency)
-        (state,) = _value(measure, before)
-        states.totals[measure] = state + values.totals[measure]
-        _, *states.periods[measure] = accumulate(values.periods[measure], initial=state)
+            if measure in gauged:
+                states.totals[measure] = before + values.totals[measure]
+                _, *states.periods[measure] = accumulate(values.periods[measure], initial=before)
     for measure in measures - set(summed):
         values.periods[measure], values.totals[measure] = await source.persons(edges)
     periods, totals = {}, {}
@@ -64,17 +63,19 @@ async def in_other_currencies(
     by_currency = await source.money([*terms, *counts], [edges[0], edges[-1]])
     found = {}
     for other in sorted(by_currency.keys() - {currency}):
-        if not any(by_currency[other][count][0] for count in counts):
+        if not any(any(by_currency[other][count]) for count in counts):
             continue
-        values = {measure: _value(measure, by_currency[other]) for measure in measures}
+        values = {measure: _value(measure, by_currency[other])[1:] for measure in measures}
         found[other] = {metric.slug: metric.column(values)[0] for metric in IN_OTHER_CURRENCIES}
     return found
 
 
 def _value(measure: Measure, sums: Sums) -> list[int]:
-    """The measure's value in each period."""
-    weighted = [
+    """The measure's value before the first edge and in each period."""
+    first, *others = [
         sums[term] if weight == 1 else [weight * value for value in sums[term]]
         for term, weight in measure.terms
     ]
-    return list(weighted[0]) if len(weighted) == 1 else [sum(parts) for parts in zip(*weighted, strict=True)]
+    for weighted in others:
+        first = list(map(add, first, weighted))
+    return first

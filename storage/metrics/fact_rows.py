@@ -29,7 +29,7 @@ class FactRows:
     of: PersonsOf | None = None
 
     async def sums(self, terms: Sequence[Term], currency: str) -> Sequence[Any]:
-        """Rows of a moment in the period and of the sums of the terms' parts."""
+        """Rows of a moment before the edges or in the period, and of the sums of the terms' parts."""
         return await self._rows(sums_of_facts(self.shape, tuple(terms)), currency=currency)
 
     async def money(self, terms: Sequence[Term]) -> Sequence[Any]:

@@ -13,7 +13,7 @@ from storage.metrics.fact_rows import FactRows
 from storage.metrics.fact_statements import PersonsOf, Shape
 from storage.metrics.source import Persons, Selection, Sums
 from storage.metrics.tally import Tally
-from storage.metrics.terms import Term
+from storage.metrics.terms import Term, kinds_of
 from storage.rows import table_of
 from storage.tables.metrics import MetricFactRow
 
@@ -28,9 +28,11 @@ class FactSource:
     selection: Selection
     _customers: PersonsOf | None = field(default=None, init=False, repr=False)
 
-    async def sums(self, terms: Sequence[Term], edges: Sequence[int], currency: str) -> Sums:
+    async def sums(
+        self, terms: Sequence[Term], edges: Sequence[int], currency: str, states: Sequence[Term] = ()
+    ) -> Sums:
         tally = Tally(terms, edges)
-        tally.add(terms, await (await self._rows(edges)).sums(terms, currency))
+        tally.add(terms, await (await self._rows(edges, states)).sums(terms, currency))
         return tally.sums
 
     async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
@@ -41,7 +43,7 @@ class FactSource:
         count.add(await (await self._rows(edges)).persons())
         return count.result()
 
-    async def _rows(self, edges: Sequence[int]) -> FactRows:
+    async def _rows(self, edges: Sequence[int], states: Sequence[Term] = ()) -> FactRows:
         if self._customers is None and self.selection.customer_ids is not None:
             self._customers = await persons_of_customers(self.connection, self.selection)
         shape = Shape(
@@ -50,6 +52,7 @@ class FactSource:
             tuple(edges),
             by_share=self.selection.share_ids is not None,
             homes=None if self._customers is None else len(self._customers),
+            since_ever=kinds_of(states),
         )
         return FactRows(self.connection, shape, self.selection, self._customers)
 

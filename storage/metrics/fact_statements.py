@@ -21,12 +21,13 @@ from sqlalchemy import (
     false,
     func,
     literal,
+    or_,
     select,
     union_all,
 )
 
 from storage.enums import FactKind
-from storage.metrics.cover import Grain
+from storage.metrics.cover import FIRST_EVER, Grain
 from storage.metrics.grouping import cell_of, period_of
 from storage.metrics.source import Selection
 from storage.metrics.terms import Term, parts_of
@@ -45,8 +46,9 @@ PersonsOf = Mapping[UUID, Sequence[int]]
 class Shape:
     """Which facts of `table` a statement reads, whoever they are about; `edges` bound its periods.
 
-    `only`: those in these cells; `but`: those in no such cell. `by_share` takes those of shares, `homes`
-    those of persons in so many workspaces.
+    Those of the kinds `since_ever` are read from before the first edge on. `only`: those in these cells;
+    `but`: those in no such cell. `by_share` takes those of shares, `homes` those of persons in so many
+    workspaces.
     """
 
     dialect: str
@@ -56,6 +58,7 @@ class Shape:
     but: CellsOf | None = None
     by_share: bool = False
     homes: int | None = None
+    since_ever: frozenset[FactKind] = frozenset()
 
     def values(self, selection: Selection, persons: PersonsOf | None) -> dict[str, Any]:
         """The parameters of its statements, but for `currency`."""
@@ -69,7 +72,10 @@ class Shape:
 
 @lru_cache(maxsize=128)
 def sums_of_facts(shape: Shape, terms: tuple[Term, ...]) -> Select[Any]:
-    """Rows of a moment in the period and of the sums of the terms' parts. Takes a `currency`."""
+    """Rows of a moment before the edges or in the period, and of the sums of the terms' parts.
+
+    Takes a `currency`.
+    """
     facts = _selected(shape, {term.kind for term in terms})
     own = facts.c.currency == bindparam("currency")
     sums = [
@@ -110,10 +116,11 @@ def persons_with_events(shape: Shape) -> Select[Any]:
 def _selected(shape: Shape, kinds: set[FactKind]) -> Subquery:
     facts = shape.table.c
     source: FromClause = shape.table
+    begun = facts.moment >= shape.edges[0]
     conditions = [
         facts.workspace_id.in_(bindparam("workspace_ids", expanding=True)),
-        facts.kind.in_(sorted(kind.value for kind in kinds)),
-        facts.moment >= shape.edges[0],
+        facts.kind.in_(sorted(kinds)),
+        or_(begun, facts.kind.in_(sorted(shape.since_ever))) if shape.since_ever else begun,
         facts.moment < shape.edges[-1],
     ]
     if shape.by_share:
@@ -135,8 +142,10 @@ def _selected(shape: Shape, kinds: set[FactKind]) -> Subquery:
         theirs = and_(facts.workspace_id == people.c.home, facts.person == people.c.person, *conditions)
         # For the same reason: with a plain join it found them by their moments, among everybody's.
         source, conditions = people.outerjoin(shape.table, theirs), [facts.id.is_not(None)]
-    at = period_of(facts.moment, shape.edges).label("at")
-    return select(shape.table, at).select_from(source).where(*conditions).subquery()
+    at = period_of(facts.moment, shape.edges)
+    if shape.since_ever:
+        at = case((facts.moment < shape.edges[0], literal(FIRST_EVER, BigInteger)), else_=at)
+    return select(shape.table, at.label("at")).select_from(source).where(*conditions).subquery()
 
 
 def _people(shape: Shape) -> Subquery:

@@ -29,11 +29,13 @@ class Persons(NamedTuple):
 class Source(Protocol):
     """Edges are microseconds since 1970, ascending; a period lies between two that follow each other."""
 
-    async def sums(self, terms: Sequence[Term], edges: Sequence[int], currency: str) -> Sums:
-        """Each term's sum in each period."""
+    async def sums(
+        self, terms: Sequence[Term], edges: Sequence[int], currency: str, states: Sequence[Term] = ()
+    ) -> Sums:
+        """Each term's sum before the first edge, 0 where it is none of `states`, and in each period."""
 
     async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
-        """Each term's sums in each currency that has facts."""
+        """The same in each currency that has facts."""
 
     async def persons(self, edges: Sequence[int]) -> Persons:
         """The persons with an event, each once, merged ones as one."""

@@ -63,6 +63,11 @@ class Term:
         return high, Part(f"{name}_low", self.kind, self.column, 1, base)
 
 
+def kinds_of(terms: Iterable[Term]) -> frozenset[FactKind]:
+    """The kinds of facts that the terms are about."""
+    return frozenset(term.kind for term in terms)
+
+
 def parts_of(terms: Iterable[Term]) -> list[Part]:
     """All parts of the terms, in the order of the terms."""
     return [part for term in terms for part in term.parts]
