@@ -45,15 +45,15 @@ class PersonCount:
         counts, total = [0] * (len(self._edges) - 1), 0
         for workspace_id, periods in self._bitmaps.items():
             absorbed = (merges or {}).get(workspace_id, ())
-            whole = BitMap()
+            unions = []
             for period, bitmaps in enumerate(periods):
-                if not bitmaps:
-                    continue
-                persons = bitmaps[0] if len(bitmaps) == 1 else BitMap.union(*bitmaps)
-                replace_absorbed(persons, absorbed)
-                counts[period] += len(persons)
-                whole |= persons
-            total += len(whole)
+                if bitmaps:
+                    persons = bitmaps[0] if len(bitmaps) == 1 else BitMap.union(*bitmaps)
+                    if absorbed:
+                        replace_absorbed(persons, absorbed)
+                    counts[period] += len(persons)
+                    unions.append(persons)
+            total += len(BitMap.union(*unions)) if unions else 0
         return Persons(counts, total)
 
     def _empty(self) -> list[list[BitMap]]:

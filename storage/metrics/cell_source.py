@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.driver_rows import driver_rows
 from storage.metrics.bitmaps import PersonCount
 from storage.metrics.cell_statements import (
     HAS_DELTAS,
@@ -86,10 +87,10 @@ class CellSource:
         count = PersonCount(edges)
         statement = persons_of_cells(tuple(edges), self._grains, self.connection.dialect.name)
         for workspace_id in self.selection.workspace_ids:
-            found = await self.connection.execute(statement, {"workspace_id": workspace_id})
-            count.add_bitmaps(workspace_id, found.all())
-        for rows in await self._others(edges, cover):
-            count.add(await rows.persons())
+            rows = await driver_rows(self.connection, statement, {"workspace_id": workspace_id})
+            count.add_bitmaps(workspace_id, rows)
+        for others in await self._others(edges, cover):
+            count.add(await others.persons())
         return count.result(await unfolded_merges(self.connection, self.selection.workspace_ids))
 
     @property
@@ -146,7 +147,7 @@ class CellSource:
             of_one=len(self.selection.workspace_ids) == len(shares) == 1 and money is not Money.BY_CURRENCY,
         )
         statement = sums_of_cells(shape, tuple(terms), tuple(states))
-        rows: Sequence[Any] = (await self.connection.execute(statement, whose | values)).all()
+        rows = await driver_rows(self.connection, statement, whose | values)
         if rows:
             # Where the fold is up to date, which is most of the time, all else is saved.
             self._has_deltas = bool(rows[0][-1])

@@ -81,11 +81,11 @@ class Metric:
     def display_name(self) -> str:
         return self.slug.replace("_", " ").title()
 
-    @property
+    @cached_property
     def measures(self) -> tuple[Measure, ...]:
         return tuple(measure for measure in (self.of, self.less, self.per) if measure is not None)
 
-    @property
+    @cached_property
     def is_whole(self) -> bool:
         """Whether its values are integers; those of the others are nearest doubles of the exact value."""
         return self.per is None and all(measure.scale == 1 for measure in self.measures)

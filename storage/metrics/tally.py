@@ -1,10 +1,11 @@
 """Adding up what statements give, row by row, to sums by period."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from operator import add, itemgetter
+from collections.abc import Iterable, Sequence
+from operator import add
 from typing import Any
 
+from storage.metrics.cover import FIRST_EVER
 from storage.metrics.source import Sums
 from storage.metrics.terms import Term
 
@@ -15,7 +16,6 @@ class Tally:
     def __init__(self, terms: Sequence[Term], edges: Sequence[int]) -> None:
         self.sums: Sums = {term: [0] * len(edges) for term in terms}
         self._edges = edges
-        self._begins = tuple(edges[:-1])
 
     def add(self, terms: Sequence[Term], rows: Sequence[Sequence[Any]]) -> None:
         """Add rows of a moment and of the sums of the parts of these terms, which are some of the tally's.
@@ -24,18 +24,34 @@ class Tally:
         """
         if not rows:
             return
-        moments, *columns = zip(*sorted(rows, key=itemgetter(0)), strict=True)
+        moments, columns = self._by_column(rows)
+        places = None if moments is None else [bisect_right(self._edges, moment) for moment in moments]
         parts = [(self.sums[term], part.weight) for term in terms for part in term.parts]
-        has_before = int(moments[0] < self._edges[0])
-        if moments[has_before:] == self._begins:
-            first = 1 - has_before
-            for (target, weight), values in zip(parts, columns, strict=False):
-                if any(values):
-                    weighted = values if weight == 1 else [weight * value for value in values]
-                    target[first:] = map(add, target[first:], weighted)
-            return
-        places = [bisect_right(self._edges, moment) for moment in moments]
         for (target, weight), values in zip(parts, columns, strict=False):
-            for place, value in zip(places, values, strict=True):
-                if value:
-                    target[place] += weight * value
+            if not any(values):
+                continue
+            weighted = values if weight == 1 else [weight * value for value in values]
+            if places is not None:
+                for place, value in zip(places, weighted, strict=True):
+                    target[place] += value
+            elif any(target):
+                target[:] = map(add, target, weighted)
+            else:
+                target[:] = weighted
+
+    def _by_column(
+        self, rows: Sequence[Sequence[Any]]
+    ) -> tuple[Sequence[int] | None, Iterable[Sequence[int]]]:
+        """The moments and the other columns of the rows; no moments where there is a row for each place.
+
+        A database that has added up gives a row for most periods; those that it has not are filled in.
+        """
+        if 2 * len(rows) > len(self._edges):
+            begins = (FIRST_EVER, *self._edges[:-1])
+            by_moment = {row[0]: row for row in rows}
+            if len(by_moment) == len(rows) and by_moment.keys() <= set(begins):
+                nothing = (0,) * len(rows[0])
+                _, *columns = zip(*(by_moment.get(moment, nothing) for moment in begins), strict=True)
+                return None, columns
+        moments, *columns = zip(*rows, strict=True)
+        return moments, columns
