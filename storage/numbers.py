@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ARRAY,
+    JSON,
     BigInteger,
     BindParameter,
     ColumnElement,
@@ -40,6 +41,27 @@ def numbers_named(dialect: str, name: str) -> TableValuedAlias:
     return _table(dialect, bindparam(name, type_=_type(dialect)))
 
 
+class Pairs(NamedTuple):
+    """A table of pairs of numbers, and their sides."""
+
+    table: TableValuedAlias
+    first: ColumnElement[int]
+    second: ColumnElement[int]
+
+
+def pairs_in(dialect: str, pairs: Sequence[tuple[int, int]]) -> Pairs:
+    """The pairs, in one parameter on SQLite and two on PostgreSQL."""
+    if dialect != _POSTGRESQL:
+        written = json.dumps(pairs)
+        table = func.json_each(literal(written, String())).table_valued(column("value", JSON))
+        first, second = (func.json_extract(table.c.value, f"$[{side}]", type_=BigInteger) for side in (0, 1))
+        return Pairs(table, first, second)
+    sides = [cast(literal([pair[side] for pair in pairs], _ARRAY), _ARRAY) for side in (0, 1)]
+    names = column("first", BigInteger), column("second", BigInteger)
+    table = func.unnest(*sides).table_valued(*names).render_derived()
+    return Pairs(table, table.c.first, table.c.second)
+
+
 def as_numbers(dialect: str, values: Sequence[int]) -> list[int] | str:
     """The value of the one parameter."""
     return list(values) if dialect == _POSTGRESQL else json.dumps(list(values))
@@ -51,9 +73,9 @@ def gathered(dialect: str, values: ColumnElement[int]) -> ColumnElement[Any]:
     return type_coerce(gather(values), NullType())
 
 
-def read_numbers(gathered: list[int] | str) -> list[int]:
-    """The numbers of a group."""
-    return gathered if isinstance(gathered, list) else json.loads(gathered)
+def read_numbers(gathered: list[int] | str | None) -> list[int]:
+    """The numbers of a group, which PostgreSQL gives none of where there are none."""
+    return json.loads(gathered) if isinstance(gathered, str) else gathered or []
 
 
 def _type(dialect: str) -> Any:

@@ -19,14 +19,14 @@ from storage.metrics.cell_statements import (
     persons_of_cells,
     sums_of_cells,
 )
-from storage.metrics.cells import ACTIVITY, MONEY, SHARE_GRAINS, WORKSPACE_GRAINS
+from storage.metrics.cells import ACTIVITY, MONEY, PERSON_GRAINS, SHARE_GRAINS, WORKSPACE_GRAINS
 from storage.metrics.cover import FIRST_EVER, Cover, Grain, make_cover
 from storage.metrics.fact_rows import FactRows
-from storage.metrics.fact_source import FACTS, FactSource, tally_by_currency
+from storage.metrics.fact_source import FACTS, FactSource
 from storage.metrics.fact_statements import Shape
 from storage.metrics.merges import unfolded_merges
 from storage.metrics.source import Persons, Selection, Source, Sums
-from storage.metrics.tally import Tally
+from storage.metrics.tally import Tallies, Tally
 from storage.metrics.terms import Term, kinds_of
 from storage.rows import table_of
 from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow
@@ -68,24 +68,25 @@ class CellSource:
         if money:
             tally.add(money, await self._cells(MONEY, money, edges, Money.OF_ONE, currency=currency))
         for rows in await self._others(edges, cover, states):
-            tally.add(terms, await rows.sums(terms, currency))
+            tally.add_facts(terms, await rows.sums(terms), currency)
         return tally.sums
 
     async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
         cover = self._cover(edges)
         if not cover.layers:
             return await self._facts.money(terms, edges)
-        found = list(await self._cells(MONEY, terms, edges, Money.BY_CURRENCY))
+        tallies = Tallies(terms, edges)
+        tallies.add(await self._cells(MONEY, terms, edges, Money.BY_CURRENCY))
         for rows in await self._others(edges, cover):
-            found += await rows.money(terms)
-        return tally_by_currency(terms, edges, found)
+            tallies.add_facts(await rows.sums(terms))
+        return tallies.sums
 
     async def persons(self, edges: Sequence[int]) -> Persons:
-        cover = self._cover(edges)
+        cover = make_cover(tuple(edges), PERSON_GRAINS)
         if not cover.layers or self.selection.share_ids is not None:
             return await self._facts.persons(edges)
         count = PersonCount(edges)
-        statement = persons_of_cells(tuple(edges), self._grains, self.connection.dialect.name)
+        statement = persons_of_cells(tuple(edges), self.connection.dialect.name)
         for workspace_id in self.selection.workspace_ids:
             rows = await driver_rows(self.connection, statement, {"workspace_id": workspace_id})
             count.add_bitmaps(workspace_id, rows)

@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import NullType
 
+from storage.metrics.cells import PERSON_GRAINS
 from storage.metrics.cover import FIRST_EVER, Grain, Layer, make_cover
 from storage.metrics.grouping import period_of, runs
 from storage.metrics.terms import Term, parts_of
@@ -127,15 +128,13 @@ def _sum(values: ColumnElement[int]) -> ColumnElement[int]:
 
 
 @lru_cache(maxsize=64)
-def persons_of_cells(
-    edges: tuple[int, ...], grains: tuple[Grain, ...], dialect: str
-) -> CompoundSelect[tuple[int, bytes]]:
+def persons_of_cells(edges: tuple[int, ...], dialect: str) -> CompoundSelect[tuple[int, bytes]]:
     """Rows of a moment in the period and of a serialized bitmap. Takes a `workspace_id`."""
     layers = [
         select(_persons.c.at, _BYTES).where(
             _persons.c.workspace_id == bindparam("workspace_id"), _in(_persons, layer, edges, dialect)
         )
-        for layer in make_cover(edges, grains).layers
+        for layer in make_cover(edges, PERSON_GRAINS).layers
     ]
     return union_all(*layers)
 

@@ -10,16 +10,16 @@ from sqlalchemy import Table
 
 from storage.enums import FactKind
 from storage.metrics.cover import Grain
-from storage.metrics.terms import Part, Term
+from storage.metrics.terms import SUMMED, Part, Term
 from storage.rows import Values, table_of
 from storage.tables.metric_cells import NO_SHARE, ActivityCellRow, MoneyCellRow
 
 ACTIVITY, MONEY = table_of(ActivityCellRow), table_of(MoneyCellRow)
 WORKSPACE_GRAINS = (Grain.DAY, Grain.FOUR_HOURS, Grain.HOUR, Grain.QUARTER)
+# Persons are not added up but united, which takes longer the more cells there are of them.
+PERSON_GRAINS = (Grain.EIGHT_DAYS, *WORKSPACE_GRAINS)
 # Of one share a quarter hour holds hardly more than a fact.
 SHARE_GRAINS = (Grain.DAY, Grain.FOUR_HOURS, Grain.HOUR)
-
-_SUMMED = ("count", "bytes", "amount", "fee", "parts")
 
 Parts = Mapping[FactKind, list[Part]]
 # A row of the log.
@@ -29,7 +29,7 @@ _Key = tuple[UUID, str | None, int]
 
 
 def _parts_in(table: Table) -> Parts:
-    parts = [part for kind in FactKind for column in _SUMMED for part in Term(kind, column).parts]
+    parts = [part for kind in FactKind for column in SUMMED for part in Term(kind, column).parts]
     return {kind: [part for part in parts if part.kind is kind and part.name in table.c] for kind in FactKind}
 
 
@@ -87,7 +87,7 @@ class Cells:
         found: defaultdict[tuple[Grain, int], BitMap] = defaultdict(BitMap)
         for quarter, persons in self._persons.items():
             numbers = {merges.get(person, person) for person in persons}
-            for grain in WORKSPACE_GRAINS:
+            for grain in PERSON_GRAINS:
                 found[grain, grain.begins(quarter)].update(numbers)
         return found
 

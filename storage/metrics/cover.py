@@ -6,13 +6,14 @@ from enum import IntEnum
 from functools import lru_cache
 
 MICROSECONDS = 1_000_000
-# 0001-01-01, a whole number of days before 1970: nothing is measured earlier.
-FIRST_EVER = -719_162 * 86_400 * MICROSECONDS
+# Before 0001-01-01, a whole number of the longest cells before 1970: nothing is measured earlier.
+FIRST_EVER = -719_168 * 86_400 * MICROSECONDS
 
 
 class Grain(IntEnum):
     """The length of a cell in seconds."""
 
+    EIGHT_DAYS = 691_200
     DAY = 86_400
     FOUR_HOURS = 14_400
     HOUR = 3_600

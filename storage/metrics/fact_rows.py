@@ -4,18 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.metrics.fact_statements import (
-    PersonsOf,
-    Shape,
-    money_of_facts,
-    persons_with_events,
-    sums_of_facts,
-)
+from storage.metrics.fact_statements import PersonsOf, Shape, persons_with_events, sums_of_facts
 from storage.metrics.source import Selection
-from storage.metrics.terms import Term
+from storage.metrics.tally import SumOfFacts
+from storage.metrics.terms import Term, columns_of, whole_sums
 from storage.numbers import read_numbers
 
 
@@ -28,20 +22,19 @@ class FactRows:
     selection: Selection
     of: PersonsOf | None = None
 
-    async def sums(self, terms: Sequence[Term], currency: str) -> Sequence[Any]:
-        """Rows of a moment before the edges or in the period, and of the sums of the terms' parts."""
-        return await self._rows(sums_of_facts(self.shape, tuple(terms)), currency=currency)
-
-    async def money(self, terms: Sequence[Term]) -> Sequence[Any]:
-        """Rows of a currency, of a moment in the period, and of the sums of the terms' parts."""
-        return await self._rows(money_of_facts(self.shape, tuple(terms)))
+    async def sums(self, terms: Sequence[Term]) -> list[SumOfFacts]:
+        """What the facts that the terms are about add up to."""
+        columns = columns_of(terms)
+        rows = await self.connection.execute(sums_of_facts(self.shape, tuple(terms)), self._values)
+        return [
+            SumOfFacts(at, kind, currency, whole_sums(columns, sums)) for at, kind, currency, *sums in rows
+        ]
 
     async def persons(self) -> Sequence[Any]:
         """Rows of a moment in the period, of a workspace, and of persons in it, merged ones as one."""
-        rows = await self._rows(persons_with_events(self.shape))
+        rows = await self.connection.execute(persons_with_events(self.shape), self._values)
         return [(at, workspace_id, read_numbers(gathered)) for at, workspace_id, gathered in rows]
 
-    async def _rows(self, statement: Select[Any], **values: str) -> Sequence[Any]:
-        found = self.shape.values(self.selection, self.of) | values
-        rows: Sequence[Any] = (await self.connection.execute(statement, found)).all()
-        return rows
+    @property
+    def _values(self) -> dict[str, Any]:
+        return self.shape.values(self.selection, self.of)

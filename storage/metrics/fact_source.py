@@ -1,9 +1,7 @@
 """Metrics from the log itself: for one customer, for bounds that no cells fit, and to check the cells by."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -12,7 +10,7 @@ from storage.metrics.customer_persons import persons_of_customers
 from storage.metrics.fact_rows import FactRows
 from storage.metrics.fact_statements import PersonsOf, Shape
 from storage.metrics.source import Persons, Selection, Sums
-from storage.metrics.tally import Tally
+from storage.metrics.tally import Tallies, Tally
 from storage.metrics.terms import Term, kinds_of
 from storage.rows import table_of
 from storage.tables.metrics import MetricFactRow
@@ -32,11 +30,13 @@ class FactSource:
         self, terms: Sequence[Term], edges: Sequence[int], currency: str, states: Sequence[Term] = ()
     ) -> Sums:
         tally = Tally(terms, edges)
-        tally.add(terms, await (await self._rows(edges, states)).sums(terms, currency))
+        tally.add_facts(terms, await (await self._rows(edges, states)).sums(terms), currency)
         return tally.sums
 
     async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
-        return tally_by_currency(terms, edges, await (await self._rows(edges)).money(terms))
+        tallies = Tallies(terms, edges)
+        tallies.add_facts(await (await self._rows(edges)).sums(terms))
+        return tallies.sums
 
     async def persons(self, edges: Sequence[int]) -> Persons:
         count = PersonCount(edges)
@@ -55,13 +55,3 @@ class FactSource:
             since_ever=kinds_of(states),
         )
         return FactRows(self.connection, shape, self.selection, self._customers)
-
-
-def tally_by_currency(
-    terms: Sequence[Term], edges: Sequence[int], rows: Iterable[Sequence[Any]]
-) -> dict[str, Sums]:
-    """Sums by currency out of rows of a currency, a moment, and the terms' parts."""
-    tallies: defaultdict[str, Tally] = defaultdict(lambda: Tally(terms, edges))
-    for currency, *row in rows:
-        tallies[currency].add(terms, [row])
-    return {currency: tally.sums for currency, tally in tallies.items()}

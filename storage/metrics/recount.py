@@ -9,7 +9,14 @@ from sqlalchemy import BigInteger, Integer, Select, Table, and_, cast, func, lit
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.enums import FactKind
-from storage.metrics.cells import ACTIVITY, ACTIVITY_PARTS, MONEY_PARTS, SHARE_GRAINS, WORKSPACE_GRAINS
+from storage.metrics.cells import (
+    ACTIVITY,
+    ACTIVITY_PARTS,
+    MONEY_PARTS,
+    PERSON_GRAINS,
+    SHARE_GRAINS,
+    WORKSPACE_GRAINS,
+)
 from storage.metrics.cover import Grain
 from storage.metrics.grouping import cell_of
 from storage.metrics.person_cells import Key
@@ -101,6 +108,6 @@ async def persons_of_facts(
             for begins, number in some:
                 found[Grain.QUARTER, begins].add(number)
     for (_, begins), persons in list(found.items()):
-        for grain in WORKSPACE_GRAINS[:-1]:
+        for grain in PERSON_GRAINS[:-1]:
             found[grain, grain.begins(begins)] |= persons
     return found

@@ -1,13 +1,23 @@
 """Adding up what statements give, row by row, to sums by period."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 from storage.metrics.cover import FIRST_EVER
 from storage.metrics.source import Sums
 from storage.metrics.terms import Term
+
+
+class SumOfFacts(NamedTuple):
+    """What facts of a kind and a currency add up to, before the edges or in the period of a moment."""
+
+    moment: int
+    kind: str
+    currency: str | None
+    by_column: Mapping[str, int]
 
 
 class Tally:
@@ -39,6 +49,17 @@ class Tally:
             else:
                 target[:] = weighted
 
+    def add_facts(self, terms: Sequence[Term], sums: Iterable[SumOfFacts], currency: str) -> None:
+        """Add facts to these terms, to those in a currency the facts in this one."""
+        by_kind: defaultdict[str, list[Term]] = defaultdict(list)
+        for term in terms:
+            by_kind[term.kind].append(term)
+        for facts in sums:
+            place = bisect_right(self._edges, facts.moment)
+            for term in by_kind[facts.kind]:
+                if not term.in_currency or facts.currency == currency:
+                    self.sums[term][place] += facts.by_column[term.column]
+
     def _by_column(
         self, rows: Sequence[Sequence[Any]]
     ) -> tuple[Sequence[int] | None, Iterable[Sequence[int]]]:
@@ -55,3 +76,25 @@ class Tally:
                 return None, columns
         moments, *columns = zip(*rows, strict=True)
         return moments, columns
+
+
+class Tallies:
+    """A tally for each currency that there is."""
+
+    def __init__(self, terms: Sequence[Term], edges: Sequence[int]) -> None:
+        self._terms = terms
+        self._by_currency: defaultdict[str, Tally] = defaultdict(lambda: Tally(terms, edges))
+
+    def add(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows of a currency and of what a tally adds."""
+        for currency, *row in rows:
+            self._by_currency[currency].add(self._terms, [row])
+
+    def add_facts(self, sums: Iterable[SumOfFacts]) -> None:
+        for facts in sums:
+            if facts.currency is not None:
+                self._by_currency[facts.currency].add_facts(self._terms, [facts], facts.currency)
+
+    @property
+    def sums(self) -> dict[str, Sums]:
+        return {currency: tally.sums for currency, tally in self._by_currency.items()}

@@ -1,6 +1,6 @@
 """Terms: the sums that measures are made of, and the columns that keep them without overflowing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,6 +8,8 @@ from sqlalchemy import BigInteger, ColumnElement, FromClause, case, literal
 
 from storage.enums import FactKind
 
+# The columns of facts that can be added up.
+SUMMED = ("count", "bytes", "amount", "fee", "parts")
 # A sum of whole columns would pass 2^63, at which SQLite's sum() fails: halves of them do not.
 _HALVED = {"bytes": 2**32, "amount": 2**32, "parts": 2**20}
 # Of these kinds the minor units are held to 32 bits, so that their sums need no halves.
@@ -36,8 +38,8 @@ class Part:
         """This part of a fact's value, and 0 of facts of another kind."""
         column: ColumnElement[int] = facts.c[self.column]
         if self.base is not None:
-            base = literal(self.base, BigInteger)
-            column = column // base if self.weight > 1 else column % base
+            high, low = halves(facts.c[self.column])
+            column = high if self.weight > 1 else low
         return case((facts.c.kind == self.kind.value, column), else_=literal(0, BigInteger))
 
 
@@ -71,3 +73,25 @@ def kinds_of(terms: Iterable[Term]) -> frozenset[FactKind]:
 def parts_of(terms: Iterable[Term]) -> list[Part]:
     """All parts of the terms, in the order of the terms."""
     return [part for term in terms for part in term.parts]
+
+
+def columns_of(terms: Iterable[Term]) -> list[str]:
+    """The columns that the terms are sums of, each once."""
+    return sorted({term.column for term in terms})
+
+
+def halves(column: ColumnElement[int]) -> list[ColumnElement[int]]:
+    """The high and the low half of a column of facts that is too large to be added up, or the column."""
+    if column.key not in _HALVED:
+        return [column]
+    base = literal(_HALVED[column.key], BigInteger)
+    return [column // base, column % base]
+
+
+def whole_sums(columns: Sequence[str], sums: Sequence[int]) -> dict[str, int]:
+    """The sums of columns by name, out of those of their `halves`."""
+    rest = iter(sums)
+    return {
+        column: next(rest) * _HALVED[column] + next(rest) if column in _HALVED else next(rest)
+        for column in columns
+    }

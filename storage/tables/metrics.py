@@ -21,7 +21,12 @@ class MetricFactRow(SQLModel, table=True):
         Index("ix_metric_facts_moment", "workspace_id", "moment"),
         # Tells the persons of a share, whose events are few among its facts, without the rows.
         Index("ix_metric_facts_share", "workspace_id", "share_id", "kind", "moment", "person"),
-        Index("ix_metric_facts_person", "workspace_id", "person", "moment"),
+        # Holds all that the metrics of a customer are made of: to look thousands of rows up takes longer.
+        Index(
+            "ix_metric_facts_person",
+            *("workspace_id", "person", "kind", "moment"),
+            *("currency", "count", "bytes", "amount", "fee", "parts"),
+        ),
     )
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")

@@ -18,7 +18,7 @@ from storage.enums import FactKind
 from storage.metrics import grouping
 from storage.metrics.cell_statements import sums_of_cells
 from storage.metrics.definitions import BY_SLUG
-from storage.metrics.fact_statements import money_of_facts, persons_with_events, sums_of_facts
+from storage.metrics.fact_statements import persons_with_events, sums_of_facts
 from storage.metrics.facts import Fact, record_facts
 from storage.metrics.fold import fold_deltas, lock_cells
 from storage.metrics.grouping import period_of
@@ -181,7 +181,7 @@ def expected(view, asked, slugs):
 def group_by_at_most(most_runs, monkeypatch):
     """Have databases group by periods of so many lengths in a row, and by cells where there are more."""
     monkeypatch.setattr(grouping, "MOST_RUNS", most_runs)
-    for kept in (period_of, sums_of_cells, sums_of_facts, money_of_facts, persons_with_events):
+    for kept in (period_of, sums_of_cells, sums_of_facts, persons_with_events):
         kept.cache_clear()
 
 

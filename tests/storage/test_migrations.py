@@ -7,11 +7,15 @@ import pytest_asyncio
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from pyroaring import BitMap
+from sqlalchemy import insert, select, text
 
 from storage.database import Database
 from storage.migrations import run
+from storage.rows import insert_rows, table_of
+from storage.tables.metric_cells import PersonCellRow
 from storage.tables.registry import METADATA
+from storage.tables.workspaces import WorkspaceRow
 
 REVISIONS = [
     script.revision for script in ScriptDirectory(run.__file__.removesuffix("/run.py")).walk_revisions()
@@ -77,3 +81,24 @@ async def test_rows_of_the_first_revision_are_kept(empty):
         found = (await connection.exec_driver_sql("SELECT id, parent_id FROM events")).all()
     kept = {UUID(str(id)): parent_id and UUID(str(parent_id)) for id, parent_id in found}
     assert kept == {UUID(parent): None, UUID(child): UUID(parent)}
+
+
+async def test_days_of_persons_are_united_to_eight(empty):
+    await run.upgrade(empty, "0010")
+    day, workspace = 86_400_000_000, uuid4()
+    days = {7 * day: [1, 2], 8 * day: [2, 3], 15 * day: [3, 4], -day: [5]}
+    async with empty.write() as connection:
+        await insert_rows(connection, WorkspaceRow, [{"id": workspace, "name": "Acme", "slug": "acme"}])
+        await connection.execute(
+            insert(table_of(PersonCellRow)),
+            [
+                {"workspace_id": workspace, "grain": 86_400, "at": at, "persons": BitMap(persons).serialize()}
+                for at, persons in days.items()
+            ],
+        )
+    await run.upgrade(empty)
+    async with empty.read() as connection:
+        cells = table_of(PersonCellRow).c
+        found = await connection.execute(select(cells.at, cells.persons).where(cells.grain == 691_200))
+        united = {at: list(BitMap.deserialize(persons)) for at, persons in found}
+    assert united == {-8 * day: [5], 0: [1, 2], 8 * day: [2, 3, 4]}
