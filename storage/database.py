@@ -150,4 +150,4 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 def _begin_sqlite(connection: Any) -> None:
     """Take the write lock at the start, so that a writer never fails half-way on a stale snapshot."""
     if mode := connection.get_execution_options().get("sqlite_begin"):
-        connection.exec_driver_sql(f"BEGIN {mode}")
+        connection.connection.dbapi_connection.begin(mode)

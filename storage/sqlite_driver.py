@@ -3,10 +3,10 @@
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import aiosqlite
-from sqlalchemy.connectors.asyncio import AsyncAdapt_dbapi_connection
+from sqlalchemy.connectors.asyncio import AsyncAdapt_dbapi_connection, AsyncAdapt_dbapi_cursor
 from sqlalchemy.dialects.sqlite.aiosqlite import (
     AsyncAdapt_aiosqlite_connection,
     AsyncAdapt_aiosqlite_cursor,
@@ -37,8 +37,11 @@ class _Cursor(AsyncAdapt_aiosqlite_cursor):
 
     async def _run(self, execute: Callable[..., sqlite3.Cursor], *what: Any) -> None:
         driver: Any = self._connection
-        async with self._adapt_connection._execute_mutex:
-            self._cursor, rows = await driver._execute(_finish, execute, driver._conn, *what)
+        adapted = cast(SqliteConnection, self._adapt_connection)
+        async with adapted._execute_mutex:
+            self._cursor, rows = await driver._execute(
+                _finish, adapted.take_begin(), execute, driver._conn, *what
+            )
         self._rows = deque(rows)
 
     async def _async_soft_close(self) -> None:
@@ -48,25 +51,48 @@ class _Cursor(AsyncAdapt_aiosqlite_cursor):
         self._rows.clear()
 
 
-def _finish(execute: Callable[..., sqlite3.Cursor], *what: Any) -> Finished:
-    cursor = execute(*what)
+def _finish(
+    begin: str | None, execute: Callable[..., sqlite3.Cursor], connection: sqlite3.Connection, *what: Any
+) -> Finished:
+    if begin is not None:
+        connection.execute(begin).close()
+    cursor = execute(connection, *what)
     rows = cursor.fetchall() if cursor.description else ()
     cursor.close()
     return cursor, rows
 
 
-class _Connection(AsyncAdapt_aiosqlite_connection):
-    """Asks the thread to end a transaction only where there is one."""
+class SqliteConnection(AsyncAdapt_aiosqlite_connection):
+    """Begins a transaction together with its first statement, and ends one only where there is one."""
 
-    __slots__ = ()
+    __slots__ = ("_begin",)
 
     _cursor_cls = _Cursor
 
+    def __init__(self, dbapi: Any, connection: Any) -> None:
+        super().__init__(dbapi, connection)
+        self._begin: str | None = None
+
+    def begin(self, mode: str) -> None:
+        """Have the next statement begin a transaction: `DEFERRED` or `IMMEDIATE`."""
+        self._begin = f"BEGIN {mode}"
+
+    def take_begin(self) -> str | None:
+        begin, self._begin = self._begin, None
+        return begin
+
+    def cursor(self, server_side: bool = False) -> AsyncAdapt_dbapi_cursor:
+        if server_side and (begin := self.take_begin()):
+            self.execute(begin)
+        return super().cursor(server_side)
+
     def rollback(self) -> None:
+        self._begin = None
         if self._is_in_transaction:
             super().rollback()
 
     def commit(self) -> None:
+        self._begin = None
         if self._is_in_transaction:
             super().commit()
 
@@ -85,4 +111,4 @@ class SqliteDriver(AsyncAdapt_aiosqlite_dbapi):
     def connect(self, *args: Any, **options: Any) -> AsyncAdapt_aiosqlite_connection:
         connection = self.aiosqlite.connect(*args, **options)
         connection._thread.daemon = True
-        return _Connection(self, await_(connection))
+        return SqliteConnection(self, await_(connection))

@@ -21,6 +21,9 @@ REVISIONS = [
     script.revision for script in ScriptDirectory(run.__file__.removesuffix("/run.py")).walk_revisions()
 ]
 
+# Which Alembic does not compare.
+SQLITE_TABLES_BY_KEY = "SELECT name FROM sqlite_master WHERE sql LIKE '% WITHOUT ROWID'"
+
 
 @pytest_asyncio.fixture
 async def empty(database_url, tmp_path):
@@ -48,6 +51,13 @@ async def test_the_newest_revision_is_what_the_tables_say(empty):
     assert await run.current_revision(empty) == run.newest_revision()
     async with empty.engine.connect() as connection:
         assert await connection.run_sync(differences) == []
+        if empty.is_sqlite:
+            made = await connection.exec_driver_sql(SQLITE_TABLES_BY_KEY)
+            assert {name for (name,) in made} == {
+                table.name
+                for table in METADATA.sorted_tables
+                if not table.dialect_options["sqlite"]["with_rowid"]
+            }
 
 
 @pytest.mark.parametrize("revision", REVISIONS)

@@ -1,4 +1,4 @@
-"""Cells of the persons of eight days, and an index with all that a customer's metrics are made of."""
+"""Cells of the persons of eight days, an index with all of a customer's metrics, and cells by their keys."""
 
 from collections import defaultdict
 
@@ -29,8 +29,23 @@ def upgrade() -> None:
 
     # ### end Alembic commands ###
     connection = op.get_bind()
+    remake_on_sqlite(connection, ' WITHOUT ROWID')
     for (workspace_id,) in connection.execute(sa.select(CELLS.c.workspace_id).distinct()).all():
         unite_days(connection, workspace_id)
+
+
+def remake_on_sqlite(connection: sa.Connection, options: str) -> None:
+    """Make the tables anew that are read and written by their keys, with other options."""
+    if connection.dialect.name != 'sqlite':
+        return
+    for table in ('metric_deltas', 'metric_activity_cells', 'metric_money_cells'):
+        asked = sa.text('SELECT sql FROM sqlite_master WHERE name = :name')
+        made = connection.execute(asked, {'name': table}).scalar_one().removesuffix(' WITHOUT ROWID')
+        columns = made.split('(', 1)[1]
+        op.execute(f'ALTER TABLE {table} RENAME TO {table}_before')
+        connection.exec_driver_sql(f'CREATE TABLE {table} ({columns}{options}')
+        op.execute(f'INSERT INTO {table} SELECT * FROM {table}_before')
+        op.execute(f'DROP TABLE {table}_before')
 
 
 def unite_days(connection: sa.Connection, workspace_id) -> None:
@@ -53,4 +68,5 @@ def downgrade() -> None:
         batch_op.create_index(batch_op.f('ix_metric_facts_person'), ['workspace_id', 'person', 'moment'], unique=False)
 
     # ### end Alembic commands ###
+    remake_on_sqlite(op.get_bind(), '')
     op.execute(f'DELETE FROM metric_person_cells WHERE grain = {EIGHT_DAYS}')
