@@ -68,9 +68,9 @@ def as_numbers(dialect: str, values: Sequence[int]) -> list[int] | str:
 
 
 def gathered(dialect: str, values: ColumnElement[int]) -> ColumnElement[Any]:
-    """The numbers of a group in one value, which `read_numbers` reads."""
+    """The numbers of a group that are not null, in one value, which `read_numbers` reads."""
     gather = func.array_agg if dialect == _POSTGRESQL else func.json_group_array
-    return type_coerce(gather(values), NullType())
+    return type_coerce(gather(values).filter(values.is_not(None)), NullType())
 
 
 def read_numbers(gathered: list[int] | str | None) -> list[int]:
