@@ -35,10 +35,10 @@ class PersonCount:
             self._bitmaps[workspace_id][self._period(moment)].append(BitMap(persons))
 
     def add_bitmaps(self, workspace_id: UUID, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows of a moment and a serialized bitmap."""
+        """Add rows that begin with a moment and a serialized bitmap."""
         edges, periods, read = self._edges, self._bitmaps[workspace_id], BitMap.deserialize
-        for moment, persons in rows:
-            periods[bisect_right(edges, moment) - 1].append(read(persons))
+        for row in rows:
+            periods[bisect_right(edges, row[0]) - 1].append(read(row[1]))
 
     def result(self, merges: Merges | None = None) -> Persons:
         """The counts, with merges that the bitmaps do not know yet."""

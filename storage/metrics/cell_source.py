@@ -11,12 +11,10 @@ from sqlalchemy import Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.driver_rows import driver_rows
-from storage.metrics.bitmaps import PersonCount
 from storage.metrics.cell_statements import (
-    HAS_DELTAS,
     CellShape,
     Money,
-    persons_of_cells,
+    has_deltas,
     sums_of_cells,
 )
 from storage.metrics.cells import ACTIVITY, MONEY, PERSON_GRAINS, SHARE_GRAINS, WORKSPACE_GRAINS
@@ -24,7 +22,7 @@ from storage.metrics.cover import FIRST_EVER, Cover, Grain, make_cover
 from storage.metrics.fact_rows import FactRows
 from storage.metrics.fact_source import FACTS, FactSource
 from storage.metrics.fact_statements import Shape
-from storage.metrics.merges import unfolded_merges
+from storage.metrics.person_source import PersonSource
 from storage.metrics.source import Persons, Selection, Source, Sums
 from storage.metrics.tally import Tallies, Tally
 from storage.metrics.terms import Term, kinds_of
@@ -85,14 +83,12 @@ class CellSource:
         cover = make_cover(tuple(edges), PERSON_GRAINS)
         if not cover.layers or self.selection.share_ids is not None:
             return await self._facts.persons(edges)
-        count = PersonCount(edges)
-        statement = persons_of_cells(tuple(edges), self.connection.dialect.name)
-        for workspace_id in self.selection.workspace_ids:
-            rows = await driver_rows(self.connection, statement, {"workspace_id": workspace_id})
-            count.add_bitmaps(workspace_id, rows)
-        for others in await self._others(edges, cover):
-            count.add(await others.persons())
-        return count.result(await unfolded_merges(self.connection, self.selection.workspace_ids))
+        source = PersonSource(self.connection, self.selection.workspace_ids, edges)
+        await source.read()
+        if source.has_deltas is not None:
+            self._has_deltas = source.has_deltas
+        others = [await rows.persons() for rows in await self._others(edges, cover)]
+        return await source.result([row for rows in others for row in rows])
 
     @property
     def _grains(self) -> tuple[Grain, ...]:
@@ -120,7 +116,8 @@ class CellSource:
         )
         if self._has_deltas is None:
             ids = {"workspace_ids": self.selection.workspace_ids}
-            self._has_deltas = bool((await self.connection.execute(select(HAS_DELTAS), ids)).scalar())
+            asked = select(has_deltas(of_one=False))
+            self._has_deltas = bool((await self.connection.execute(asked, ids)).scalar())
         if self._has_deltas:
             others.append(FactRows(self.connection, shape, self.selection))
         if cover.cut:
@@ -138,14 +135,17 @@ class CellSource:
         **values: str,
     ) -> Sequence[Any]:
         shares = (NO_SHARE,) if self.selection.share_ids is None else self.selection.share_ids
-        whose = {"workspace_ids": self.selection.workspace_ids, "share_ids": shares}
+        whose: dict[str, Any] = {"workspace_ids": self.selection.workspace_ids, "share_ids": shares}
+        of_one = len(self.selection.workspace_ids) == len(shares) == 1 and money is not Money.BY_CURRENCY
+        if of_one:
+            whose = {name.removesuffix("s"): ids[0] for name, ids in whose.items()}
         shape = CellShape(
             self.connection.dialect.name,
             table,
             tuple(edges),
             self._grains,
             money,
-            of_one=len(self.selection.workspace_ids) == len(shares) == 1 and money is not Money.BY_CURRENCY,
+            of_one,
         )
         statement = sums_of_cells(shape, tuple(terms), tuple(states))
         rows = await driver_rows(self.connection, statement, whose | values)

@@ -20,26 +20,17 @@ from sqlalchemy import (
     func,
     literal,
     select,
-    type_coerce,
     union_all,
 )
-from sqlalchemy.types import NullType
 
-from storage.metrics.cells import PERSON_GRAINS
 from storage.metrics.cover import FIRST_EVER, Grain, Layer, make_cover
 from storage.metrics.grouping import period_of, runs
 from storage.metrics.terms import Term, parts_of
 from storage.numbers import numbers_in
 from storage.rows import table_of
-from storage.tables.metric_cells import MetricDeltaRow, PersonCellRow
+from storage.tables.metric_cells import MetricDeltaRow
 
-_persons, _deltas = table_of(PersonCellRow), table_of(MetricDeltaRow)
-# Of any of `workspace_ids`.
-HAS_DELTAS = exists(
-    select(_deltas.c.id).where(_deltas.c.workspace_id.in_(bindparam("workspace_ids", expanding=True)))
-).label("has_deltas")
-# As the drivers give them: thousands of rows need no copy.
-_BYTES = type_coerce(_persons.c.persons, NullType())
+_deltas = table_of(MetricDeltaRow)
 
 
 class Money(Enum):
@@ -64,6 +55,12 @@ class CellShape:
     of_one: bool = False
 
 
+def has_deltas(*, of_one: bool) -> ColumnElement[bool]:
+    """Whether any of the workspaces has some."""
+    own = _own(_deltas.c.workspace_id, of_one=of_one)
+    return exists(select(_deltas.c.id).where(own)).label("has_deltas")
+
+
 @lru_cache(maxsize=128)
 def sums_of_cells(
     shape: CellShape, terms: tuple[Term, ...], states: tuple[Term, ...] = ()
@@ -72,19 +69,21 @@ def sums_of_cells(
     of whether there are deltas.
 
     With `states`, one more row: of `FIRST_EVER` and their sums before the first edge, with 0 for the other
-    terms. Takes `workspace_ids`, `share_ids`, of which `NO_SHARE` is one, and with `OF_ONE` a `currency`.
+    terms. Takes `workspace_ids` and `share_ids`, of which `NO_SHARE` is one, or a `workspace_id` and a
+    `share_id` if it is `of_one`, and with `OF_ONE` a `currency`.
     """
     columns = [shape.table.c[part.name] for part in parts_of(terms)]
-    if shape.of_one and _is_cell_by_cell(shape):
+    flag = has_deltas(of_one=shape.of_one)
+    if shape.of_one and is_cell_by_cell(shape.edges, shape.grains):
         (layer,) = make_cover(shape.edges, shape.grains).layers
-        rows = select(shape.table.c.at, *columns, HAS_DELTAS).where(*_where(shape, layer))
+        rows = select(shape.table.c.at, *columns, flag).where(*_where(shape, layer))
     else:
         period = period_of(shape.table.c.at, shape.edges).label("period")
         currency = [shape.table.c.currency] if shape.money is Money.BY_CURRENCY else []
         cells = _cells(shape, [*currency, period, *columns])
         keys = [cells.c[column.name] for column in (*currency, period)]
         sums = [_sum(cells.c[column.name]) for column in columns]
-        rows = select(*keys, *sums, HAS_DELTAS).group_by(*keys)
+        rows = select(*keys, *sums, flag).group_by(*keys)
     if not states:
         return rows
     wanted = {part.name for part in parts_of(states)}
@@ -95,15 +94,15 @@ def sums_of_cells(
         func.coalesce(_sum(cells.c[column.name]), zero) if column.name in wanted else zero
         for column in columns
     ]
-    return union_all(rows, select(literal(FIRST_EVER, BigInteger), *sums, HAS_DELTAS))
+    return union_all(rows, select(literal(FIRST_EVER, BigInteger), *sums, flag))
 
 
-def _is_cell_by_cell(shape: CellShape) -> bool:
+def is_cell_by_cell(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> bool:
     """Whether every period is one cell of one grain, so that nothing has to be added up."""
-    layers = make_cover(shape.edges, shape.grains).layers
+    layers = make_cover(edges, grains).layers
     if len(layers) > 1 or layers[0].only is not None or layers[0].but:
         return False
-    return runs(shape.edges) == [(shape.edges[0], layers[0].grain.microseconds)]
+    return runs(edges) == [(edges[0], layers[0].grain.microseconds)]
 
 
 def _cells(shape: CellShape, columns: Sequence[ColumnElement[Any]]) -> Subquery:
@@ -114,32 +113,27 @@ def _cells(shape: CellShape, columns: Sequence[ColumnElement[Any]]) -> Subquery:
 def _where(shape: CellShape, layer: Layer) -> list[ColumnElement[bool]]:
     cells = shape.table.c
     conditions = [
-        cells.workspace_id.in_(bindparam("workspace_ids", expanding=True)),
-        cells.share_id.in_(bindparam("share_ids", expanding=True)),
-        _in(shape.table, layer, shape.edges, shape.dialect),
+        _own(cells.workspace_id, of_one=shape.of_one),
+        _own(cells.share_id, of_one=shape.of_one),
+        cells_in(shape.table, layer, shape.edges, shape.dialect),
     ]
     if shape.money is Money.OF_ONE:
         conditions.append(cells.currency == bindparam("currency"))
     return conditions
 
 
+def _own(column: ColumnElement[Any], *, of_one: bool) -> ColumnElement[bool]:
+    """A parameter of the column's name, or of several of it, which takes longer to write."""
+    if of_one:
+        return column == bindparam(column.key)
+    return column.in_(bindparam(f"{column.key}s", expanding=True))
+
+
 def _sum(values: ColumnElement[int]) -> ColumnElement[int]:
     return cast(func.sum(values), BigInteger)
 
 
-@lru_cache(maxsize=64)
-def persons_of_cells(edges: tuple[int, ...], dialect: str) -> CompoundSelect[tuple[int, bytes]]:
-    """Rows of a moment in the period and of a serialized bitmap. Takes a `workspace_id`."""
-    layers = [
-        select(_persons.c.at, _BYTES).where(
-            _persons.c.workspace_id == bindparam("workspace_id"), _in(_persons, layer, edges, dialect)
-        )
-        for layer in make_cover(edges, PERSON_GRAINS).layers
-    ]
-    return union_all(*layers)
-
-
-def _in(table: Table, layer: Layer, edges: Sequence[int], dialect: str) -> ColumnElement[bool]:
+def cells_in(table: Table, layer: Layer, edges: Sequence[int], dialect: str) -> ColumnElement[bool]:
     """The cells of a layer."""
     at, own = table.c.at, table.c.grain == literal(layer.grain.value)
     if layer.only is not None:

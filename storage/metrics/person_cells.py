@@ -44,12 +44,18 @@ async def write_bitmaps(
 ) -> None:
     """Put these bitmaps in the place of those that the cells had."""
     rows = [
-        {"workspace_id": workspace_id, "grain": grain.value, "at": at, "persons": persons.serialize()}
+        {
+            "workspace_id": workspace_id,
+            "grain": grain.value,
+            "at": at,
+            "persons": persons.serialize(),
+            "many": len(persons),
+        }
         for (grain, at), persons in bitmaps.items()
     ]
     if not rows:
         return
     statement = upsert(connection, _cells)
-    replaced = {"persons": statement.excluded.persons}
+    replaced = {"persons": statement.excluded.persons, "many": statement.excluded.many}
     keys = list(_cells.primary_key.columns)
     await connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=replaced), rows)

@@ -91,7 +91,7 @@ class MoneyCellRow(SQLModel, table=True):
 
 
 class PersonCellRow(SQLModel, table=True):
-    """The persons with an event in the `grain` seconds from `at`: a serialized Roaring bitmap."""
+    """The `many` persons with an event in the `grain` seconds from `at`: a serialized Roaring bitmap."""
 
     __tablename__ = "metric_person_cells"
 
@@ -99,6 +99,7 @@ class PersonCellRow(SQLModel, table=True):
     grain: int = Field(primary_key=True)
     at: int = Field(primary_key=True, sa_type=BigInteger)
     persons: bytes = Field(sa_type=LargeBinary)
+    many: int
 
 
 class PersonMergeDeltaRow(SQLModel, table=True):

@@ -8,7 +8,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from pyroaring import BitMap
-from sqlalchemy import insert, select, text
+from sqlalchemy import BigInteger, Integer, LargeBinary, Uuid, column, select, table, text
 
 from storage.database import Database
 from storage.migrations import run
@@ -21,6 +21,14 @@ REVISIONS = [
     script.revision for script in ScriptDirectory(run.__file__.removesuffix("/run.py")).walk_revisions()
 ]
 
+# As revision 0010 has them.
+PERSON_CELLS_BEFORE = table(
+    "metric_person_cells",
+    column("workspace_id", Uuid()),
+    column("grain", Integer()),
+    column("at", BigInteger()),
+    column("persons", LargeBinary()),
+)
 # Which Alembic does not compare.
 SQLITE_TABLES_BY_KEY = "SELECT name FROM sqlite_master WHERE sql LIKE '% WITHOUT ROWID'"
 
@@ -100,7 +108,7 @@ async def test_days_of_persons_are_united_to_eight(empty):
     async with empty.write() as connection:
         await insert_rows(connection, WorkspaceRow, [{"id": workspace, "name": "Acme", "slug": "acme"}])
         await connection.execute(
-            insert(table_of(PersonCellRow)),
+            PERSON_CELLS_BEFORE.insert(),
             [
                 {"workspace_id": workspace, "grain": 86_400, "at": at, "persons": BitMap(persons).serialize()}
                 for at, persons in days.items()
@@ -109,6 +117,8 @@ async def test_days_of_persons_are_united_to_eight(empty):
     await run.upgrade(empty)
     async with empty.read() as connection:
         cells = table_of(PersonCellRow).c
-        found = await connection.execute(select(cells.at, cells.persons).where(cells.grain == 691_200))
-        united = {at: list(BitMap.deserialize(persons)) for at, persons in found}
+        wanted = select(cells.at, cells.persons, cells.many).where(cells.grain == 691_200)
+        rows = (await connection.execute(wanted)).all()
+    united = {row.at: list(BitMap.deserialize(row.persons)) for row in rows}
     assert united == {-8 * day: [5], 0: [1, 2], 8 * day: [2, 3, 4]}
+    assert {row.at: row.many for row in rows} == {-8 * day: 1, 0: 2, 8 * day: 3}
