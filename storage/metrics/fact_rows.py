@@ -27,13 +27,19 @@ class FactRows:
         columns = columns_of(terms)
         rows = await self.connection.execute(sums_of_facts(self.shape, tuple(terms)), self._values)
         return [
-            SumOfFacts(at, kind, currency, whole_sums(columns, sums)) for at, kind, currency, *sums in rows
+            SumOfFacts(at, kind, currency, whole_sums(columns, sums))
+            for at, kind, currency, *sums in rows
+            if kind is not None
         ]
 
     async def persons(self) -> Sequence[Any]:
         """Rows of a moment in the period, of a workspace, and of persons in it, merged ones as one."""
         rows = await self.connection.execute(persons_with_events(self.shape), self._values)
-        return [(at, workspace_id, read_numbers(gathered)) for at, workspace_id, gathered in rows]
+        return [
+            (at, workspace_id, read_numbers(gathered))
+            for at, workspace_id, gathered in rows
+            if workspace_id is not None
+        ]
 
     @property
     def _values(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from sqlalchemy import (
     ColumnElement,
     FromClause,
     Select,
+    String,
     Subquery,
     Table,
     Uuid,
@@ -78,7 +79,8 @@ def sums_of_facts(shape: Shape, terms: tuple[Term, ...]) -> Select[Any]:
     """Rows of a moment before the edges or in the period, of a kind, of a currency, and of the sums of the
     columns that the terms name, in two halves where `halves` makes two.
 
-    A statement that adds up kind by kind takes half as long as one with a sum for each term.
+    A statement that adds up kind by kind takes half as long as one with a sum for each term. A row may be of
+    no kind, and of nothing.
     """
     facts = _selected(shape, kinds_of(terms))
     sums = [_sum(half) for column in columns_of(terms) for half in halves(facts.c[column])]
@@ -90,7 +92,8 @@ def sums_of_facts(shape: Shape, terms: tuple[Term, ...]) -> Select[Any]:
 def persons_with_events(shape: Shape) -> Select[Any]:
     """Rows of a moment in the period, of a workspace, and of the persons of its events, merged ones as one.
 
-    They are `gathered`, some more than once: sets are made of them faster than a database sorts them.
+    They are `gathered`, some more than once: sets are made of them faster than a database sorts them. A row
+    may be of no workspace, and of nobody.
     """
     if shape.by_share and shape.homes is None and len(shape.edges) <= MOST_LOOKS:
         return _persons_period_by_period(shape)
@@ -158,29 +161,37 @@ def _of_kinds(
         cells = numbers_in(shape.dialect, begins)
         until = cells.c.value + literal(grain.microseconds, BigInteger)
         in_cell = and_(facts.moment >= cells.c.value, facts.moment < until, *conditions)
-        # An outer join keeps its order on SQLite: one look into the index for each of the cells.
-        source, conditions = cells.outerjoin(shape.table, in_cell), [facts.kind.is_not(None)]
+        # An outer join keeps its order on SQLite: one look into the index for each of the cells. It gives a
+        # row of nulls where there is nothing, which stays: SQLite sees through a condition that there is.
+        source, conditions = cells.outerjoin(shape.table, in_cell), []
     if shape.homes == 0:
         conditions.append(false())
     elif shape.homes is not None:
-        people = _people(shape)
-        theirs = and_(facts.workspace_id == people.c.home, facts.person == people.c.person, *conditions)
-        # For the same reason: with a plain join it found them by their moments, among everybody's.
-        source, conditions = people.outerjoin(shape.table, theirs), [facts.kind.is_not(None)]
+        people = _people(shape, kinds)
+        theirs = and_(
+            facts.workspace_id == people.c.home,
+            facts.person == people.c.person,
+            facts.kind == people.c.kind,
+            *conditions,
+        )
+        # For the same reason, and kind by kind: else it found them by their moments, among everybody's.
+        source, conditions = people.outerjoin(shape.table, theirs), []
     columns = [facts[name] for name in ("workspace_id", "person", "kind", "currency", *SUMMED)]
     return select(*columns, at.label("at")).select_from(source).where(*conditions)
 
 
-def _people(shape: Shape) -> Subquery:
-    """Rows of a workspace and the number of a person in it."""
-    homes: list[Select[Any]] = [
+def _people(shape: Shape, kinds: frozenset[FactKind]) -> Subquery:
+    """Rows of a workspace, of the number of a person in it, and of each of the kinds."""
+    each: list[Select[Any]] = [
         select(
             bindparam(f"home_{number}", type_=Uuid()).label("home"),
             numbers_named(shape.dialect, f"persons_{number}").c.value.label("person"),
+            literal(kind.value, String()).label("kind"),
         )
         for number in range(shape.homes or 0)
+        for kind in sorted(kinds)
     ]
-    return union_all(*homes).subquery()
+    return union_all(*each).subquery()
 
 
 def _sum(values: ColumnElement[Any]) -> ColumnElement[int]:
