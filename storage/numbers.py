@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import orjson
 from sqlalchemy import (
     ARRAY,
     JSON,
@@ -75,7 +76,7 @@ def gathered(dialect: str, values: ColumnElement[int]) -> ColumnElement[Any]:
 
 def read_numbers(gathered: list[int] | str | None) -> list[int]:
     """The numbers of a group, which PostgreSQL gives none of where there are none."""
-    return json.loads(gathered) if isinstance(gathered, str) else gathered or []
+    return orjson.loads(gathered) if isinstance(gathered, str) else gathered or []
 
 
 def _type(dialect: str) -> Any:

@@ -84,7 +84,7 @@ async def _is_committed(apart: AsyncConnection, workspace_id: UUID) -> bool:
 
 async def _count_on(connection: AsyncConnection, workspace_id: UUID, many: int) -> range:
     """Move the workspace's counter on by `many`, in one statement."""
-    first = upsert(connection, _counters).values(workspace_id=workspace_id, next_person=1 + many)
+    first = upsert(connection.dialect.name, _counters).values(workspace_id=workspace_id, next_person=1 + many)
     counted = first.on_conflict_do_update(
         index_elements=[_counters.c.workspace_id],
         set_={"next_person": _counters.c.next_person + many},

@@ -207,7 +207,7 @@ async def _point(
 
     The rows are locked, in the order of `offered`.
     """
-    statement = upsert(connection, _externals)
+    statement = upsert(connection.dialect.name, _externals)
     # Changes nothing: it waits for the row's other writers, and gives what they have left.
     settled = statement.on_conflict_do_update(
         index_elements=[_externals.c.workspace_id, _externals.c.external_id],

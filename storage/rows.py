@@ -91,7 +91,7 @@ async def insert_new_rows(
     if not complete:
         return []
     table = table_of(model)
-    statement = upsert(connection, table).on_conflict_do_nothing().returning(table.c.id)
+    statement = upsert(connection.dialect.name, table).on_conflict_do_nothing().returning(table.c.id)
     try:
         inserted = set((await connection.execute(statement, complete)).scalars())
     except IntegrityError as error:

@@ -4,13 +4,12 @@ from typing import TypeAlias
 
 from sqlalchemy import Table
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 Upsert: TypeAlias = postgresql.Insert | sqlite.Insert
 
 
-def upsert(connection: AsyncConnection, table: Table) -> Upsert:
-    """An INSERT of the connection's database, to which a conflict can be answered."""
-    if connection.dialect.name == "postgresql":
+def upsert(dialect: str, table: Table) -> Upsert:
+    """An INSERT, to which a conflict can be answered."""
+    if dialect == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)

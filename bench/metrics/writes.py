@@ -11,7 +11,6 @@ from statistics import median
 from time import perf_counter
 from uuid import uuid4
 
-from sqlalchemy import insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bench.metrics.activity import CUSTOMERS
@@ -19,9 +18,7 @@ from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID, Progress
 from bench.metrics.ours import fold_all, folding
 from storage.database import Database
 from storage.enums import FactKind
-from storage.metrics.facts import Fact, record_facts, row_of
-from storage.rows import table_of
-from storage.tables.metrics import MetricFactRow
+from storage.metrics.facts import INTO_LOG, Fact, record_facts, row_of
 
 WRITERS = 8
 LIVE, BATCHES, BATCH = 2_000, 16, 500
@@ -57,7 +54,7 @@ class WriteFigures:
 
 async def insert_alone(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
     """What `record_facts` does for the log, and nothing else."""
-    await connection.execute(insert(table_of(MetricFactRow)), [row_of(fact, uuid4()) for fact in facts])
+    await connection.execute(INTO_LOG, [row_of(fact, uuid4()) for fact in facts])
 
 
 async def measure_writes(database: Database, dialect: str, rounds: int, progress: Progress) -> WriteFigures:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from sqlalchemy import insert
+from sqlalchemy import Connection, insert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.enums import FactKind
@@ -14,6 +14,7 @@ from storage.tables.metric_cells import MetricDeltaRow
 from storage.tables.metrics import MetricFactRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+INTO_LOG, _INTO_DELTAS = insert(table_of(MetricFactRow)), insert(table_of(MetricDeltaRow))
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,12 @@ async def record_facts(connection: AsyncConnection, facts: Sequence[Fact]) -> No
     """Append facts to the log, with the deltas that bring them into the cells."""
     rows = [row_of(fact, uuid4()) for fact in facts]
     if rows:
-        await connection.execute(insert(table_of(MetricFactRow)), rows)
-        await connection.execute(insert(table_of(MetricDeltaRow)), rows)
+        await connection.run_sync(_insert, rows)
+
+
+def _insert(connection: Connection, rows: list[Values]) -> None:
+    for statement in (INTO_LOG, _INTO_DELTAS):
+        connection.execute(statement, rows)
 
 
 def row_of(fact: Fact, id: UUID) -> Values:

@@ -1,6 +1,7 @@
 """The fold: deltas are taken out and added to the cells, one workspace and a thousand rows at a time."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from time import perf_counter
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from storage.numbers import numbers
 from storage.rows import Values, table_of
 from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
 from storage.tables.metrics import PersonMergeRow
-from storage.upserts import upsert
+from storage.upserts import Upsert, upsert
 
 MOST_ROWS, FEWEST_ROWS = 1_000, 50
 # SQLite has one writer: a fold that holds it for long would keep everybody else waiting.
@@ -25,6 +26,11 @@ _SECONDS_ON_SQLITE = 0.015
 _deltas, _merges = table_of(MetricDeltaRow), table_of(PersonMergeRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)
 _BEFORE_ALL = UUID(int=0)
+
+# Some deltas of a workspace, out of their table.
+_OF_HOME = _deltas.c.workspace_id == bindparam("home")
+_SOME = select(_deltas.c.id).where(_OF_HOME).limit(bindparam("most"))
+_TAKE = delete(_deltas).where(_OF_HOME, _deltas.c.id.in_(_SOME)).returning(_deltas)
 
 
 def _first_after(table: Table) -> Select[UUID]:
@@ -90,9 +96,8 @@ async def lock_cells(connection: AsyncConnection, workspace_id: UUID, *, wait: b
 
 async def fold_deltas(connection: AsyncConnection, workspace_id: UUID, most: int) -> int:
     """Move up to `most` deltas of a workspace, whose cells are locked, into its cells; how many it were."""
-    some = select(_deltas.c.id).where(_deltas.c.workspace_id == workspace_id).limit(most)
-    taken = delete(_deltas).where(_deltas.c.workspace_id == workspace_id, _deltas.c.id.in_(some))
-    facts = (await connection.execute(taken.returning(_deltas))).mappings().all()
+    taken = await connection.execute(_TAKE, {"home": workspace_id, "most": most})
+    facts = taken.mappings().all()
     await add_to_cells(connection, workspace_id, facts)
     return len(facts)
 
@@ -109,16 +114,18 @@ async def add_to_cells(connection: AsyncConnection, workspace_id: UUID, facts: I
 
 
 async def _add_cells(connection: AsyncConnection, table: Table, rows: Sequence[Values]) -> None:
-    if not rows:
-        return
-    statement = upsert(connection, table)
-    keys = set(table.primary_key.columns)
+    if rows:
+        await connection.execute(_adding(connection.dialect.name, table), rows)
+
+
+@cache
+def _adding(dialect: str, table: Table) -> Upsert:
+    statement = upsert(dialect, table)
+    keys = list(table.primary_key.columns)
     added = {
         column.name: column + statement.excluded[column.name] for column in table.c if column not in keys
     }
-    await connection.execute(
-        statement.on_conflict_do_update(index_elements=list(table.primary_key.columns), set_=added), rows
-    )
+    return statement.on_conflict_do_update(index_elements=keys, set_=added)
 
 
 async def _merges_of(connection: AsyncConnection, workspace_id: UUID, persons: set[int]) -> Mapping[int, int]:

@@ -1,5 +1,6 @@
 """Expressions that say to which period, or to which cell, a moment belongs."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -25,12 +26,18 @@ def period_of(moment: ColumnElement[int], edges: tuple[int, ...]) -> ColumnEleme
     found = runs(edges)
     if not 0 < len(found) <= MOST_RUNS:
         return moment
-    branches = []
-    for (first, step), (ends, _) in zip(found, [*found[1:], (edges[-1], 0)], strict=True):
-        place = (moment - literal(first, BigInteger)) // literal(step, BigInteger)
-        begins = place * literal(step, BigInteger) + literal(first, BigInteger)
-        branches.append((moment < ends, begins))
-    return case(*branches)
+    return _among(moment, found)
+
+
+def _among(moment: ColumnElement[int], found: Sequence[tuple[int, int]]) -> ColumnElement[int]:
+    """The edge in one of these runs: halved until one is left, as months come in twenty."""
+    if len(found) > 1:
+        half = len(found) // 2
+        earlier, later = _among(moment, found[:half]), _among(moment, found[half:])
+        return case((moment < literal(found[half][0], BigInteger), earlier), else_=later)
+    ((first, step),) = found
+    place = (moment - literal(first, BigInteger)) // literal(step, BigInteger)
+    return place * literal(step, BigInteger) + literal(first, BigInteger)
 
 
 @lru_cache(maxsize=64)

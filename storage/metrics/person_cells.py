@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from uuid import UUID
 
 from pyroaring import BitMap
@@ -12,7 +13,7 @@ from storage.metrics.cover import Grain
 from storage.numbers import numbers
 from storage.rows import table_of
 from storage.tables.metric_cells import PersonCellRow
-from storage.upserts import upsert
+from storage.upserts import Upsert, upsert
 
 # A grain and where the cell begins.
 Key = tuple[Grain, int]
@@ -53,9 +54,12 @@ async def write_bitmaps(
         }
         for (grain, at), persons in bitmaps.items()
     ]
-    if not rows:
-        return
-    statement = upsert(connection, _cells)
+    if rows:
+        await connection.execute(_replacing(connection.dialect.name), rows)
+
+
+@cache
+def _replacing(dialect: str) -> Upsert:
+    statement = upsert(dialect, _cells)
     replaced = {"persons": statement.excluded.persons, "many": statement.excluded.many}
-    keys = list(_cells.primary_key.columns)
-    await connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=replaced), rows)
+    return statement.on_conflict_do_update(index_elements=list(_cells.primary_key.columns), set_=replaced)
