@@ -16,10 +16,10 @@ Merges = Mapping[UUID, Sequence[tuple[int, int]]]
 
 def replace_absorbed(persons: BitMap, merges: Iterable[tuple[int, int]]) -> None:
     """Put whom they were merged into in the place of absorbed persons."""
-    for absorbed, into in merges:
-        if absorbed in persons:
-            persons.remove(absorbed)
-            persons.add(into)
+    into = dict(merges)
+    absorbed = persons & BitMap(into)
+    persons -= absorbed
+    persons.update(into[person] for person in absorbed)
 
 
 class PersonCount:

@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
+from pyroaring import BitMap
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.metrics.bitmaps import replace_absorbed
 from storage.metrics.fact_statements import PersonsOf, Shape, persons_with_events, sums_of_facts
+from storage.metrics.merges import merges_of
 from storage.metrics.source import Selection
 from storage.metrics.tally import SumOfFacts
 from storage.metrics.terms import Term, columns_of, whole_sums
@@ -32,14 +36,21 @@ class FactRows:
             if kind is not None
         ]
 
-    async def persons(self) -> Sequence[Any]:
+    async def persons(self) -> list[tuple[int, UUID, BitMap]]:
         """Rows of a moment in the period, of a workspace, and of persons in it, merged ones as one."""
         rows = await self.connection.execute(persons_with_events(self.shape), self._values)
-        return [
-            (at, workspace_id, read_numbers(gathered))
-            for at, workspace_id, gathered in rows
-            if workspace_id is not None
-        ]
+        found, with_merges = [], set()
+        for at, workspace_id, persons, has_merges in rows:
+            if workspace_id is not None:
+                found.append((at, workspace_id, BitMap(read_numbers(persons))))
+            if has_merges:
+                with_merges.add(workspace_id)
+        for workspace_id in with_merges:
+            own = [persons for _, home, persons in found if home == workspace_id]
+            merges = await merges_of(self.connection, workspace_id, BitMap.union(*own))
+            for persons in own:
+                replace_absorbed(persons, merges.items())
+        return found
 
     @property
     def _values(self) -> dict[str, Any]:

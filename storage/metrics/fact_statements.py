@@ -19,6 +19,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     cast,
+    exists,
     false,
     func,
     literal,
@@ -39,7 +40,7 @@ from storage.tables.workspaces import WorkspaceRow
 _merges, _workspaces = table_of(PersonMergeRow), table_of(WorkspaceRow)
 
 # So many periods are looked up one by one; more of them hold few facts each.
-MOST_LOOKS = 400
+MOST_LOOKS = 1_000
 
 # A grain, and where cells of it begin.
 CellsOf = tuple[Grain, tuple[int, ...]]
@@ -90,7 +91,8 @@ def sums_of_facts(shape: Shape, terms: tuple[Term, ...]) -> Select[Any]:
 
 @lru_cache(maxsize=64)
 def persons_with_events(shape: Shape) -> Select[Any]:
-    """Rows of a moment in the period, of a workspace, and of the persons of its events, merged ones as one.
+    """Rows of a moment in the period, of a workspace, of the persons of its events, and of whether the
+    workspace has merged any, which these still are apart.
 
     They are `gathered`, some more than once: sets are made of them faster than a database sorts them. A row
     may be of no workspace, and of nobody.
@@ -98,10 +100,15 @@ def persons_with_events(shape: Shape) -> Select[Any]:
     if shape.by_share and shape.homes is None and len(shape.edges) <= MOST_LOOKS:
         return _persons_period_by_period(shape)
     facts = _selected(shape, frozenset({FactKind.EVENT}))
-    merged = and_(_merges.c.workspace_id == facts.c.workspace_id, _merges.c.absorbed == facts.c.person)
-    persons = gathered(shape.dialect, func.coalesce(_merges.c.into, facts.c.person))
     keys = facts.c.at, facts.c.workspace_id
-    return select(*keys, persons).select_from(facts.outerjoin(_merges, merged)).group_by(*keys)
+    persons = gathered(shape.dialect, facts.c.person)
+    return select(*keys, persons, _has_merges(facts.c.workspace_id)).group_by(*keys)
+
+
+def _has_merges(workspace_id: ColumnElement[Any]) -> ColumnElement[bool]:
+    return exists(select(_merges.c.absorbed).where(_merges.c.workspace_id == workspace_id)).label(
+        "has_merges"
+    )
 
 
 def _persons_period_by_period(shape: Shape) -> Select[Any]:
@@ -111,10 +118,8 @@ def _persons_period_by_period(shape: Shape) -> Select[Any]:
     """
     facts = shape.table.c
     periods = pairs_in(shape.dialect, list(pairwise(shape.edges)))
-    merged = and_(_merges.c.workspace_id == facts.workspace_id, _merges.c.absorbed == facts.person)
     persons = (
-        select(gathered(shape.dialect, func.coalesce(_merges.c.into, facts.person)))
-        .select_from(shape.table.outerjoin(_merges, merged))
+        select(gathered(shape.dialect, facts.person))
         .where(
             facts.workspace_id == _workspaces.c.id,
             facts.share_id.in_(bindparam("share_ids", expanding=True)),
@@ -125,9 +130,8 @@ def _persons_period_by_period(shape: Shape) -> Select[Any]:
         .scalar_subquery()
     )
     homes = _workspaces.c.id.in_(bindparam("workspace_ids", expanding=True))
-    return select(periods.first, _workspaces.c.id, persons).select_from(
-        periods.table.join(_workspaces, homes)
-    )
+    columns = periods.first, _workspaces.c.id, persons, _has_merges(_workspaces.c.id)
+    return select(*columns).select_from(periods.table.join(_workspaces, homes))
 
 
 def _selected(shape: Shape, kinds: frozenset[FactKind]) -> Subquery:

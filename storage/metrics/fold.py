@@ -11,19 +11,17 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.database import Database
 from storage.metrics.cells import ACTIVITY, MONEY, Cells, Fact
-from storage.metrics.merges import fold_merge
+from storage.metrics.merges import fold_merge, merges_of
 from storage.metrics.person_cells import Key, read_bitmaps, write_bitmaps
-from storage.numbers import numbers
 from storage.rows import Values, table_of
 from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
-from storage.tables.metrics import PersonMergeRow
 from storage.upserts import Upsert, upsert
 
 MOST_ROWS, FEWEST_ROWS = 1_000, 50
 # SQLite has one writer: a fold that holds it for long would keep everybody else waiting.
 _SECONDS_ON_SQLITE = 0.015
 
-_deltas, _merges = table_of(MetricDeltaRow), table_of(PersonMergeRow)
+_deltas = table_of(MetricDeltaRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)
 _BEFORE_ALL = UUID(int=0)
 
@@ -109,7 +107,7 @@ async def add_to_cells(connection: AsyncConnection, workspace_id: UUID, facts: I
     for table in (ACTIVITY, MONEY):
         await _add_cells(connection, table, cells.rows(table))
     if cells.numbers:
-        merges = await _merges_of(connection, workspace_id, cells.numbers)
+        merges = await merges_of(connection, workspace_id, cells.numbers)
         await _add_persons(connection, workspace_id, cells.persons(merges))
 
 
@@ -126,14 +124,6 @@ def _adding(dialect: str, table: Table) -> Upsert:
         column.name: column + statement.excluded[column.name] for column in table.c if column not in keys
     }
     return statement.on_conflict_do_update(index_elements=keys, set_=added)
-
-
-async def _merges_of(connection: AsyncConnection, workspace_id: UUID, persons: set[int]) -> Mapping[int, int]:
-    wanted = select(_merges.c.absorbed, _merges.c.into).where(
-        _merges.c.workspace_id == workspace_id,
-        _merges.c.absorbed.in_(select(numbers(connection, sorted(persons)).c.value)),
-    )
-    return {row.absorbed: row.into for row in await connection.execute(wanted)}
 
 
 async def _add_persons(connection: AsyncConnection, workspace_id: UUID, added: Mapping[Key, BitMap]) -> None:

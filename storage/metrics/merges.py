@@ -1,7 +1,7 @@
 """Bringing merges of persons into the bitmaps, a few of the absorbed one's cells at a time."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from storage.metrics.bitmaps import Merges, replace_absorbed
 from storage.metrics.cover import Grain
 from storage.metrics.grouping import cell_of
 from storage.metrics.person_cells import read_bitmaps, write_bitmaps
+from storage.numbers import numbers
 from storage.rows import table_of
 from storage.tables.metric_cells import PersonMergeDeltaRow
 from storage.tables.metrics import MetricFactRow, PersonMergeRow
@@ -77,6 +78,17 @@ async def unfolded_merges(connection: AsyncConnection, workspace_ids: Sequence[U
     for workspace_id, absorbed, person in rows:
         found[workspace_id].append((absorbed, person))
     return found
+
+
+async def merges_of(
+    connection: AsyncConnection, workspace_id: UUID, persons: Iterable[int]
+) -> dict[int, int]:
+    """Those of the persons who were merged, and whom into."""
+    wanted = select(_merges.c.absorbed, _merges.c.into).where(
+        _merges.c.workspace_id == workspace_id,
+        _merges.c.absorbed.in_(select(numbers(connection, sorted(persons)).c.value)),
+    )
+    return {row.absorbed: row.into for row in await connection.execute(wanted)}
 
 
 async def _quarters(
