@@ -8,6 +8,7 @@ from uuid import UUID
 from pyroaring import BitMap
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.driver_rows import driver_rows
 from storage.metrics.bitmaps import replace_absorbed
 from storage.metrics.fact_statements import PersonsOf, Shape, persons_with_events, sums_of_facts
 from storage.metrics.merges import merges_of
@@ -38,18 +39,17 @@ class FactRows:
 
     async def persons(self) -> list[tuple[int, UUID, BitMap]]:
         """Rows of a moment in the period, of a workspace, and of persons in it, merged ones as one."""
-        rows = await self.connection.execute(persons_with_events(self.shape), self._values)
-        found, with_merges = [], set()
-        for at, workspace_id, persons, has_merges in rows:
-            if workspace_id is not None:
-                found.append((at, workspace_id, BitMap(read_numbers(persons))))
-            if has_merges:
-                with_merges.add(workspace_id)
-        for workspace_id in with_merges:
-            own = [persons for _, home, persons in found if home == workspace_id]
-            merges = await merges_of(self.connection, workspace_id, BitMap.union(*own))
-            for persons in own:
-                replace_absorbed(persons, merges.items())
+        statement, found = persons_with_events(self.shape), []
+        for workspace_id in self.selection.workspace_ids:
+            own = self._values | {"workspace_ids": [workspace_id]}
+            rows = await driver_rows(self.connection, statement, own)
+            persons = [(at, BitMap(read_numbers(numbers))) for at, numbers, _ in rows if at is not None]
+            if persons and rows[0][-1]:
+                everybody = BitMap.union(*(some for _, some in persons))
+                merges = await merges_of(self.connection, workspace_id, everybody)
+                for _, some in persons:
+                    replace_absorbed(some, merges.items())
+            found += [(at, workspace_id, some) for at, some in persons]
         return found
 
     @property

@@ -35,12 +35,15 @@ from storage.metrics.terms import SUMMED, Term, columns_of, halves, kinds_of
 from storage.numbers import as_numbers, gathered, numbers_in, numbers_named, pairs_in
 from storage.rows import table_of
 from storage.tables.metrics import PersonMergeRow
-from storage.tables.workspaces import WorkspaceRow
 
-_merges, _workspaces = table_of(PersonMergeRow), table_of(WorkspaceRow)
+_merges = table_of(PersonMergeRow)
+_WORKSPACE_IDS = bindparam("workspace_ids", expanding=True, type_=Uuid())
+_HAS_MERGES = exists(select(_merges.c.absorbed).where(_merges.c.workspace_id.in_(_WORKSPACE_IDS))).label(
+    "has_merges"
+)
 
 # So many periods are looked up one by one; more of them hold few facts each.
-MOST_LOOKS = 1_000
+MOST_LOOKS = 400
 
 # A grain, and where cells of it begin.
 CellsOf = tuple[Grain, tuple[int, ...]]
@@ -91,24 +94,17 @@ def sums_of_facts(shape: Shape, terms: tuple[Term, ...]) -> Select[Any]:
 
 @lru_cache(maxsize=64)
 def persons_with_events(shape: Shape) -> Select[Any]:
-    """Rows of a moment in the period, of a workspace, of the persons of its events, and of whether the
-    workspace has merged any, which these still are apart.
+    """Rows of a moment in the period, of the persons of its events, and of whether any persons were merged,
+    which these still are apart. Of one workspace, as persons are numbered in theirs.
 
     They are `gathered`, some more than once: sets are made of them faster than a database sorts them. A row
-    may be of no workspace, and of nobody.
+    may be of no moment, and of nobody.
     """
     if shape.by_share and shape.homes is None and len(shape.edges) <= MOST_LOOKS:
         return _persons_period_by_period(shape)
     facts = _selected(shape, frozenset({FactKind.EVENT}))
-    keys = facts.c.at, facts.c.workspace_id
     persons = gathered(shape.dialect, facts.c.person)
-    return select(*keys, persons, _has_merges(facts.c.workspace_id)).group_by(*keys)
-
-
-def _has_merges(workspace_id: ColumnElement[Any]) -> ColumnElement[bool]:
-    return exists(select(_merges.c.absorbed).where(_merges.c.workspace_id == workspace_id)).label(
-        "has_merges"
-    )
+    return select(facts.c.at, persons, _HAS_MERGES).group_by(facts.c.at)
 
 
 def _persons_period_by_period(shape: Shape) -> Select[Any]:
@@ -121,7 +117,7 @@ def _persons_period_by_period(shape: Shape) -> Select[Any]:
     persons = (
         select(gathered(shape.dialect, facts.person))
         .where(
-            facts.workspace_id == _workspaces.c.id,
+            facts.workspace_id.in_(_WORKSPACE_IDS),
             facts.share_id.in_(bindparam("share_ids", expanding=True)),
             facts.kind == FactKind.EVENT.value,
             facts.moment >= periods.first,
@@ -129,9 +125,7 @@ def _persons_period_by_period(shape: Shape) -> Select[Any]:
         )
         .scalar_subquery()
     )
-    homes = _workspaces.c.id.in_(bindparam("workspace_ids", expanding=True))
-    columns = periods.first, _workspaces.c.id, persons, _has_merges(_workspaces.c.id)
-    return select(*columns).select_from(periods.table.join(_workspaces, homes))
+    return select(periods.first, persons, _HAS_MERGES).select_from(periods.table)
 
 
 def _selected(shape: Shape, kinds: frozenset[FactKind]) -> Subquery:
@@ -151,7 +145,7 @@ def _of_kinds(
     facts = shape.table.c
     source: FromClause = shape.table
     conditions = [
-        facts.workspace_id.in_(bindparam("workspace_ids", expanding=True)),
+        facts.workspace_id.in_(_WORKSPACE_IDS),
         facts.kind.in_(sorted(kinds)),
         *when,
     ]
@@ -180,7 +174,7 @@ def _of_kinds(
         )
         # For the same reason, and kind by kind: else it found them by their moments, among everybody's.
         source, conditions = people.outerjoin(shape.table, theirs), []
-    columns = [facts[name] for name in ("workspace_id", "person", "kind", "currency", *SUMMED)]
+    columns = [facts[name] for name in ("person", "kind", "currency", *SUMMED)]
     return select(*columns, at.label("at")).select_from(source).where(*conditions)
 
 
