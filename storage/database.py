@@ -104,6 +104,8 @@ def _make_engine(url: str, pool_size: int) -> AsyncEngine:
             module=SqliteDriver(),
             connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
             pool_size=pool_size,
+            # What others write makes a connection forget the pages that it knows: writers share the last one.
+            pool_use_lifo=True,
         )
         event.listen(engine.sync_engine, "connect", _prepare_sqlite)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
