@@ -1,4 +1,7 @@
-"""SQLAlchemy's driver of SQLite, with one hop to the connection's thread for a statement instead of four."""
+"""SQLAlchemy's driver of SQLite, with one hop to the connection's thread for a statement instead of four.
+
+What needs no answer, a BEGIN or what is `put_off`, goes along with the next statement or the COMMIT.
+"""
 
 import sqlite3
 from collections import deque
@@ -6,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import aiosqlite
+from sqlalchemy import Connection
 from sqlalchemy.connectors.asyncio import AsyncAdapt_dbapi_connection, AsyncAdapt_dbapi_cursor
 from sqlalchemy.dialects.sqlite.aiosqlite import (
     AsyncAdapt_aiosqlite_connection,
@@ -16,6 +20,13 @@ from sqlalchemy.util import EMPTY_DICT
 from sqlalchemy.util.concurrency import await_
 
 Finished = tuple[sqlite3.Cursor, Sequence[Any]]
+Step = Callable[[sqlite3.Connection], sqlite3.Cursor]
+
+
+def put_off(connection: Connection, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Run a statement on SQLite, in the driver's words, with the next one or with the COMMIT."""
+    adapted = cast(SqliteConnection, connection.connection.dbapi_connection)
+    adapted.put_off(statement, rows)
 
 
 class _Cursor(AsyncAdapt_aiosqlite_cursor):
@@ -40,7 +51,7 @@ class _Cursor(AsyncAdapt_aiosqlite_cursor):
         adapted = cast(SqliteConnection, self._adapt_connection)
         async with adapted._execute_mutex:
             self._cursor, rows = await driver._execute(
-                _finish, adapted.take_begin(), execute, driver._conn, *what
+                _finish, adapted.take_waiting(), execute, driver._conn, *what
             )
         self._rows = deque(rows)
 
@@ -52,49 +63,75 @@ class _Cursor(AsyncAdapt_aiosqlite_cursor):
 
 
 def _finish(
-    begin: str | None, execute: Callable[..., sqlite3.Cursor], connection: sqlite3.Connection, *what: Any
+    waiting: Sequence[Step],
+    execute: Callable[..., sqlite3.Cursor],
+    connection: sqlite3.Connection,
+    *what: Any,
 ) -> Finished:
-    if begin is not None:
-        connection.execute(begin).close()
+    _run_all(waiting, connection)
     cursor = execute(connection, *what)
     rows = cursor.fetchall() if cursor.description else ()
     cursor.close()
     return cursor, rows
 
 
+def _run_all(waiting: Sequence[Step], connection: sqlite3.Connection) -> None:
+    for step in waiting:
+        step(connection).close()
+
+
+def _commit(waiting: Sequence[Step], connection: sqlite3.Connection) -> None:
+    _run_all(waiting, connection)
+    connection.commit()
+
+
 class SqliteConnection(AsyncAdapt_aiosqlite_connection):
     """Begins a transaction together with its first statement, and ends one only where there is one."""
 
-    __slots__ = ("_begin",)
+    __slots__ = ("_begin", "_put_off")
 
     _cursor_cls = _Cursor
 
     def __init__(self, dbapi: Any, connection: Any) -> None:
         super().__init__(dbapi, connection)
-        self._begin: str | None = None
+        self._begin: list[Step] = []
+        self._put_off: list[Step] = []
 
     def begin(self, mode: str) -> None:
         """Have the next statement begin a transaction: `DEFERRED` or `IMMEDIATE`."""
-        self._begin = f"BEGIN {mode}"
+        self._begin = [lambda connection: connection.execute(f"BEGIN {mode}")]
 
-    def take_begin(self) -> str | None:
-        begin, self._begin = self._begin, None
-        return begin
+    def put_off(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement that cannot fail for its rows before the next one, or before the COMMIT."""
+        self._put_off.append(lambda connection: connection.executemany(statement, rows))
+
+    def take_waiting(self) -> list[Step]:
+        waiting, self._begin, self._put_off = self._begin + self._put_off, [], []
+        return waiting
 
     def cursor(self, server_side: bool = False) -> AsyncAdapt_dbapi_cursor:
-        if server_side and (begin := self.take_begin()):
-            self.execute(begin)
+        if server_side:
+            self._hop(_run_all)
         return super().cursor(server_side)
 
     def rollback(self) -> None:
-        self._begin = None
+        self.take_waiting()
         if self._is_in_transaction:
             super().rollback()
 
     def commit(self) -> None:
-        self._begin = None
-        if self._is_in_transaction:
+        if self._put_off:
+            self._hop(_commit)
+        elif self._is_in_transaction:
             super().commit()
+        self.take_waiting()
+
+    def _hop(self, run: Callable[[Sequence[Step], sqlite3.Connection], None]) -> None:
+        driver: Any = self._connection
+        try:
+            await_(driver._execute(run, self.take_waiting(), driver._conn))
+        except (sqlite3.Error, ValueError) as error:
+            self._handle_exception(error)
 
     @property
     def _is_in_transaction(self) -> bool:

@@ -5,16 +5,30 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.enums import FactKind
 from storage.rows import Values, table_of
+from storage.sqlite_driver import put_off
 from storage.tables.metric_cells import MetricDeltaRow
 from storage.tables.metrics import MetricFactRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-INTO_LOG, _INTO_DELTAS = insert(table_of(MetricFactRow)), insert(table_of(MetricDeltaRow))
+_deltas, _facts = table_of(MetricDeltaRow), table_of(MetricFactRow)
+INTO_LOG, _INTO_DELTAS = insert(_facts), insert(_deltas)
+
+
+def _copied() -> str:
+    """The deltas of facts that are in the log, in the words of SQLite's driver."""
+    columns = list(_deltas.columns.keys())
+    this = _facts.c.workspace_id == bindparam("home"), _facts.c.id == bindparam("fact")
+    copied = insert(_deltas).from_select(columns, select(*(_facts.c[name] for name in columns)).where(*this))
+    return str(copied.compile(dialect=sqlite.dialect()))
+
+
+_COPIED = _copied()
 
 
 @dataclass(frozen=True)
@@ -47,8 +61,11 @@ async def record_facts(connection: AsyncConnection, facts: Sequence[Fact]) -> No
 
 
 def _insert(connection: Connection, rows: list[Values]) -> None:
-    for statement in (INTO_LOG, _INTO_DELTAS):
-        connection.execute(statement, rows)
+    connection.execute(INTO_LOG, rows)
+    if connection.dialect.name == "sqlite":
+        put_off(connection, _COPIED, [(row["workspace_id"].hex, row["id"].hex) for row in rows])
+    else:
+        connection.execute(_INTO_DELTAS, rows)
 
 
 def row_of(fact: Fact, id: UUID) -> Values:

@@ -1,4 +1,4 @@
-"""Connections that are lost between two units of work: nobody notices."""
+"""Connections that are lost between two units of work, and SQLite's statements that go along with others."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage import database as database_module
+from storage import sqlite_driver
 from storage.database import Database
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
@@ -62,3 +65,70 @@ async def test_a_unit_after_the_end_of_its_connection_begins_on_another(pooled, 
     await asyncio.sleep(0.2)
     async with getattr(pooled, unit)() as connection:
         assert (await connection.execute(PROCESS_IDS)).scalar_one() not in ended
+
+
+@pytest_asyncio.fixture
+async def numbers(tmp_path) -> AsyncIterator[Database]:
+    """SQLite with a table of different numbers."""
+    database = Database(f"sqlite+aiosqlite:///{tmp_path}/numbers.sqlite")
+    async with database.write() as connection:
+        await connection.execute(text("CREATE TABLE numbers (value INTEGER PRIMARY KEY)"))
+    yield database
+    await database.close()
+
+
+async def put_off(connection: AsyncConnection, *values: int) -> None:
+    rows = [(value,) for value in values]
+    await connection.run_sync(sqlite_driver.put_off, "INSERT INTO numbers VALUES (?)", rows)
+
+
+async def values_in(connection: AsyncConnection) -> list[int]:
+    return list((await connection.execute(text("SELECT value FROM numbers"))).scalars())
+
+
+async def test_what_is_put_off_is_there_for_the_next_statement(numbers):
+    async with numbers.write() as connection:
+        await put_off(connection, 1, 2)
+        assert await values_in(connection) == [1, 2]
+
+
+async def test_what_is_put_off_is_there_for_a_statement_that_is_streamed(numbers):
+    async with numbers.write() as connection:
+        await put_off(connection, 1, 2)
+        async with connection.stream(text("SELECT value FROM numbers")) as result:
+            assert [value async for (value,) in result] == [1, 2]
+
+
+async def test_what_is_put_off_is_committed_with_the_rest(numbers):
+    async with numbers.write() as connection:
+        await connection.execute(text("INSERT INTO numbers VALUES (1)"))
+        await put_off(connection, 2)
+    async with numbers.read() as connection:
+        assert await values_in(connection) == [1, 2]
+
+
+async def test_what_is_put_off_goes_with_a_unit_that_fails(numbers):
+    async def fail() -> None:
+        async with numbers.write() as connection:
+            await put_off(connection, 1)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
+    async with numbers.write() as connection:
+        assert await values_in(connection) == []
+
+
+async def test_a_unit_whose_put_off_statement_fails_changes_nothing(numbers):
+    async def insert_twice() -> None:
+        async with numbers.write() as connection:
+            await connection.execute(text("INSERT INTO numbers VALUES (1)"))
+            await put_off(connection, 1)
+
+    with pytest.raises(IntegrityError):
+        await insert_twice()
+    async with numbers.write() as connection:
+        assert await values_in(connection) == []
+        await put_off(connection, 3)
+    async with numbers.read() as connection:
+        assert await values_in(connection) == [3]
