@@ -44,8 +44,6 @@ def operations():
     return [found.ok() for found in document.get_all_operations()]
 
 
-# The gateway in its thread draws random numbers too: the ids of its mails.
-@pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.label)
 def test_every_operation_answers_as_documented(operation, mode, live):

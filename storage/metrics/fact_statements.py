@@ -100,7 +100,8 @@ def persons_with_events(shape: Shape) -> Select[Any]:
     They are `gathered`, some more than once: sets are made of them faster than a database sorts them. A row
     may be of no moment, and of nobody.
     """
-    if shape.by_share and shape.homes is None and len(shape.edges) <= MOST_LOOKS:
+    are_whole = shape.homes is None and shape.only is None and shape.but is None
+    if shape.by_share and are_whole and len(shape.edges) <= MOST_LOOKS:
         return _persons_period_by_period(shape)
     facts = _selected(shape, frozenset({FactKind.EVENT}))
     persons = gathered(shape.dialect, facts.c.person)
