@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
+    Column,
     ColumnElement,
     CompoundSelect,
     Select,
@@ -84,8 +85,11 @@ def sums_of_cells(
         keys = [cells.c[column.name] for column in (*currency, period)]
         sums = [_sum(cells.c[column.name]) for column in columns]
         rows = select(*keys, *sums, flag).group_by(*keys)
-    if not states:
-        return rows
+    return union_all(rows, _before(shape, columns, states).add_columns(flag)) if states else rows
+
+
+def _before(shape: CellShape, columns: Sequence[Column[Any]], states: tuple[Term, ...]) -> Select[Any]:
+    """One row: `FIRST_EVER`, and the columns' sums before the first edge, 0 for those of no state."""
     wanted = {part.name for part in parts_of(states)}
     earlier = replace(shape, edges=(FIRST_EVER, shape.edges[0]))
     cells = _cells(earlier, [column for column in columns if column.name in wanted])
@@ -94,7 +98,8 @@ def sums_of_cells(
         func.coalesce(_sum(cells.c[column.name]), zero) if column.name in wanted else zero
         for column in columns
     ]
-    return union_all(rows, select(literal(FIRST_EVER, BigInteger), *sums, flag))
+    shown: list[ColumnElement[Any]] = [literal(FIRST_EVER, BigInteger), *sums]
+    return select(*shown)
 
 
 def is_cell_by_cell(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> bool:
