@@ -1,11 +1,14 @@
-"""What was measured of a tenant, read from the log itself."""
+"""What was measured of a tenant, read from the log itself, and brought into the cells."""
 
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
+from sqlmodel import SQLModel
 
+from storage.metrics.fold import Fold
 from storage.rows import table_of
+from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
 from storage.tables.metrics import MetricFactRow
 from tests.conftest import Gateway, Tenant
 
@@ -17,3 +20,17 @@ async def read_facts(gateway: Gateway, tenant: Tenant, *kinds: str) -> list[dict
     async with gateway.database.read() as connection:
         found = await connection.execute(wanted.order_by(table.c.moment))
         return [dict(row) for row in found.mappings()]
+
+
+async def waiting(gateway: Gateway, home: UUID, model: type[SQLModel] = MetricDeltaRow) -> int:
+    """How many rows of a workspace the fold has not come to."""
+    table = table_of(model)
+    async with gateway.database.read() as connection:
+        own = select(func.count()).select_from(table).where(table.c.workspace_id == home)
+        return (await connection.execute(own)).scalar_one()
+
+
+async def fold_all(gateway: Gateway, home: UUID) -> None:
+    fold = Fold(gateway.database)
+    while await waiting(gateway, home) or await waiting(gateway, home, PersonMergeDeltaRow):
+        await fold.run()

@@ -6,7 +6,7 @@ from random import Random
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, insert, update
 
 from storage.enums import FactKind
 from storage.metrics import merges
@@ -17,8 +17,9 @@ from storage.metrics.fold import Fold
 from storage.metrics.rebuild import rebuild
 from storage.metrics.verify import verify
 from storage.rows import table_of
-from storage.tables.metric_cells import MetricDeltaRow, PersonCellRow, PersonMergeDeltaRow
+from storage.tables.metric_cells import PersonCellRow, PersonMergeDeltaRow
 from storage.tables.metrics import PersonMergeRow
+from tests.facts import fold_all, waiting
 
 EARLIEST = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -55,20 +56,6 @@ def fact(random, home, shares, days):
     priced = kind in (FactKind.PRICED_SESSION, FactKind.PAYMENT, FactKind.REFUND)
     money = {"currency": random.choice(["usd", "eur"]), "amount": 500, "fee": 20} if priced else {}
     return Fact(home, kind, moment, random.choice(shares), bytes=random.randrange(2**50), **money)
-
-
-async def waiting(gateway, home, model=MetricDeltaRow):
-    """How many rows the fold has not come to."""
-    table = table_of(model)
-    async with gateway.database.read() as connection:
-        own = select(func.count()).select_from(table).where(table.c.workspace_id == home)
-        return (await connection.execute(own)).scalar_one()
-
-
-async def fold_all(gateway, home):
-    fold = Fold(gateway.database)
-    while await waiting(gateway, home) or await waiting(gateway, home, PersonMergeDeltaRow):
-        await fold.run()
 
 
 def test_every_metric_reads_columns_that_cells_have():
