@@ -126,7 +126,10 @@ def _note_last_use(_connection: Any, record: Any) -> None:
 
 
 def _replace_lost(connection: Any, record: Any, _proxy: Any) -> None:
-    """Have the pool connect anew where the server is gone, which takes three round trips to ask of it."""
+    """Have the pool connect anew where the server closed the connection, or answers no more.
+
+    It is asked only after a while without use, as that takes three round trips.
+    """
     last_use = record.info.get("last_use")
     if last_use is None:
         return

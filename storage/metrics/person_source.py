@@ -46,7 +46,6 @@ class PersonSource:
             rows = await driver_rows(self._connection, statement, {"workspace_id": workspace_id})
             flags += [row[-2:] for row in rows[:1]]
             self._united.add_bitmaps(workspace_id, self._count(rows) if self._are_counted else rows)
-
         self._has_merges = any(has_merges for _, has_merges in flags)
         if any(has_deltas for has_deltas, _ in flags):
             self.has_deltas = True

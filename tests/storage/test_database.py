@@ -16,6 +16,13 @@ from storage.database import Database
 PROCESS_IDS = text("SELECT pg_backend_pid()")
 END_OTHERS = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY(:ids)")
 
+# Takes a good part of a second.
+MANY_NUMBERS = """
+    INSERT INTO numbers
+    WITH RECURSIVE number(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 1000000)
+    SELECT value FROM number
+"""
+
 
 @pytest_asyncio.fixture
 async def pooled(postgresql_url: str) -> AsyncIterator[Database]:
@@ -132,3 +139,19 @@ async def test_a_unit_whose_put_off_statement_fails_changes_nothing(numbers):
         await put_off(connection, 3)
     async with numbers.read() as connection:
         assert await values_in(connection) == [3]
+
+
+@pytest.mark.parametrize("seconds", [0, 0.001, 0.05])
+async def test_a_unit_that_is_cancelled_leaves_no_rows_and_no_lock(numbers, seconds):
+    async def insert_many() -> None:
+        async with numbers.write() as connection:
+            await connection.execute(text(MANY_NUMBERS))
+
+    task = asyncio.create_task(insert_many())
+    await asyncio.sleep(seconds)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with asyncio.timeout(20), numbers.write() as connection:
+        assert await values_in(connection) == []
+        await connection.execute(text("INSERT INTO numbers VALUES (1)"))
