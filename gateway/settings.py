@@ -1,10 +1,8 @@
 """Everything an operator can set, and nothing else."""
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -18,23 +16,20 @@ from pydantic import (
     field_validator,
 )
 
-from gateway.addresses import parse_trusted
 from gateway.mail.messages import Sender
 from gateway.mail.smtp import SmtpUrl
 from gateway.secret_file import kept_secret
+from gateway.setting_types import (
+    SQLITE_START,
+    DatabaseUrl,
+    Networks,
+    ObjectPlace,
+    RedisUrl,
+    SecretKey,
+    WebAddress,
+)
 
 PREFIX = "DUOGRAPH_"
-SHORTEST_SECRET = 32
-S3_SCHEME = "s3://"
-
-_DRIVERS = {
-    "postgres": "postgresql+asyncpg",
-    "postgresql": "postgresql+asyncpg",
-    "postgresql+asyncpg": "postgresql+asyncpg",
-    "sqlite": "sqlite+aiosqlite",
-    "sqlite+aiosqlite": "sqlite+aiosqlite",
-}
-_SQLITE_START = "sqlite+aiosqlite:///"
 
 
 class Environment(StrEnum):
@@ -65,37 +60,38 @@ class Settings(BaseModel):
         Field(description="`development`, or `production`, which needs a `DUOGRAPH_SECRET_KEY`."),
     ] = Environment.DEVELOPMENT
     database_url: Annotated[
-        str,
+        DatabaseUrl,
         Field(
             description="`sqlite:///PATH` (`sqlite:////PATH` for an absolute one) or "
             "`postgresql://USER:PASSWORD@HOST/NAME`; naming the driver too does no harm."
         ),
     ] = "sqlite+aiosqlite:///var/duograph.sqlite"
     database_read_url: Annotated[
-        str | None,
+        DatabaseUrl | None,
         Field(description="A replica of the database, which then serves metrics, events and exports."),
     ] = None
     database_pool_size: Annotated[
         int, Field(ge=1, le=500, description="Connections that a process keeps to each database, 1 to 500.")
     ] = 20
     redis_url: Annotated[
-        str | None,
+        RedisUrl | None,
         Field(
             description="`redis://HOST/0`: one rate-limit budget for all processes, which else count alone."
         ),
     ] = None
     object_store: Annotated[
-        str,
+        ObjectPlace,
         Field(
             description="Where uploaded files are kept: a directory, which hosts must share, or "
             "`s3://BUCKET` for S3 and what speaks it."
         ),
     ] = "var/objects"
     s3_endpoint: Annotated[
-        str | None, Field(description="Where the bucket is served, if not by AWS: `https://HOST`.")
+        WebAddress | None, Field(description="Where the bucket is served, if not by AWS: `https://HOST`.")
     ] = None
     s3_public_endpoint: Annotated[
-        str | None, Field(description="The same for callers, if they reach it elsewhere than the gateway.")
+        WebAddress | None,
+        Field(description="The same for callers, if they reach it elsewhere than the gateway."),
     ] = None
     s3_region: Annotated[
         str | None, Field(description="The bucket's region; `AWS_DEFAULT_REGION` or `us-east-1`, if not set.")
@@ -115,20 +111,20 @@ class Settings(BaseModel):
         int, Field(ge=1, le=365, description="Days after which an upload that was not completed is dropped.")
     ] = 7
     base_url: Annotated[
-        str,
+        WebAddress,
         Field(
             description="Where callers find REST; `duograph serve` puts its host and port into the default."
         ),
     ] = "http://127.0.0.1:8000/api"
     auth_url: Annotated[
-        str | None,
+        WebAddress | None,
         Field(
             description="Where callers find the pages and GraphQL: `DUOGRAPH_BASE_URL` without `/api`, if "
             "not set."
         ),
     ] = None
     secret_key: Annotated[
-        SecretStr | None,
+        SecretKey | None,
         Field(
             description="Signs cursors and addresses: 32 characters or more, the same for all processes; "
             "development makes one and keeps it in `var/secret-key`."
@@ -148,7 +144,7 @@ class Settings(BaseModel):
         Field(description="Whether anyone may register OAuth clients; without, users and operators do."),
     ] = False
     trusted_proxies: Annotated[
-        tuple[IPv4Network | IPv6Network, ...],
+        Networks,
         Field(description="Networks of proxies whose `X-Forwarded-For` counts, separated by commas."),
     ] = ()
     max_size_downloadable: Annotated[
@@ -173,7 +169,8 @@ class Settings(BaseModel):
     ] = "Duograph <duograph@localhost>"
     mail_rate: Annotated[int, Field(ge=1, description="Mails that a process sends in any minute.")] = 300
     secret_scanning_keys_url: Annotated[
-        str, Field(description="Where the public keys are with which GitHub signs reports of leaked tokens.")
+        WebAddress,
+        Field(description="Where the public keys are with which GitHub signs reports of leaked tokens."),
     ] = "https://api.github.com/meta/public_keys/secret_scanning"  # noqa: S105
     log_format: Annotated[
         LogFormat,
@@ -181,61 +178,11 @@ class Settings(BaseModel):
     ] = LogFormat.CONSOLE
     access_log: Annotated[bool, Field(description="Whether each request leaves a line in the log.")] = True
 
-    @field_validator("trusted_proxies", mode="before")
-    @classmethod
-    def _parse_networks(cls, value: Any) -> Any:
-        return parse_trusted(value) if isinstance(value, str) else value
-
-    @field_validator("database_url", "database_read_url")
-    @classmethod
-    def _name_driver(cls, url: str | None) -> str | None:
-        """The address with its driver; the message never repeats it, because it may hold a password."""
-        if url is None:
-            return None
-        backend, separator, rest = url.partition("://")
-        if not separator or backend not in _DRIVERS:
-            raise ValueError("it should begin with sqlite:/// or postgresql://")
-        named = f"{_DRIVERS[backend]}://{rest}"
-        if backend.startswith("sqlite") and (
-            not named.startswith(_SQLITE_START) or named.removeprefix(_SQLITE_START) in ("", ":memory:")
-        ):
-            raise ValueError("SQLite needs a file that connections share, like sqlite:///var/duograph.sqlite")
-        return named
-
-    @field_validator("base_url", "auth_url", "s3_endpoint", "s3_public_endpoint", "secret_scanning_keys_url")
-    @classmethod
-    def _check_address(cls, url: str | None) -> str | None:
-        """The address without a slash at its end."""
-        if url is not None and not re.match(r"https?://[^/]", url):
-            raise ValueError("it should begin with http:// or https:// and a host")
-        return url.rstrip("/") if url else url
-
-    @field_validator("redis_url")
-    @classmethod
-    def _check_redis(cls, url: str | None) -> str | None:
-        if url is not None and not url.startswith(("redis://", "rediss://", "unix://")):
-            raise ValueError("it should begin with redis://, rediss:// or unix://")
-        return url
-
-    @field_validator("object_store")
-    @classmethod
-    def _check_store(cls, place: str) -> str:
-        if "://" in place and not re.fullmatch(S3_SCHEME + r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", place):
-            raise ValueError("it should be a directory, or s3:// and the name of a bucket")
-        return place
-
     @field_validator("s3_secret_access_key")
     @classmethod
     def _check_pair(cls, key: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
         if (key is None) != (info.data.get("s3_access_key_id") is None):
             raise ValueError("it goes with DUOGRAPH_S3_ACCESS_KEY_ID: set both or neither")
-        return key
-
-    @field_validator("secret_key")
-    @classmethod
-    def _check_secret(cls, key: SecretStr | None) -> SecretStr | None:
-        if key is not None and len(key) < SHORTEST_SECRET:
-            raise ValueError(f"it should have {SHORTEST_SECRET} characters or more")
         return key
 
     @classmethod
@@ -266,9 +213,9 @@ class Settings(BaseModel):
     @property
     def sqlite_path(self) -> Path | None:
         """The database's file; None for PostgreSQL."""
-        if not self.database_url.startswith(_SQLITE_START):
+        if not self.database_url.startswith(SQLITE_START):
             return None
-        return Path(self.database_url.removeprefix(_SQLITE_START).partition("?")[0])
+        return Path(self.database_url.removeprefix(SQLITE_START).partition("?")[0])
 
     def secret(self) -> bytes:
         """The secret key; in development one is made once and kept in `var/secret-key`."""

@@ -5,7 +5,8 @@ from functools import partial
 from pathlib import Path
 
 from gateway.background import BackgroundTask
-from gateway.settings import S3_SCHEME, Settings
+from gateway.setting_types import S3_SCHEME
+from gateway.settings import Settings
 from resolvers.context import Services
 from resolvers.discards import drop_abandoned_uploads, drop_lost_uploads, remove_discarded_content
 from storage.objects.interface import ObjectStore

@@ -12,7 +12,8 @@ from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.output import CommandError, Json, show
 from gateway.mail.task import make_transport
 from gateway.mail.transport import Down
-from gateway.settings import S3_SCHEME, Settings
+from gateway.setting_types import S3_SCHEME
+from gateway.settings import Settings
 from gateway.stores import make_object_store
 from storage.objects.interface import StoreUnavailable
 

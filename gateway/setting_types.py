@@ -1,0 +1,71 @@
+"""The types of settings: each checks what an operator wrote, and no message repeats what may be secret."""
+
+import re
+from ipaddress import IPv4Network, IPv6Network
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, SecretStr
+
+from gateway.addresses import parse_trusted
+
+SHORTEST_SECRET = 32
+S3_SCHEME = "s3://"
+SQLITE_START = "sqlite+aiosqlite:///"
+
+_DRIVERS = {
+    "postgres": "postgresql+asyncpg",
+    "postgresql": "postgresql+asyncpg",
+    "postgresql+asyncpg": "postgresql+asyncpg",
+    "sqlite": "sqlite+aiosqlite",
+    "sqlite+aiosqlite": "sqlite+aiosqlite",
+}
+
+
+def _parse_networks(value: Any) -> Any:
+    return parse_trusted(value) if isinstance(value, str) else value
+
+
+def _name_driver(url: str) -> str:
+    """The address with its driver."""
+    backend, separator, rest = url.partition("://")
+    if not separator or backend not in _DRIVERS:
+        raise ValueError("it should begin with sqlite:/// or postgresql://")
+    named = f"{_DRIVERS[backend]}://{rest}"
+    if backend.startswith("sqlite") and (
+        not named.startswith(SQLITE_START) or named.removeprefix(SQLITE_START) in ("", ":memory:")
+    ):
+        raise ValueError("SQLite needs a file that connections share, like sqlite:///var/duograph.sqlite")
+    return named
+
+
+def _check_address(url: str) -> str:
+    """The address without a slash at its end."""
+    if not re.match(r"https?://[^/]", url):
+        raise ValueError("it should begin with http:// or https:// and a host")
+    return url.rstrip("/")
+
+
+def _check_redis(url: str) -> str:
+    if not url.startswith(("redis://", "rediss://", "unix://")):
+        raise ValueError("it should begin with redis://, rediss:// or unix://")
+    return url
+
+
+def _check_store(place: str) -> str:
+    if "://" in place and not re.fullmatch(S3_SCHEME + r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", place):
+        raise ValueError("it should be a directory, or s3:// and the name of a bucket")
+    return place
+
+
+def _check_secret(key: SecretStr) -> SecretStr:
+    if len(key) < SHORTEST_SECRET:
+        raise ValueError(f"it should have {SHORTEST_SECRET} characters or more")
+    return key
+
+
+Networks: TypeAlias = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_parse_networks)]
+DatabaseUrl: TypeAlias = Annotated[str, AfterValidator(_name_driver)]
+WebAddress: TypeAlias = Annotated[str, AfterValidator(_check_address)]
+RedisUrl: TypeAlias = Annotated[str, AfterValidator(_check_redis)]
+ObjectPlace: TypeAlias = Annotated[str, AfterValidator(_check_store)]
+SecretKey: TypeAlias = Annotated[SecretStr, AfterValidator(_check_secret)]
