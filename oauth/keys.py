@@ -2,16 +2,10 @@
 
 import asyncio
 import json
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from datetime import timedelta
-from secrets import token_bytes
 from typing import Any
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from joserfc.jwk import KeySet, RSAKey
 from sqlalchemy import or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -19,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.clock import now
 from storage.database import Database
 from storage.rows import insert_row, table_of, update_rows
+from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.signing_keys import SigningKeyRow
 
 ALGORITHM = "RS256"
@@ -26,7 +21,6 @@ KEY_BITS = 2048
 ID_TOKEN_LIFE = timedelta(hours=1)
 # Clocks of those who check a token may lag behind ours.
 _PUBLISHED_AFTER_RETIREMENT = ID_TOKEN_LIFE + timedelta(minutes=10)
-_NONCE_BYTES = 12
 
 _keys = table_of(SigningKeyRow)
 
@@ -81,22 +75,15 @@ def _with_kid(private_key: Mapping[str, Any], kid: str) -> RSAKey:
     return RSAKey.import_key({**private_key, "kid": kid})
 
 
-def _cipher(secret: bytes) -> AESGCM:
-    return AESGCM(HKDF(SHA256(), length=32, salt=None, info=b"duograph signing keys").derive(secret))
-
-
 def _sealed(key: RSAKey, kid: str, secret: bytes) -> str:
-    nonce = token_bytes(_NONCE_BYTES)
     private_key = json.dumps(key.as_dict(private=True)).encode()
-    return b64encode(nonce + _cipher(secret).encrypt(nonce, private_key, kid.encode())).decode()
+    return seal(secret, Purpose.SIGNING_KEY, private_key, kid)
 
 
 def _opened(row: Mapping[str, Any], secret: bytes) -> RSAKey | None:
     """The private key; None where another secret sealed it."""
-    sealed = b64decode(row["private_key"])
-    nonce, private_key = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
     try:
-        opened = _cipher(secret).decrypt(nonce, private_key, row["kid"].encode())
-    except InvalidTag:
+        opened = unseal(secret, Purpose.SIGNING_KEY, row["private_key"], row["kid"])
+    except Unreadable:
         return None
     return _with_kid(json.loads(opened), row["kid"])

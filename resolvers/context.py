@@ -31,7 +31,7 @@ class Budget(Protocol):
 class Services:
     """What the process offers to resolvers; made once by the gateway.
 
-    `base_url` and `auth_url` have no slash at the end; `secret_key` signs cursors and addresses.
+    `base_url` and `auth_url` have no slash at the end; `secret_key` is for `storage.sealing`.
     `wake_delivery` has mails sent that were committed; without a gateway that runs, nobody is woken.
     """
 

@@ -1,17 +1,12 @@
 """Idempotency-Key: a retry of a change does nothing and is told what the first one was told."""
 
 import json
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pydantic import BaseModel
 from sqlalchemy import delete, func, select
 
@@ -20,11 +15,11 @@ from resolvers.operations import Operation
 from schema.errors import IdempotencyConflict
 from storage.clock import now
 from storage.rows import insert_row, key_of, table_of
+from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 
 KEPT_FOR = timedelta(hours=24)
 _keys = table_of(IdempotencyKeyRow)
-_NONCE = bytes(12)  # One message for each derived key, so the nonce need not vary.
 
 
 async def find(unit: Context, operation: Operation, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -52,8 +47,10 @@ async def find(unit: Context, operation: Operation, arguments: Mapping[str, Any]
 async def keep(unit: Context, operation: Operation, arguments: Mapping[str, Any], result: Any) -> None:
     """Write down, in the operation's own transaction, what a retry will be told."""
     told: dict[str, Any] = {}
+    identity, created_at = _identity(unit, operation), now()
     if operation.seals:
-        told["sealed"] = _seal(unit, result)
+        secret, about = _protection(unit, identity, created_at)
+        told["sealed"] = seal(secret, Purpose.IDEMPOTENT_ANSWER, result.model_dump_json().encode(), about)
     elif isinstance(result, UUID):
         told["resource_id"] = result
     elif operation.gives is not None:
@@ -63,7 +60,8 @@ async def keep(unit: Context, operation: Operation, arguments: Mapping[str, Any]
     await insert_row(
         unit.unit,
         IdempotencyKeyRow,
-        **_identity(unit, operation),
+        **identity,
+        created_at=created_at,
         digest=_digest(arguments),
         status=unit.outcome.status,
         **told,
@@ -78,7 +76,7 @@ async def replay(unit: Context, operation: Operation, kept: Mapping[str, Any]) -
     unit.outcome.replayed = True
     unit.outcome.status = kept["status"]
     if kept["sealed"] is not None:
-        return operation.answer.model_validate_json(_unseal(unit, kept["sealed"]))
+        return operation.answer.model_validate_json(_unseal(unit, operation, kept))
     if kept["answer"] is not None:
         return operation.answer.model_validate(kept["answer"])
     if operation.gives is None:
@@ -101,21 +99,17 @@ def _digest(arguments: Mapping[str, Any]) -> str:
     return sha256(json.dumps(plain, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _cipher(unit: Context) -> AESGCM:
-    material = f"{unit.caller.credential}\n{unit.caller.idempotency_key}".encode()
-    derived = HKDF(SHA256(), length=32, salt=None, info=b"duograph idempotency").derive(material)
-    return AESGCM(derived)
+def _protection(unit: Context, identity: Mapping[str, str], created_at: datetime) -> tuple[bytes, str]:
+    """The secret that seals this row's answer, which the caller's credential is a part of, and its row."""
+    row = [*identity.values(), created_at.isoformat()]
+    return json.dumps([unit.caller.credential, *row]).encode(), json.dumps(row)
 
 
-def _seal(unit: Context, result: BaseModel) -> str:
-    sealed = _cipher(unit).encrypt(_NONCE, result.model_dump_json().encode(), None)
-    return b64encode(sealed).decode()
-
-
-def _unseal(unit: Context, sealed: str) -> bytes:
+def _unseal(unit: Context, operation: Operation, kept: Mapping[str, Any]) -> bytes:
+    secret, about = _protection(unit, _identity(unit, operation), kept["created_at"])
     try:
-        return _cipher(unit).decrypt(_NONCE, b64decode(sealed), None)
-    except InvalidTag:
+        return unseal(secret, Purpose.IDEMPOTENT_ANSWER, kept["sealed"], about)
+    except Unreadable:
         raise IdempotencyConflict(
             "This Idempotency-Key was used with another credential; its secret is not shown again."
         ) from None

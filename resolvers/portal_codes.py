@@ -4,9 +4,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from hashlib import sha256
-from hmac import compare_digest
-from hmac import digest as hmac_digest
 from typing import Any
 from uuid import UUID
 
@@ -19,6 +16,7 @@ from resolvers.customer_session_parts import default_member
 from storage.clock import now
 from storage.mails import Mail, write_mail
 from storage.rows import insert_row, key_of, table_of, update_row
+from storage.sealing import Purpose, is_signed, sign
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.portal_codes import PortalCodeRow
 
@@ -62,7 +60,8 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
         PortalCodeRow,
         workspace_id=workspace["id"],
         recipient=recipient,
-        hash=_keyed(unit, recipient, code),
+        # A code has too few characters for a hash that takes no secret to make.
+        hash=sign(unit.services.secret_key, Purpose.PORTAL_CODE, recipient, code),
         customer_id=entrant.customer["id"] if entrant else None,
         member_id=entrant.member_id if entrant else None,
         created_at=moment,
@@ -91,7 +90,7 @@ async def use_code(unit: Context, workspace: Row, email: str, code: str) -> Entr
     if row is None:
         return None
     given = "".join(code.split()).replace("-", "").upper()
-    is_right = compare_digest(row["hash"], _keyed(unit, recipient, given))
+    is_right = is_signed(unit.services.secret_key, Purpose.PORTAL_CODE, row["hash"], recipient, given)
     if not is_right or row["used_at"] or row["tries"] >= MOST_TRIES or row["expires_at"] <= now():
         await update_row(unit.unit, PortalCodeRow, row, tries=row["tries"] + 1)
         return None
@@ -139,13 +138,7 @@ async def _lock_customer(connection: AsyncConnection, code: Mapping[str, Any]) -
 
 
 def _recipient(ctx: Context, workspace: Row, email: str) -> str:
-    return _keyed(ctx, str(workspace["id"]), email.casefold())
-
-
-def _keyed(ctx: Context, *parts: str) -> str:
-    """A digest that takes the secret key to make: a code has too few characters to be hashed without."""
-    content = sha256("\n".join(("portal code", *parts)).encode()).digest()
-    return hmac_digest(ctx.services.secret_key, content, "sha256").hex()
+    return sign(ctx.services.secret_key, Purpose.PORTAL_RECIPIENT, str(workspace["id"]), email.casefold())
 
 
 def _mail(ctx: Context, workspace: Row, email: str, code: str) -> Mail:

@@ -3,6 +3,8 @@
 import ast
 import inspect
 import pkgutil
+import re
+from collections.abc import Iterator
 from datetime import date, datetime
 from importlib import import_module
 from pathlib import Path
@@ -56,6 +58,38 @@ def test_a_module_says_what_it_is_for_and_an_init_is_empty(path):
         assert path.read_text() == ""
     else:
         assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize("path", OURS, ids=name_of)
+def test_only_the_sealing_signs_or_encrypts(path):
+    """Signatures of others, which are checked by their public keys, are not made with a secret."""
+    if path == ROOT / "storage" / "sealing.py":
+        return
+    used = set(names_used(path))
+    assert not {name for name in used if name.split(".")[0] in ("hmac", "itsdangerous", "jwcrypto", "nacl")}
+    ciphers = ("cryptography.fernet", "cryptography.hazmat.primitives.ciphers")
+    derivations = ("cryptography.hazmat.primitives.kdf", "cryptography.hazmat.primitives.hmac")
+    assert not {name for name in used if name.startswith((*ciphers, *derivations))}
+
+
+@pytest.mark.parametrize("path", OURS, ids=name_of)
+def test_nothing_is_hashed_by_sha_1_and_only_parts_of_objects_by_md5(path):
+    """An object store's protocol has MD5 in the ETags of parts, where nothing relies on it."""
+    used = {part.lower() for name in names_used(path) for part in name.split(".")}
+    assert "sha1" not in used
+    assert "md5" not in used or path.parent == ROOT / "storage" / "objects"
+    assert not re.search(r"[\"']sha-?1[\"']", path.read_text(), re.IGNORECASE)
+
+
+def names_used(path: Path) -> Iterator[str]:
+    """Modules and names that are imported, and attributes that are read, with dots between their parts."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Attribute):
+            yield ast.unparse(node)
 
 
 def inputs() -> list[type[Input]]:

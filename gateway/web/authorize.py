@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
 
-from itsdangerous import BadSignature, Signer
 from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -23,6 +22,7 @@ from oauth.redirects import form_target
 from oauth.subjects import find_subject
 from resolvers.admission import admit
 from storage.clock import now
+from storage.sealing import Purpose, read_signed, signed
 
 MOST_PARAMETERS = 50
 # Added to the address with which people come back from signing in again: since when they have to have.
@@ -138,20 +138,15 @@ def _to_sign_in(question: Question) -> Response:
 
 def _sign_in_address(question: Question, *, again: bool) -> str:
     """`again` asks whoever is signed in too, and proves afterwards that they were."""
-    marker = [(SIGNED_IN_SINCE, _signer(question.visit).sign(str(now().timestamp())).decode())]
-    back = _address(AUTHORIZE_PATH, [*question.pairs, *marker])
+    secret = question.visit.ctx.services.secret_key
+    marker = signed(secret, Purpose.SIGNED_IN_SINCE, str(now().timestamp()))
+    back = _address(AUTHORIZE_PATH, [*question.pairs, (SIGNED_IN_SINCE, marker)])
     return _address(SIGN_IN_PATH, [("next", back), *([("again", "1")] if again else [])])
 
 
 def _signed_in_since(visit: Visit, marker: str) -> float | None:
-    try:
-        return float(_signer(visit).unsign(marker))
-    except (BadSignature, ValueError):
-        return None
-
-
-def _signer(visit: Visit) -> Signer:
-    return Signer(visit.ctx.services.secret_key, salt="duograph.authorize")
+    moment = read_signed(visit.ctx.services.secret_key, Purpose.SIGNED_IN_SINCE, marker)
+    return None if moment is None else float(moment)
 
 
 def _go_on(location: str) -> Response:

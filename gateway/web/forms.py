@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs
 
-from itsdangerous import Signer
 from starlette.requests import Request
 
 from gateway.origins import is_from_elsewhere
 from gateway.web.problem_words import in_plain_words
 from rest_compat.reading import read_body
 from schema.errors import Invalid, NotPermitted, Problem, problem
+from storage.sealing import Purpose, is_signed, sign
 
 TOKEN = "form_token"  # noqa: S105
 MOST_FIELDS = 1000
@@ -83,7 +82,7 @@ class Form:
 
 def token_for(secret: bytes, binding: str) -> str:
     """What a form has in it so that we know it as ours; `binding` is a secret of the same browser."""
-    return _signer(secret).get_signature(binding).decode()
+    return sign(secret, Purpose.FORM, binding)
 
 
 async def read_form(request: Request, secret: bytes, binding: str) -> Form:
@@ -103,15 +102,11 @@ async def read_form(request: Request, secret: bytes, binding: str) -> Form:
     except ValueError:
         raise Invalid([problem(("body",), "This form cannot be read", "form")]) from None
     tokens = values.pop(TOKEN, [])
-    if len(tokens) != 1 or not _signer(secret).verify_signature(binding, tokens[0]):
+    if len(tokens) != 1 or not is_signed(secret, Purpose.FORM, tokens[0], binding):
         raise NotPermitted(
             "This form is too old, so nothing was done: go back, reload the page and try again."
         )
     return Form(values)
-
-
-def _signer(secret: bytes) -> Signer:
-    return Signer(secret, salt="duograph.form", digest_method=hashlib.sha256)
 
 
 def _as_texts(value: Any) -> list[str]:

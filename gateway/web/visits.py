@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from itsdangerous import BadSignature, URLSafeSerializer
 from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -26,6 +25,7 @@ from resolvers.operations import operation_of
 from resolvers.run import run
 from schema.errors import Failure
 from storage.rows import table_of
+from storage.sealing import Purpose, read_signed, signed
 from storage.tables.credentials import CredentialRow
 from storage.tables.users import UserRow
 
@@ -106,7 +106,8 @@ class Visit:
         response = RedirectResponse(local_path(path), 303)
         response.headers["Cache-Control"] = NEVER_KEEP
         if notice is not None:
-            self.cookies.write(response, NOTICE, self._notices().dumps(notice))
+            value = signed(self.ctx.services.secret_key, Purpose.NOTICE, notice, self.visitor)
+            self.cookies.write(response, NOTICE, value)
         return response
 
     def to_sign_in(self) -> Response:
@@ -132,14 +133,8 @@ class Visit:
         return secrets.token_urlsafe(16)
 
     def _notice(self) -> str | None:
-        try:
-            text = self._notices().loads(self.cookies.read(self.request, NOTICE) or "")
-        except BadSignature:
-            return None
-        return str(text)
-
-    def _notices(self) -> URLSafeSerializer:
-        return URLSafeSerializer(self.ctx.services.secret_key, salt="duograph.notice")
+        value = self.cookies.read(self.request, NOTICE) or ""
+        return read_signed(self.ctx.services.secret_key, Purpose.NOTICE, value, self.visitor)
 
 
 Handler = Callable[[Visit], Awaitable[Response]]

@@ -1,13 +1,12 @@
 """URLs of our own gateway that carry their permission: made for one part or one download, and verified."""
 
-import hmac
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlencode
 
 from storage.objects.interface import SignedRequest, UrlRefused
+from storage.sealing import Purpose, is_signed, sign
 
 # S3's own name, so that a client meets the same header whichever store is behind the gateway.
 CHECKSUM_HEADER = "x-amz-checksum-sha256"
@@ -42,8 +41,7 @@ class SignedUrls:
 
     def __init__(self, base_url: str, secret: bytes) -> None:
         self._base_url = base_url
-        # A key of its own: no signature made elsewhere with the same secret is good here.
-        self._key = hmac.digest(secret, b"duograph: URLs of the object store", "sha256")
+        self._secret = secret
 
     def sign_part(self, claims: PartClaims, expires_in: timedelta) -> SignedRequest:
         """A PUT that must carry the declared checksum, if there is one, in `x-amz-checksum-sha256`."""
@@ -98,20 +96,20 @@ class SignedUrls:
     ) -> SignedRequest:
         expires_at = (datetime.now(UTC) + expires_in).replace(microsecond=0)
         signed = {**parameters, "expires_at": str(int(expires_at.timestamp()))}
-        query = urlencode({**signed, "signature": self._signature(method, signed)})
+        signature = sign(self._secret, Purpose.OBJECT_URL, method, _canonical(signed))
+        query = urlencode({**signed, "signature": signature})
         return SignedRequest(f"{self._base_url}?{query}", headers, expires_at)
 
     def _verify(self, method: str, parameters: Mapping[str, str]) -> dict[str, str]:
         signed = dict(parameters)
-        given = signed.pop("signature", "").encode(errors="replace")
-        if not hmac.compare_digest(given, self._signature(method, signed).encode()):
+        signature = signed.pop("signature", "")
+        if not is_signed(self._secret, Purpose.OBJECT_URL, signature, method, _canonical(signed)):
             raise UrlRefused("the URL is not one that was signed here, or was altered")
         # Only after the signature: what follows was written by `_sign` and can be trusted to parse.
         if datetime.now(UTC).timestamp() >= int(signed["expires_at"]):
             raise UrlRefused("the URL has expired", expired=True)
         return signed
 
-    def _signature(self, method: str, parameters: Mapping[str, str]) -> str:
-        canonical = urlencode(sorted(parameters.items()), errors="surrogatepass")
-        digest = hmac.digest(self._key, f"{method}\n{canonical}".encode(), "sha256")
-        return urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+def _canonical(parameters: Mapping[str, str]) -> str:
+    return urlencode(sorted(parameters.items()), errors="surrogatepass")

@@ -1,0 +1,84 @@
+"""Attacks on signatures and sealed texts: none is good for another purpose, thing or secret."""
+
+from base64 import b64decode, b64encode
+from itertools import combinations
+
+import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.sealing import Purpose, Unreadable, is_signed, read_signed, seal, sign, signed, unseal
+
+SECRET = b"a secret of the tests, 32 characters"
+PURPOSES = st.sampled_from(Purpose)
+TEXTS = st.text()
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(Purpose, 2)))
+def test_no_two_purposes_share_a_signature_or_a_key(one, other):
+    assert sign(SECRET, one, "x") != sign(SECRET, other, "x")
+    assert read_signed(SECRET, other, signed(SECRET, one, "x")) is None
+    for purposes in ((one, other), (other, one)):
+        with pytest.raises(Unreadable):
+            unseal(SECRET, purposes[1], seal(SECRET, purposes[0], b"x", ""), "")
+
+
+@given(PURPOSES, st.lists(TEXTS), st.lists(TEXTS))
+def test_parts_cannot_be_shifted_into_each_other(purpose, parts, others):
+    assert (sign(SECRET, purpose, *parts) == sign(SECRET, purpose, *others)) == (parts == others)
+
+
+@given(PURPOSES, TEXTS, TEXTS)
+def test_a_signed_text_is_read_again_about_the_same_thing_only(purpose, text, about):
+    made = signed(SECRET, purpose, text, about)
+    assert read_signed(SECRET, purpose, made, about) == text
+    assert read_signed(SECRET, purpose, made, about + "x") is None
+    assert read_signed(SECRET, purpose, made) is None
+    assert read_signed(b"another secret", purpose, made, about) is None
+
+
+@given(PURPOSES, TEXTS, st.data())
+def test_a_signed_text_cannot_be_altered(purpose, text, data):
+    made = signed(SECRET, purpose, text)
+    place = data.draw(st.integers(0, len(made) - 1))
+    character = data.draw(st.characters().filter(lambda character: character != made[place]))
+    assert read_signed(SECRET, purpose, made[:place] + character + made[place + 1 :]) is None
+    assert read_signed(SECRET, purpose, made[:place]) is None
+
+
+@given(TEXTS)
+def test_what_was_never_signed_is_not_read(text):
+    assert read_signed(SECRET, Purpose.NOTICE, text) is None
+    assert not is_signed(SECRET, Purpose.NOTICE, text, "x")
+    with pytest.raises(Unreadable):
+        unseal(SECRET, Purpose.IDEMPOTENT_ANSWER, text, "")
+
+
+@given(PURPOSES, st.binary(), TEXTS, st.data())
+def test_a_sealed_text_opens_unaltered_and_about_the_same_thing_only(purpose, plain, about, data):
+    sealed = seal(SECRET, purpose, plain, about)
+    assert unseal(SECRET, purpose, sealed, about) == plain
+    flipped = bytearray(b64decode(sealed))
+    flipped[data.draw(st.integers(0, len(flipped) - 1))] ^= data.draw(st.integers(1, 255))
+    for attempt in (
+        (SECRET, purpose, b64encode(flipped).decode(), about),
+        (SECRET, purpose, sealed, about + "x"),
+        (b"another secret", purpose, sealed, about),
+    ):
+        with pytest.raises(Unreadable):
+            unseal(*attempt)
+
+
+def test_equal_texts_are_sealed_under_nonces_of_their_own():
+    sealed = [b64decode(seal(SECRET, Purpose.IDEMPOTENT_ANSWER, b"equal", "")) for _ in range(100)]
+    assert len({text[:12] for text in sealed}) == 100
+    assert len({text[12:] for text in sealed}) == 100
+
+
+def test_signing_keys_sealed_before_there_were_purposes_are_readable():
+    key = HKDF(SHA256(), length=32, salt=None, info=b"duograph signing keys").derive(SECRET)
+    sealed = b64encode(bytes(12) + AESGCM(key).encrypt(bytes(12), b"a private key", b"kid")).decode()
+    assert unseal(SECRET, Purpose.SIGNING_KEY, sealed, "kid") == b"a private key"
