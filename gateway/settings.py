@@ -126,8 +126,8 @@ class Settings(BaseModel):
     secret_key: Annotated[
         SecretKey | None,
         Field(
-            description="Signs cursors, addresses and forms and encrypts signing keys: 32 characters or more, the "
-            "same for all processes; development makes one and keeps it in `var/secret-key`."
+            description="Signs cursors, addresses and forms, and encrypts signing keys: 32 characters or "
+            "more, the same for all processes; development makes one and keeps it in `var/secret-key`."
         ),
     ] = None
     rate_limit: Annotated[
