@@ -123,4 +123,5 @@ def _principal_of(row: RowMapping, kind: PrincipalKind) -> Principal:
         client_id=row["client_id"],
         expires_at_stamp=expires_at.timestamp() if expires_at else None,
         requests_per_minute=row["requests_per_minute"],
+        authenticated_at=row["authenticated_at"],
     )

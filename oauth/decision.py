@@ -19,7 +19,7 @@ _workspaces, _members = table_of(WorkspaceRow), table_of(WorkspaceMemberRow)
 
 @dataclass(frozen=True)
 class Person:
-    """Who uses the browser. `is_fresh` says that they signed in again when this request asked for it."""
+    """Who uses the browser. `is_fresh` says that they have just signed in for this very request."""
 
     id: UUID
     authenticated_at: datetime
@@ -49,7 +49,7 @@ class Allowed:
 async def next_step(asked: Asked, person: Person | None) -> NeedsSignIn | NeedsConsent | Allowed:
     """Raises `Answered` where the client wants no page and one is needed."""
     is_silent = NONE in asked.prompts
-    if person is None or _has_to_sign_in(asked, person):
+    if person is None or has_to_sign_in(asked, person):
         if is_silent or (person is not None and person.is_fresh):
             raise asked.refuse("login_required", "The user has to sign in.")
         return NeedsSignIn()
@@ -69,7 +69,8 @@ async def next_step(asked: Asked, person: Person | None) -> NeedsSignIn | NeedsC
     return NeedsConsent(workspaces, frozenset(choice for choice in remembered if choice is not None))
 
 
-def _has_to_sign_in(asked: Asked, person: Person) -> bool:
+def has_to_sign_in(asked: Asked, person: Person) -> bool:
+    """Whether the request asks for another user, or for a sign-in later than the person's."""
     if asked.hinted_user_id is not None and asked.hinted_user_id != person.id:
         return True
     is_too_old = asked.max_age is not None and now() - person.authenticated_at > timedelta(

@@ -1,6 +1,7 @@
 """Who is asking."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -36,7 +37,8 @@ class Principal:
     `workspace_id` is set where the credential reaches just that workspace; otherwise `user_id` is, and
     the reach is every workspace that user is a member of. `maker_user_id` is the user behind a
     workspace's credential. `expires_at_stamp` is the credential's end in seconds since 1970, or None.
-    `requests_per_minute` is the workspace's own limit, where an operator set one.
+    `requests_per_minute` is the workspace's own limit, where an operator set one. `authenticated_at` is when
+    the user of a browser session last proved who they are.
     """
 
     kind: PrincipalKind
@@ -50,6 +52,7 @@ class Principal:
     client_id: str | None = None
     expires_at_stamp: float | None = None
     requests_per_minute: int | None = None
+    authenticated_at: datetime | None = None
 
     @property
     def subject(self) -> str:

@@ -2,31 +2,47 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from oauth.principals import CORE_KINDS, PrincipalKind
 from oauth.scopes import Scope, covers, that_would_do
 from resolvers.context import Caller
 from resolvers.operations import Operation
-from schema.errors import Failure, InsufficientScope, NotPermitted, TooComplex, Unauthorized
+from schema.errors import (
+    Failure,
+    InsufficientScope,
+    NotPermitted,
+    ReauthenticationRequired,
+    TooComplex,
+    Unauthorized,
+)
+from storage.clock import now
+
+# How long a browser session may hand out access after its user entered the password.
+FRESH_FOR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What one operation or link asks of the caller's credential: nothing where it takes no kind of one."""
+    """What one operation or link asks of the caller's credential: nothing where it takes no kind of one.
+
+    `fresh` asks of a browser session that its user entered the password within the last hour.
+    """
 
     scope: Scope | None
     kinds: frozenset[PrincipalKind] = CORE_KINDS
+    fresh: bool = False
 
     @classmethod
     def of(cls, operation: Operation) -> "Demand":
-        return cls(operation.scope, operation.kinds)
+        return cls(operation.scope, operation.kinds, operation.fresh)
 
 
 async def admit(caller: Caller, demands: Iterable[Demand], cost: int, *, restricted: bool = False) -> None:
     """Let the request in and charge its cost to the caller's subject; a refused one costs 1.
 
-    Raises `RateLimited`, `Unauthorized`, `NotPermitted`, `InsufficientScope` or `TooComplex` (it could
-    never fit the limit).
+    Raises `RateLimited`, `Unauthorized`, `NotPermitted`, `InsufficientScope`, `ReauthenticationRequired` or
+    `TooComplex` (it could never fit the limit).
     """
     refusal = next((found for demand in demands if (found := _refusal(caller, demand))), None)
     principal = caller.principal
@@ -51,4 +67,8 @@ def _refusal(caller: Caller, demand: Demand) -> Failure | None:
         return NotPermitted(f"A {principal.kind.replace('_', ' ')} cannot do this; it takes: {taken}.")
     if scope is not None and not covers(principal.scopes, scope):
         return InsufficientScope(that_would_do(scope))
+    if demand.fresh and principal.kind is PrincipalKind.BROWSER_SESSION:
+        proved_at = principal.authenticated_at
+        if proved_at is None or now() - proved_at > FRESH_FOR:
+            return ReauthenticationRequired()
     return None

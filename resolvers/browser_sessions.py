@@ -1,10 +1,10 @@
 """What can be done with the browsers in which a user is signed in."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.authentication import is_live
@@ -56,9 +56,17 @@ async def delete_browser_session(ctx: Context, id: UUID) -> UUID:
 
 
 async def start_session(
-    connection: AsyncConnection, user_id: UUID, address: str, user_agent: str | None
+    connection: AsyncConnection,
+    user_id: UUID,
+    address: str,
+    user_agent: str | None,
+    authorization_digest: str | None = None,
 ) -> Credential:
-    """A new session, which ends after 30 days, however much it is used."""
+    """A new session, which ends after 30 days, however much it is used.
+
+    `authorization_digest` names the authorization request that the user signed in for.
+    """
+    moment = now()
     credential = mint(_KIND)
     await insert_row(
         connection,
@@ -67,11 +75,22 @@ async def start_session(
         kind=_KIND.value,
         scopes=[],
         user_id=user_id,
-        expires_at=now() + LIFE,
+        expires_at=moment + LIFE,
+        created_at=moment,
+        authenticated_at=moment,
+        authorization_digest=authorization_digest,
         address=address.removeprefix("address:"),
         user_agent=user_agent[:LONGEST_USER_AGENT] if user_agent else None,
     )
     return credential
+
+
+async def renew_session(connection: AsyncConnection, session_id: UUID) -> datetime:
+    """Note that the session's user has just proved who they are; when that was."""
+    moment = now()
+    own = _table.c.id == session_id
+    await connection.execute(update(_table).where(own).values(authenticated_at=moment))
+    return moment
 
 
 async def end_session(connection: AsyncConnection, text: str) -> None:

@@ -52,7 +52,7 @@ async def get_oauth_client(ctx: Context, id: UUID) -> OAuthClient:
     return as_client(await get_visible(ctx, OAuthClientRow, id=id))
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, seals=True)
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, seals=True, fresh=True)
 async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthClientCreated:
     """Make an OAuth client; a confidential one gets a secret, shown this once."""
     principal = ctx.principal
@@ -63,7 +63,7 @@ async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthCli
     return OAuthClientCreated(client_secret=secret, oauth_client=as_client(row))
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, gives=get_oauth_client)
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, gives=get_oauth_client, fresh=True)
 async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -> OAuthClient:
     """Change the fields that were sent."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
@@ -81,7 +81,7 @@ async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, seals=True)
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, seals=True, fresh=True)
 async def rotate_oauth_client_secret(ctx: Context, id: UUID) -> OAuthClientCreated:
     """Give a confidential client a new secret, shown this once; the old one ends at once."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)

@@ -44,7 +44,8 @@ class Operation:
     `scope` is None where any credential of the kinds will do, or where `why_public` says why none is
     needed. `gives` is the single read that answers for the resource: what `ETag` and `If-Match` compare,
     and what a retry under the same Idempotency-Key is given. `restricted` calls count against the lower
-    limit.
+    limit. `fresh` operations hand out access: a browser session's user has to have entered the password
+    within the last hour.
 
     What must not wait inside a change's transaction goes around it. `prepare` takes what the resolver
     takes: it is entered before the transaction begins and left after it ends, what it yields is
@@ -60,6 +61,7 @@ class Operation:
     restricted: bool = False
     seals: bool = False
     makes_child: bool = False
+    fresh: bool = False
     prepare: Prepare | None = None
     finish: Finish | None = None
 
@@ -90,7 +92,10 @@ class Operation:
         if self.scope is None:
             return f"{text}\n\nNeeds a credential, and no scope."
         wanted = " or ".join(f"`{scope}`" for scope in that_would_do(self.scope))
-        return f"{text}\n\nNeeds the scope {wanted}."
+        needs = f"{text}\n\nNeeds the scope {wanted}."
+        if self.fresh:
+            needs += " A browser session also needs a sign-in within the last hour."
+        return needs
 
     def is_open_to(self, kind: PrincipalKind | None) -> bool:
         """Whether a credential of this kind, with every scope it can have, may do it; None is none."""
@@ -176,6 +181,7 @@ def requires(
     gives: Callable[..., Any] | None = None,
     seals: bool = False,
     makes_child: bool = False,
+    fresh: bool = False,
     prepare: Prepare | None = None,
     finish: Finish | None = None,
 ) -> Callable[[Resolver], Resolver]:
@@ -183,7 +189,7 @@ def requires(
 
     A scope of None stands for any. `gives` is the single read of the same resource. `seals` says that the
     answer holds a secret that is shown once, `makes_child` that the `id` it takes is of the parent of what
-    it gives. `prepare` and `finish` run around the transaction, see `Operation`.
+    it gives, `fresh` that it hands out access. `fresh`, `prepare` and `finish`: see `Operation`.
     """
 
     def declare(resolver: Resolver) -> Resolver:
@@ -195,6 +201,7 @@ def requires(
             read,
             seals=seals,
             makes_child=makes_child,
+            fresh=fresh,
             prepare=prepare,
             finish=finish,
         )

@@ -46,7 +46,7 @@ async def get_personal_access_token(ctx: Context, id: UUID) -> PersonalAccessTok
     return PersonalAccessToken.model_validate(await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value))
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, seals=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, seals=True, fresh=True)
 async def create_personal_access_token(
     ctx: Context, data: PersonalAccessTokenCreate
 ) -> PersonalAccessTokenCreated:
@@ -59,7 +59,7 @@ async def create_personal_access_token(
     )
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, gives=get_personal_access_token)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, gives=get_personal_access_token, fresh=True)
 async def update_personal_access_token(
     ctx: Context, id: UUID, data: PersonalAccessTokenUpdate
 ) -> PersonalAccessToken:

@@ -47,7 +47,7 @@ async def get_workspace_access_token(ctx: Context, id: UUID) -> WorkspaceAccessT
     return WorkspaceAccessToken.model_validate(await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value))
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, seals=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, seals=True, fresh=True)
 async def create_workspace_access_token(
     ctx: Context, data: WorkspaceAccessTokenCreate
 ) -> WorkspaceAccessTokenCreated:
@@ -61,7 +61,7 @@ async def create_workspace_access_token(
     )
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, gives=get_workspace_access_token)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, gives=get_workspace_access_token, fresh=True)
 async def update_workspace_access_token(
     ctx: Context, id: UUID, data: WorkspaceAccessTokenUpdate
 ) -> WorkspaceAccessToken:

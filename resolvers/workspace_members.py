@@ -47,7 +47,7 @@ async def get_workspace_member(ctx: Context, id: UUID) -> WorkspaceMember:
     return member
 
 
-@requires(Scope.WORKSPACES_WRITE, gives=get_workspace_member)
+@requires(Scope.WORKSPACES_WRITE, gives=get_workspace_member, fresh=True)
 async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> WorkspaceMember:
     """Invite an address to a workspace, and mail it; a user who has it becomes a member at once."""
     workspace_id = await workspace_for(ctx, data.workspace_id)

@@ -55,7 +55,7 @@ def registration_routes(*, open_to_all: bool) -> list[Route]:
         if open_to_all and ctx.caller.principal is None:
             await admit(ctx.caller, [], 1, restricted=True)
         else:
-            await admit(ctx.caller, [Demand(Scope.OAUTH_CLIENTS_WRITE, USER_KINDS)], 1)
+            await admit(ctx.caller, [Demand(Scope.OAUTH_CLIENTS_WRITE, USER_KINDS, fresh=True)], 1)
         try:
             data, method = _read_metadata(parse_json(await read_body(request)))
         except MetadataRefused as refused:

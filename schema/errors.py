@@ -6,6 +6,7 @@ Failure
 ├── InvalidCode           401  a wrong, used or expired code
 ├── InsufficientScope     403  the credential was not granted what this needs
 ├── NotPermitted          403  a rule of permission, or the wrong kind of credential
+├── ReauthenticationRequired  403  the browser session's sign-in is too old
 ├── NotFound              404  absent, or not visible to the caller
 ├── MethodNotAllowed      405
 ├── IdempotencyConflict   409  the key is taken by another request
@@ -103,6 +104,18 @@ class NotPermitted(Failure):
     """A rule of permission forbids it, or it does not take this kind of credential."""
 
     status = HTTPStatus.FORBIDDEN
+
+
+class ReauthenticationRequired(Failure):
+    """The browser session's user last entered the password more than an hour ago, and this needs it again."""
+
+    status = HTTPStatus.FORBIDDEN
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This needs a sign-in within the last hour. "
+            "Enter your password at /confirm-password, then repeat the request."
+        )
 
 
 class NotFound(Failure):

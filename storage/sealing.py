@@ -29,7 +29,6 @@ class Purpose(StrEnum):
     OBJECT_URL = "duograph object URL"
     PORTAL_CODE = "duograph portal code"
     PORTAL_RECIPIENT = "duograph portal recipient"
-    SIGNED_IN_SINCE = "duograph signed in since"
     SIGNING_KEY = "duograph signing keys"
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -16,29 +16,34 @@ from gateway.web.html import content_security_policy
 from gateway.web.scope_words import in_words
 from gateway.web.visits import NEVER_KEEP, SIGN_IN_PATH, Visit, page
 from oauth.authorization import Answered, Asked, Unanswerable, read_request
-from oauth.decision import Allowed, NeedsConsent, NeedsSignIn, Person, next_step
+from oauth.decision import Allowed, NeedsConsent, NeedsSignIn, Person, has_to_sign_in, next_step
 from oauth.messages import Pairs
+from oauth.reauthentication import is_fresh, read_pairs, spend
 from oauth.redirects import form_target
 from oauth.subjects import find_subject
 from resolvers.admission import admit
-from storage.clock import now
-from storage.sealing import Purpose, read_signed, signed
 
-MOST_PARAMETERS = 50
-# Added to the address with which people come back from signing in again: since when they have to have.
-SIGNED_IN_SINCE = "signed_in_since"
 # More workspaces than these are chosen from a list.
 MOST_RADIOS = 6
 
 
 @dataclass(frozen=True)
 class Question:
-    """A request with what it still needs. `pairs` are its parameters without what we added."""
+    """A request with its parameters, who uses the browser, and what the request still needs."""
 
     visit: Visit
     asked: Asked
     pairs: Pairs
+    person: Person | None
     step: NeedsSignIn | NeedsConsent | Allowed
+
+    async def end_sign_in(self, connection: AsyncConnection) -> bool:
+        """Let the sign-in for this request count no more; whether it did not have to, or still did."""
+        user, person = self.visit.user, self.person
+        if user is None or person is None:
+            return False
+        was_fresh = person.is_fresh and await spend(connection, user.session_id, self.pairs)
+        return was_fresh or not has_to_sign_in(self.asked, replace(person, is_fresh=False))
 
 
 def authorize_routes() -> list[Route]:
@@ -69,8 +74,9 @@ async def take(visit: Visit) -> Response:
     form = await visit.form()
     if form.raw("decision") == "allow":
         return await _allow(visit, _as_id(form.raw("workspace_id")), is_decided=True)
-    async with visit.ctx.services.database.snapshot() as connection:
+    async with visit.ctx.services.database.write() as connection:
         question = await _read(visit, connection)
+        await question.end_sign_in(connection)
         return _go_on(await question.asked.deny())
 
 
@@ -88,6 +94,9 @@ async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -
             reach = None if question.asked.is_of_user else workspace_id
             subject = await find_subject(connection, user.id, reach, authenticated_at=user.at, hold=True)
         if subject is not None:
+            # Of two answers at the same time only the first had the sign-in.
+            if not await question.end_sign_in(connection):
+                return _to_sign_in(question)
             return _go_on(await question.asked.allow(subject))
         if isinstance(question.step, Allowed):
             return visit.redirect(_address(AUTHORIZE_PATH, question.pairs))
@@ -97,19 +106,15 @@ async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -
 async def _read(visit: Visit, connection: AsyncConnection) -> Question:
     """Raises `Unanswerable` or `Answered`."""
     try:
-        sent = parse_qsl(
-            visit.request.url.query, keep_blank_values=True, errors="strict", max_num_fields=MOST_PARAMETERS
-        )
+        pairs = read_pairs(visit.request.url.query)
     except ValueError:
         raise Unanswerable("The request cannot be read.") from None
-    pairs = [(name, value) for name, value in sent if name != SIGNED_IN_SINCE]
     asked = await read_request(connection, visit.ctx.services.auth_url, pairs)
     person = None
     if visit.user is not None:
-        since = _signed_in_since(visit, dict(sent).get(SIGNED_IN_SINCE, ""))
-        is_fresh = since is not None and visit.user.at.timestamp() >= since
-        person = Person(visit.user.id, visit.user.at, is_fresh)
-    return Question(visit, asked, pairs, await next_step(asked, person))
+        user = visit.user
+        person = Person(user.id, user.at, is_fresh(user.signed_in_for, user.at, pairs))
+    return Question(visit, asked, pairs, person, await next_step(asked, person))
 
 
 def _render(question: Question, step: NeedsConsent, problem: str | None = None) -> Response:
@@ -132,21 +137,14 @@ def _render(question: Question, step: NeedsConsent, problem: str | None = None) 
 
 
 def _to_sign_in(question: Question) -> Response:
-    """To the sign-in and back; who is signed in does so again, and it has to be from now on."""
+    """To the sign-in and back; a user who is signed in does so again."""
     return question.visit.redirect(_sign_in_address(question, again=question.visit.user is not None))
 
 
 def _sign_in_address(question: Question, *, again: bool) -> str:
-    """`again` asks whoever is signed in too, and proves afterwards that they were."""
-    secret = question.visit.ctx.services.secret_key
-    marker = signed(secret, Purpose.SIGNED_IN_SINCE, str(now().timestamp()))
-    back = _address(AUTHORIZE_PATH, [*question.pairs, (SIGNED_IN_SINCE, marker)])
+    """`again` asks users who are signed in too."""
+    back = _address(AUTHORIZE_PATH, question.pairs)
     return _address(SIGN_IN_PATH, [("next", back), *([("again", "1")] if again else [])])
-
-
-def _signed_in_since(visit: Visit, marker: str) -> float | None:
-    moment = read_signed(visit.ctx.services.secret_key, Purpose.SIGNED_IN_SINCE, marker)
-    return None if moment is None else float(moment)
 
 
 def _go_on(location: str) -> Response:

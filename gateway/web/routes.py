@@ -9,6 +9,7 @@ from gateway.web.account import account_routes
 from gateway.web.address_confirmation import address_confirmation_routes
 from gateway.web.forgotten_password import forgotten_password_routes
 from gateway.web.oauth_clients import oauth_client_routes
+from gateway.web.password_confirmation import password_confirmation_routes
 from gateway.web.sign_in import sign_in_routes
 from gateway.web.workspace_members import member_routes
 from gateway.web.workspaces import workspace_routes
@@ -20,6 +21,7 @@ def settings_routes(*, sign_up_open: bool) -> list[Route]:
         *sign_in_routes(sign_up_open=sign_up_open),
         *address_confirmation_routes(),
         *forgotten_password_routes(),
+        *password_confirmation_routes(),
         *workspace_routes(),
         *member_routes(),
         *access_token_routes(),

@@ -9,19 +9,18 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gateway.discovery import AUTHORIZE_PATH
 from gateway.web.cookies import SESSION, VISITOR
 from gateway.web.forms import Form
 from gateway.web.visits import SIGN_IN_PATH, Visit, local_path, page
 from oauth.credentials import Credential
+from oauth.reauthentication import digest_of, read_pairs
 from resolvers.browser_sessions import LIFE
-from resolvers.sign_in import sign_in, sign_out, sign_up
+from resolvers.sign_in import Browser, sign_in, sign_out, sign_up
 from schema.accounts import SHORTEST_PASSWORD
 from schema.errors import Invalid
 
 SIGN_UP_PATH, SIGN_OUT_PATH = "/sign-up", "/sign-out"
-# Browsers hold a form's Content-Security-Policy against every redirect that follows it, and this one leads
-# to other applications.
-AUTHORIZE_PATH = "/oauth2/authorize"
 SIGNED_UP = "Your account is ready. We have mailed you a link: follow it to confirm your address."
 
 
@@ -84,16 +83,19 @@ class Entrance:
     ) -> Response:
         form = await visit.form()
         data = {name: value for name in names if (value := form.optional(name)) is not None}
+        next_path = local_path(form.raw("next"))
+        browser = Browser(
+            session=visit.session,
+            user_agent=visit.request.headers.get("user-agent"),
+            authorization_digest=_authorization_digest(next_path),
+        )
         try:
             credential = await visit.call(
-                resolver,
-                data=data | {"password": form.raw("password")},
-                session=visit.session,
-                user_agent=visit.request.headers.get("user-agent"),
+                resolver, data=data | {"password": form.raw("password")}, browser=browser
             )
         except Invalid as invalid:
             return self._show(visit, template, form.refused(invalid), 422)
-        return _enter(visit, credential, local_path(form.raw("next")), notice)
+        return _enter(visit, credential, next_path, notice)
 
 
 async def leave(visit: Visit) -> Response:
@@ -111,9 +113,22 @@ def _next_path(visit: Visit) -> str:
     return local_path(visit.request.query_params.get("next", ""))
 
 
+def _authorization_digest(next_path: str) -> str | None:
+    """The digest of the authorization request that the sign-in leads to, if it leads to one."""
+    path, _, query = next_path.partition("?")
+    if path != AUTHORIZE_PATH:
+        return None
+    try:
+        return digest_of(read_pairs(query))
+    except ValueError:
+        return None
+
+
 def _enter(visit: Visit, credential: Credential, next_path: str, notice: str | None) -> Response:
     """Give the browser its new session, never one that it had before, and go on."""
     if next_path.startswith(AUTHORIZE_PATH):
+        # Browsers hold a form's Content-Security-Policy against every redirect that follows it, and this one
+        # leads to other applications.
         response = visit.render("continue.html", path=next_path)
     else:
         response = visit.redirect(next_path, notice)

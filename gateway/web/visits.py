@@ -23,7 +23,8 @@ from resolvers.admission import Demand, admit
 from resolvers.context import Context, Outcome
 from resolvers.operations import operation_of
 from resolvers.run import run
-from schema.errors import Failure
+from resolvers.sign_in import confirm_password
+from schema.errors import Failure, Invalid, ReauthenticationRequired
 from storage.rows import table_of
 from storage.sealing import Purpose, read_signed, signed
 from storage.tables.credentials import CredentialRow
@@ -31,6 +32,8 @@ from storage.tables.users import UserRow
 
 SIGN_IN_PATH = "/sign-in"
 HOME_PATH = "/workspaces"
+CONFIRMATION_PATH = "/confirm-password"
+CONFIRMATION = "confirmed_password"
 NEVER_KEEP = "no-store"
 
 _VISITOR = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -42,7 +45,11 @@ _users, _credentials = table_of(UserRow), table_of(CredentialRow)
 
 @dataclass(frozen=True)
 class SignedIn:
-    """The user of the browser. `at` is when they proved it, `session_id` the credential that says so."""
+    """The user of the browser.
+
+    `at` is when they proved it, `session_id` the credential that says so, and `signed_in_for` the digest of
+    the authorization request that they signed in for.
+    """
 
     id: UUID
     email: str
@@ -50,6 +57,7 @@ class SignedIn:
     email_verified: bool
     session_id: UUID
     at: datetime
+    signed_in_for: str | None
 
 
 @dataclass(frozen=True)
@@ -70,9 +78,18 @@ class Visit:
         """As if nobody were signed in: for pages that stand before the sign-in."""
         return replace(self, user=None, binding=self.visitor)
 
+    def authenticated(self, at: datetime) -> Visit:
+        """The visit after its user has proved at that moment who they are."""
+        principal = replace(self.ctx.principal, authenticated_at=at)
+        return replace(self, ctx=replace(self.ctx, caller=replace(self.ctx.caller, principal=principal)))
+
     async def form(self) -> Form:
         """What the page's form sent. Raises `NotPermitted` for a form that is not ours."""
-        return await read_form(self.request, self.ctx.services.secret_key, self.binding)
+        state = self.request.state
+        if not hasattr(state, "form"):
+            state.form = await read_form(self.request, self.ctx.services.secret_key, self.binding)
+        form: Form = state.form
+        return form
 
     async def call(self, resolver: Callable[..., Any], *, key: str | None = None, **arguments: Any) -> Any:
         """Run an operation as the other surfaces do: admitted, charged, validated, in its own unit.
@@ -152,13 +169,42 @@ def page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Await
             visit = await _recognized(visit)
             if visit.user is None and not anyone:
                 return visit.to_sign_in()
-            return await handler(visit)
+            try:
+                return await handler(visit)
+            except ReauthenticationRequired:
+                return await _after_confirmation(visit, handler)
         except Failure as failure:
             response = visit.render("failure.html", status_code=int(failure.status), failure=failure)
             response.headers.update(failure.headers)
             return response
 
     return endpoint
+
+
+async def _after_confirmation(visit: Visit, handler: Handler) -> Response:
+    """Ask for the password; once it is right, do what the form asked for, with all that was typed."""
+    if visit.request.method != "POST":
+        address = f"{visit.request.url.path}?{visit.request.url.query}".removesuffix("?")
+        return visit.redirect(f"{CONFIRMATION_PATH}?{urlencode({'next': address})}")
+    form = await visit.form()
+    if CONFIRMATION not in form.values:
+        return show_confirmation(visit, form, status_code=403)
+    try:
+        at = await visit.call(confirm_password, data={"password": form.raw(CONFIRMATION)})
+    except Invalid as invalid:
+        return show_confirmation(visit, form.refused(renamed(invalid)), status_code=422)
+    return await handler(visit.authenticated(at))
+
+
+def show_confirmation(visit: Visit, form: Form, status_code: int = 200) -> Response:
+    """The form that asks for the password, holding what another form sent to the same address."""
+    kept = [(name, value) for name in form.values if name != CONFIRMATION for value in form.all(name)]
+    return visit.render("password_confirmation.html", status_code=status_code, form=form, kept=kept)
+
+
+def renamed(invalid: Invalid) -> Invalid:
+    """The problems of the password, told beside the field that the form has for it."""
+    return Invalid([entry | {"loc": ["data", CONFIRMATION]} for entry in invalid.problems])
 
 
 def local_path(path: str, default: str = HOME_PATH) -> str:
@@ -191,11 +237,19 @@ async def _recognized(visit: Visit) -> Visit:
 
 async def _find_user(ctx: Context, session_id: UUID) -> SignedIn:
     wanted = (
-        select(_users, _credentials.c.created_at.label("at"))
+        select(_users, _credentials.c.authenticated_at, _credentials.c.authorization_digest)
         .join_from(_credentials, _users, _credentials.c.user_id == _users.c.id)
         .where(_credentials.c.id == session_id)
     )
     async with ctx.read() as connection:
         row = (await connection.execute(wanted)).mappings().one()
     is_verified = row["email_verified_at"] is not None
-    return SignedIn(row["id"], row["email"], row["name"], is_verified, session_id, row["at"])
+    return SignedIn(
+        row["id"],
+        row["email"],
+        row["name"],
+        is_verified,
+        session_id,
+        row["authenticated_at"],
+        row["authorization_digest"],
+    )

@@ -13,7 +13,9 @@ from storage.types import JsonColumn, MomentColumn
 class CredentialRow(Row, table=True):
     """Found by the SHA-256 of its text before any workspace is known, so the hash is the key.
 
-    `user_agent` and `address` are what a browser session was started from.
+    `user_agent` and `address` are what a browser session was started from, `authenticated_at` when its user
+    last proved who they are. `authorization_digest` names the authorization request that the sign-in was for,
+    until that request is answered.
     """
 
     __tablename__ = "credentials"
@@ -40,3 +42,5 @@ class CredentialRow(Row, table=True):
     last_used_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     user_agent: str | None = None
     address: str | None = None
+    authenticated_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    authorization_digest: str | None = None

@@ -159,7 +159,7 @@ async def test_whoever_signed_in_too_long_ago_does_it_again(gateway, browser, te
     async with gateway.database.write() as connection:
         sessions = (_credentials.c.user_id == UUID(tenant.user_id)) & (_credentials.c.kind == "us")
         earlier = now() - timedelta(minutes=11)
-        await connection.execute(update(_credentials).where(sessions).values(created_at=earlier))
+        await connection.execute(update(_credentials).where(sessions).values(authenticated_at=earlier))
     answer = await visit(browser, confidential, max_age="600")
     assert answer.headers["location"].startswith("/sign-in?")
     answer = await visit(browser, confidential, max_age="600", prompt="none")
