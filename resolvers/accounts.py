@@ -12,6 +12,7 @@ from oauth.credentials import Credential, mint
 from oauth.passwords import hash_password
 from oauth.scopes import Scope
 from storage.clock import now
+from storage.emails import fold_email
 from storage.enums import CredentialKind, WorkspaceStatus
 from storage.rows import Values, insert_row, table_of, update_row, update_rows
 from storage.tables.credentials import CredentialRow
@@ -58,9 +59,9 @@ async def verify_address(connection: AsyncConnection, user: Values) -> Values:
 
 
 async def find_user(connection: AsyncConnection, email: str) -> Values | None:
-    """The user with this address, in any case."""
+    """The user with this address, in whatever spelling."""
     users = table_of(UserRow)
-    found = await connection.execute(select(users).where(users.c.email_folded == email.casefold()))
+    found = await connection.execute(select(users).where(users.c.email_folded == fold_email(email)))
     row = found.mappings().first()
     return dict(row) if row else None
 
@@ -148,4 +149,4 @@ async def issue_token(
 async def _hold_address(connection: AsyncConnection, email: str) -> None:
     """Let an invitation and the proof of its address come one after the other, or neither sees the other."""
     if connection.dialect.name == "postgresql":
-        await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(email.casefold()))))
+        await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(fold_email(email)))))

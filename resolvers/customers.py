@@ -22,6 +22,7 @@ from schema.members import ExternalId, Member
 from schema.pages import Page
 from schema.scalars import Id
 from storage.clock import now
+from storage.emails import fold_email
 from storage.enums import CustomerType, MemberRole
 from storage.persons import claim_external_id, release_external_id
 from storage.rows import Values, insert_row, table_of, update_row, update_rows
@@ -41,15 +42,16 @@ async def list_customers(ctx: Context, filters: CustomerQuery) -> Page[Customer]
     await check_workspaces(ctx, filters.workspace_id)
     conditions: list[ColumnElement[bool]] = [
         *any_of(_table.c.workspace_id, filters.workspace_id),
-        *any_of(_table.c.email_folded, None if filters.email is None else [filters.email.casefold()]),
+        *any_of(_table.c.email_folded, None if filters.email is None else [fold_email(filters.email)]),
         *metadata_conditions(_table.c.metadata, filters.metadata),
     ]
     if filters.query is not None:
         # LIKE would ignore the case of an external id on SQLite.
         start = func.substr(_table.c.external_id, 1, len(filters.query)) == filters.query
-        (email,) = contains(_table.c.email_folded, filters.query)
+        spellings = dict.fromkeys((fold_email(filters.query), filters.query.casefold()))
+        emails = [_table.c.email_folded.contains(text, autoescape=True) for text in spellings]
         (name,) = contains(_table.c.name_folded, filters.query)
-        conditions.append(or_(email, name, start))
+        conditions.append(or_(*emails, name, start))
 
     async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Customer]:
         return [customer_of(row) for row in rows]
@@ -103,8 +105,8 @@ async def update_customer(
     _check_changes(row, changes)
     if "billing_address" in changes:
         changes["billing_address"] = whole_address(changes["billing_address"])
-    # Another case of the same address is the same mailbox, as it is to the unique rule.
-    if "email" in changes and changes["email"].casefold() != row["email_folded"]:
+    # Another spelling of the same address is the same mailbox, as it is to the unique rule.
+    if "email" in changes and fold_email(changes["email"]) != row["email_folded"]:
         changes["email_verified"] = False
     changed = await update_row(ctx.unit, CustomerRow, row, **changes)
     if changed["external_id"] != row["external_id"]:

@@ -14,6 +14,7 @@ from resolvers.access import Row
 from resolvers.context import Context
 from resolvers.customer_session_parts import default_member
 from storage.clock import now
+from storage.emails import fold_email
 from storage.mails import Mail, write_mail
 from storage.rows import insert_row, key_of, table_of, update_row
 from storage.sealing import Purpose, is_signed, sign
@@ -34,10 +35,14 @@ _codes, _customers, _members = table_of(PortalCodeRow), table_of(CustomerRow), t
 
 @dataclass(frozen=True)
 class Entrant:
-    """Who an address is: the customer, or the member of it whose session it will be."""
+    """Who an address is: the customer, or the member of it whose session it will be.
+
+    `address` is theirs as it is kept: mail goes there and never to what somebody typed.
+    """
 
     customer: Row
     member_id: UUID | None
+    address: str
     is_customers_own: bool
 
 
@@ -68,7 +73,7 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
         expires_at=moment + LIFE,
     )
     if entrant is not None:
-        await write_mail(unit.unit, _mail(unit, workspace, email, code), workspace["id"])
+        await write_mail(unit.unit, _mail(unit, workspace, entrant.address, code), workspace["id"])
 
 
 async def use_code(unit: Context, workspace: Row, email: str, code: str) -> Entrant | None:
@@ -103,25 +108,27 @@ async def use_code(unit: Context, workspace: Row, email: str, code: str) -> Entr
 async def find_entrant(connection: AsyncConnection, workspace_id: UUID, email: str) -> Entrant | None:
     """The customer with this address, else the member who has had it for the longest time."""
     customers = and_(_customers.c.workspace_id == workspace_id, _customers.c.deleted_at.is_(None))
-    own = select(_customers).where(customers, _customers.c.email_folded == email.casefold())
+    own = select(_customers).where(customers, _customers.c.email_folded == fold_email(email))
     customer = await _first(connection, own)
     if customer is not None:
-        return Entrant(customer, await default_member(connection, customer), is_customers_own=True)
+        member_id = await default_member(connection, customer)
+        return Entrant(customer, member_id, customer["email"], is_customers_own=True)
     same = and_(
         _customers.c.workspace_id == _members.c.workspace_id, _customers.c.id == _members.c.customer_id
     )
     of_member = (
-        select(_customers, _members.c.id.label("entering_member"))
+        select(_customers, _members.c.id.label("entering_member"), _members.c.email.label("entering_address"))
         .join_from(_members, _customers, same)
         .where(customers, _members.c.workspace_id == workspace_id, _members.c.deleted_at.is_(None))
-        .where(_members.c.email_folded == email.casefold())
+        .where(_members.c.email_folded == fold_email(email))
         .order_by(_members.c.created_at, _members.c.id)
         .limit(1)
     )
     found = await _first(connection, of_member)
     if found is None:
         return None
-    return Entrant(found, found.pop("entering_member"), is_customers_own=False)
+    member_id, address = found.pop("entering_member"), found.pop("entering_address")
+    return Entrant(found, member_id, address, is_customers_own=False)
 
 
 async def _first(connection: AsyncConnection, statement: Select[Any]) -> dict[str, Any] | None:
@@ -138,7 +145,7 @@ async def _lock_customer(connection: AsyncConnection, code: Mapping[str, Any]) -
 
 
 def _recipient(ctx: Context, workspace: Row, email: str) -> str:
-    return sign(ctx.services.secret_key, Purpose.PORTAL_RECIPIENT, str(workspace["id"]), email.casefold())
+    return sign(ctx.services.secret_key, Purpose.PORTAL_RECIPIENT, str(workspace["id"]), fold_email(email))
 
 
 def _mail(ctx: Context, workspace: Row, email: str, code: str) -> Mail:

@@ -1,6 +1,7 @@
 """The types of single values: how strictly they are read and how they are written, alike on both surfaces."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from math import isfinite
@@ -94,14 +95,25 @@ def check_text(text: str) -> None:
 
 
 def _check_email(address: str) -> str:
-    """The address as sent, if it has the form of one; nothing is asked of the network."""
+    """The address in NFC, if it has the form of one; nothing is asked of the network.
+
+    A local part that changes under NFKC looks like another one, and could stand for it.
+    """
     try:
         validate_email(address, check_deliverability=False, test_environment=True)
     except EmailNotValidError as error:
         raise PydanticCustomError(
             "email", "Input should be an e-mail address: {reason}", {"reason": str(error)}
         ) from None
-    return address
+    composed = unicodedata.normalize("NFC", address)
+    local, _, _ = composed.rpartition("@")
+    if unicodedata.normalize("NFKC", local) != local:
+        raise PydanticCustomError(
+            "email_characters",
+            "Input should be an e-mail address: the part before the @-sign has a ligature, a full-width "
+            "or an old form of a letter; write the plain letters",
+        )
+    return composed
 
 
 _url = TypeAdapter(AnyUrl)
@@ -125,6 +137,8 @@ Id = Annotated[UUID, BeforeValidator(_only_text)]
 Email = Annotated[
     str, Field(max_length=320, json_schema_extra={"format": "email"}), AfterValidator(_check_email)
 ]
+# What is kept may be older than the rules of today.
+StoredEmail = Annotated[str, Field(json_schema_extra={"format": "email"})]
 Url = Annotated[
     str,
     Field(min_length=1, max_length=2083, json_schema_extra={"format": "uri"}),

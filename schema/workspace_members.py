@@ -9,7 +9,7 @@ from pydantic import Field
 from schema.base import Input, Resource, graphql_input, graphql_type
 from schema.fields import CreatedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
 from schema.pages import ListQuery, SortedByCreation
-from schema.scalars import Email, Id
+from schema.scalars import Email, Id, StoredEmail
 
 
 @strawberry.enum
@@ -27,7 +27,7 @@ class WorkspaceMember(Resource):
     created_at: CreatedAt
     workspace_id: WorkspaceId
     user_id: Annotated[Id | None, Field(description="Null for an invitation.")]
-    email: Email
+    email: StoredEmail
     name: Annotated[str | None, Field(description="The user's name; null for an invitation.")]
     status: WorkspaceMemberStatus
 

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt
 from schema.pages import ListQuery
-from schema.scalars import Email, Moment, Url
+from schema.scalars import Email, Moment, StoredEmail, Url
 from schema.workspace_settings import (
     CustomerEmailSettings,
     CustomerEmailSettingsInput,
@@ -50,7 +50,8 @@ WorkspaceSlug = Annotated[
     BeforeValidator(_lower),
 ]
 AvatarUrl = Annotated[Url | None, Field(description="A picture of the workspace.")]
-PublicEmail = Annotated[Email | None, Field(description="The public address of its support.")]
+_SUPPORT = Field(description="The public address of its support.")
+PublicEmail = Annotated[Email | None, _SUPPORT]
 Website = Annotated[Url | None, Field(description="The workspace's own site.")]
 DefaultCurrency = Annotated[
     Currency, Field(description="The currency of the storefront and the portal where nothing else says one.")
@@ -84,7 +85,7 @@ class WorkspaceItem(Resource):
     name: WorkspaceName
     slug: str
     avatar_url: AvatarUrl
-    email: PublicEmail
+    email: Annotated[StoredEmail | None, _SUPPORT]
     website: Website
     socials: list[Social]
     details_submitted_at: Annotated[

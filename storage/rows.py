@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
 from storage.clock import now
+from storage.emails import fold_email
 from storage.upserts import upsert
 
 Values = dict[str, Any]
@@ -163,5 +164,6 @@ def _fold(model: type[SQLModel], values: Values) -> Values:
     folded = dict(values)
     for target, source in getattr(model, "folded", {}).items():
         if source in values:
-            folded[target] = None if values[source] is None else values[source].casefold()
+            fold = fold_email if source == "email" else str.casefold
+            folded[target] = None if values[source] is None else fold(values[source])
     return folded

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from storage.emails import ascii_domain
 from storage.rows import Values
 
 
@@ -22,7 +23,7 @@ def _parse(address: str, name: str = "") -> Address:
     local, _, domain = address.rpartition("@")
     if not local or not domain:
         raise ValueError("it should be an address, like Duograph <duograph@example.com>")
-    return Address(name, local, domain.encode("idna").decode())
+    return Address(name, local, ascii_domain(domain))
 
 
 def _check(text: str) -> str:

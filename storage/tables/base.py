@@ -21,7 +21,8 @@ SQLModel.metadata.naming_convention = {
 class Row(SQLModel):
     """A row with an identity of its own.
 
-    `folded` maps a stored, case-folded column to the column it follows. `unique` maps a field that a
+    `folded` maps a stored, folded column to the column it follows: addresses by `storage.emails`, others
+    by case. `unique` maps a field that a
     caller sends to the column whose unique index may refuse it, so that a refusal can be named.
     """
 

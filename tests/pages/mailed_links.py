@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from sqlalchemy import select
 
+from storage.emails import fold_email
 from storage.rows import table_of, update_rows
 from storage.tables.mailed_links import MailedLinkRow
 from storage.tables.users import UserRow
@@ -48,18 +49,18 @@ async def ask_for_a_link(browser: Browsing, email: str) -> str:
 
 async def change_links(gateway: Gateway, email: str, **values: Any) -> None:
     """Change what is kept of the links of the user with this address."""
-    mine = select(_users.c.id).where(_users.c.email_folded == email.casefold())
+    mine = select(_users.c.id).where(_users.c.email_folded == fold_email(email))
     async with gateway.database.write() as connection:
         await update_rows(connection, MailedLinkRow, _links.c.user_id.in_(mine), **values)
 
 
 async def change_address(gateway: Gateway, email: str, new: str) -> None:
     async with gateway.database.write() as connection:
-        await update_rows(connection, UserRow, _users.c.email_folded == email.casefold(), email=new)
+        await update_rows(connection, UserRow, _users.c.email_folded == fold_email(email), email=new)
 
 
 async def linked_rows(gateway: Gateway, email: str) -> list[dict[str, Any]]:
-    wanted = select(_links).where(_links.c.recipient == email.casefold()).order_by(_links.c.created_at)
+    wanted = select(_links).where(_links.c.recipient == fold_email(email)).order_by(_links.c.created_at)
     async with gateway.database.read() as connection:
         return [dict(row) for row in (await connection.execute(wanted)).mappings()]
 

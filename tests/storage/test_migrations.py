@@ -11,10 +11,12 @@ from pyroaring import BitMap
 from sqlalchemy import BigInteger, Integer, LargeBinary, Uuid, column, select, table, text
 
 from storage.database import Database
+from storage.emails import fold_email
 from storage.migrations import run
 from storage.rows import insert_rows, table_of
 from storage.tables.metric_cells import PersonCellRow
 from storage.tables.registry import METADATA
+from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceRow
 
 REVISIONS = [
@@ -29,6 +31,7 @@ PERSON_CELLS_BEFORE = table(
     column("at", BigInteger()),
     column("persons", LargeBinary()),
 )
+_users = table_of(UserRow)
 # Which Alembic does not compare.
 SQLITE_TABLES_BY_KEY = "SELECT name FROM sqlite_master WHERE sql LIKE '% WITHOUT ROWID'"
 
@@ -122,3 +125,38 @@ async def test_days_of_persons_are_united_to_eight(empty):
     united = {row.at: list(BitMap.deserialize(row.persons)) for row in rows}
     assert united == {-8 * day: [5], 0: [1, 2], 8 * day: [2, 3, 4]}
     assert {row.at: row.many for row in rows} == {-8 * day: 1, 0: 2, 8 * day: 3}
+
+
+async def test_addresses_are_folded_again_and_no_row_is_lost(empty):
+    """Of two that now have the same address the one that was in use has it, the other keeps all but that."""
+    await run.upgrade(empty, "0013")
+    proved, plain = "2026-01-31 09:30:00.000000", "NULL"
+    emails = {
+        "weiß@firm.test": ("weiss@firm.test", proved),
+        "jose\u0301@firm.test": ("jose\u0301@firm.test", plain),
+        "jos\u00e9@firm.test": ("jos\u00e9@firm.test", proved),
+        "ada@xn--mnchen-3ya.test": ("ada@xn--mnchen-3ya.test", plain),
+        "ada@m\u00fcnchen.test": ("ada@m\u00fcnchen.test", proved),
+        "eve@stra\u00dfe.test": ("eve@strasse.test", proved),
+        "Bob@firm.test": ("bob@firm.test", proved),
+    }
+    async with empty.write() as connection:
+        for email, (folded, moment) in emails.items():
+            verified_at = moment if moment == plain else f"'{moment}'"
+            await connection.exec_driver_sql(
+                "INSERT INTO users (created_at, id, email, email_folded, email_verified_at, password_hash)"
+                f" VALUES ('{proved}', '{uuid4().hex}', '{email}', '{folded}', {verified_at}, 'x')"
+            )
+    await run.upgrade(empty)
+    async with empty.read() as connection:
+        wanted = select(_users.c.id, _users.c.email, _users.c.email_folded, _users.c.email_verified_at)
+        rows = (await connection.execute(wanted)).all()
+    set_aside = {row.email for row in rows if row.email_folded == f"{fold_email(row.email)} {row.id}"}
+    folded = [row.email_folded for row in rows if row.email_folded == fold_email(row.email)]
+    assert (len(rows), len(folded), set_aside) == (7, 5, {"jos\u00e9@firm.test", "ada@xn--mnchen-3ya.test"})
+    assert {row.email for row in rows if row.email_verified_at} == {
+        "weiß@firm.test",
+        "jos\u00e9@firm.test",
+        "ada@m\u00fcnchen.test",
+        "Bob@firm.test",
+    }
