@@ -14,6 +14,7 @@ from gateway.access_log import AccessLogMiddleware
 from gateway.background import BackgroundTask, running
 from gateway.budget import RequestBudget
 from gateway.discovery import discovery_routes
+from gateway.expiry import expiry_tasks
 from gateway.graphql import GraphQLEndpoint
 from gateway.health import health_routes
 from gateway.limits import RateLimiter
@@ -89,7 +90,7 @@ def create_app(settings: Settings) -> FastAPI:
     configure_logs(settings.log_format)
     database, limiter = make_database(settings), RateLimiter(settings.redis_url)
     mail = mail_task(settings, database)
-    tasks = [BackgroundTask("fold", Fold(database).run, every=0.5), mail]
+    tasks = [BackgroundTask("fold", Fold(database).run, every=0.5), mail, *expiry_tasks(database)]
     objects = make_object_store(settings, settings.secret())
 
     def make_budget(response_headers: dict[str, str]) -> RequestBudget:

@@ -17,6 +17,7 @@ from oauth.grants import end_grants
 from oauth.issued import Issued, find_issued
 from oauth.keys import ALGORITHM
 from oauth.messages import ProtocolRequest
+from oauth.refresh_answers import find_answer, keep_answer
 from oauth.server import REFRESH_TOKEN_LIFE, Server, wait
 from oauth.subjects import Subject, find_subject
 from storage.clock import now
@@ -80,23 +81,41 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
 
     server: Server
     request: ProtocolRequest
+    answered: dict[str, Any] | None = None
 
     def authenticate_refresh_token(self, refresh_token: str) -> Issued | None:
-        """The token if it still counts. One that was replaced is somebody else's copy: its family ends."""
+        """The token if it still counts, or if it was replaced and its client asks for that answer again.
+
+        Any other use of a replaced token may be that of a copy: its family ends.
+        """
         issued = wait(
             find_issued(self.server.connection, refresh_token, CredentialKind.REFRESH_TOKEN, lock=True)
         )
         if issued is None or not issued.check_client(self.request.client):
             return None
         if issued.is_revoked():
-            wait(_end(self.server, issued))
-            return None
+            scope = self.request.payload.scope
+            self.answered = wait(find_answer(self.server.connection, refresh_token, issued, scope))
+            if self.answered is None:
+                wait(_end(self.server, issued))
+                return None
         if issued.is_expired() or wait(_subject_of(self.server, issued)) is None:
             return None
         return issued
 
     def authenticate_user(self, refresh_token: Issued) -> Subject | None:
         return wait(_subject_of(self.server, refresh_token))
+
+    def create_token_response(self) -> tuple[int, dict[str, Any], list[tuple[str, str]]]:
+        """The answer that was given before, or a new one, which is kept where a token was replaced."""
+        if self.answered is not None:
+            return 200, self.answered, self.TOKEN_RESPONSE_HEADER
+        status, answer, headers = super().create_token_response()
+        if self.request.client.is_public:
+            text, scope = self.request.form["refresh_token"], self.request.payload.scope
+            replaced = self.request.refresh_token
+            wait(keep_answer(self.server.connection, text, replaced, scope, answer))
+        return status, answer, headers
 
     def issue_token(self, user: Subject, refresh_token: Issued) -> dict[str, Any]:
         """A token with what was asked for and granted, and which the client may still have."""

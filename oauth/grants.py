@@ -17,9 +17,12 @@ _OF_GRANTS = (CredentialKind.ACCESS_TOKEN, CredentialKind.REFRESH_TOKEN, Credent
 
 
 async def end_grants(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
-    """Revoke the grants that match, and their codes and tokens: these fail from their next use on."""
-    await _revoke(connection, _credentials.c.grant_id.in_(select(_grants.c.id).where(condition)))
+    """Revoke the grants that match, and their codes and tokens: these fail from their next use on.
+
+    Grants come first, as in `find_issued`: what is locked in one order makes nobody wait for ever.
+    """
     await update_rows(connection, OAuthGrantRow, condition & _grants.c.revoked_at.is_(None), revoked_at=now())
+    await _revoke(connection, _credentials.c.grant_id.in_(select(_grants.c.id).where(condition)))
 
 
 async def end_client(connection: AsyncConnection, oauth_client_id: UUID) -> None:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from authlib.oauth2.rfc6749 import TokenMixin
 from authlib.oidc.core import AuthorizationCodeMixin
-from sqlalchemy import RowMapping, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.clients import Client
@@ -62,17 +62,16 @@ async def find_issued(
 ) -> Issued | None:
     """The code or token with this text, whether or not it still counts; None if it is of no such kind.
 
-    `lock` lets uses of the same one come one after the other.
+    `lock` lets uses of what came of the same grant come one after the other. It is the grant that is locked,
+    and before the rest is read: each use may end everything that came of it.
     """
     if kind_of(text) not in kinds:
         return None
-    wanted = select(_credentials).where(_credentials.c.hash == digest(text))
-    row = (await connection.execute(wanted.with_for_update() if lock else wanted)).mappings().first()
-    if row is None or row["grant_id"] is None:
+    mine = _credentials.c.hash == digest(text)
+    id = select(_credentials.c.grant_id).where(mine).scalar_subquery()
+    wanted = select(_grants).where(_grants.c.id == id)
+    grant = (await connection.execute(wanted.with_for_update() if lock else wanted)).mappings().first()
+    if grant is None:
         return None
-    return Issued(dict(row), await _grant_of(connection, row))
-
-
-async def _grant_of(connection: AsyncConnection, row: RowMapping) -> Values:
-    wanted = select(_grants).where(_grants.c.id == row["grant_id"])
-    return dict((await connection.execute(wanted)).mappings().one())
+    row = (await connection.execute(select(_credentials).where(mine))).mappings().one()
+    return Issued(dict(row), dict(grant))

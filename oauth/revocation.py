@@ -37,6 +37,9 @@ async def revoke_credential(connection: AsyncConnection, text_or_id: UUID | str)
     wanted: Any = _credentials.c.id == text_or_id
     if isinstance(text_or_id, str):
         wanted = _credentials.c.hash == digest(text_or_id)
+    # Before the credential, as in `find_issued`: what is locked in one order makes nobody wait for ever.
+    grant = select(_credentials.c.grant_id).where(wanted).scalar_subquery()
+    await connection.execute(select(_grants.c.id).where(_grants.c.id == grant).with_for_update())
     found = (
         (await connection.execute(select(_credentials).where(wanted).with_for_update())).mappings().first()
     )

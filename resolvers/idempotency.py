@@ -8,17 +8,19 @@ from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, select, tuple_
 
 from resolvers.context import Context
 from resolvers.operations import Operation
 from schema.errors import IdempotencyConflict
 from storage.clock import now
+from storage.database import Database
 from storage.rows import insert_row, key_of, table_of
 from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 
 KEPT_FOR = timedelta(hours=24)
+ROWS_AT_A_TIME = 1000
 _keys = table_of(IdempotencyKeyRow)
 
 
@@ -84,6 +86,15 @@ async def replay(unit: Context, operation: Operation, kept: Mapping[str, Any]) -
     # What is the caller's own, like its own profile, is read without an id.
     named = {"id": kept["resource_id"]} if operation.gives.parameters else {}
     return await operation.gives.resolver(unit, **named)
+
+
+async def drop_expired(database: Database) -> bool:
+    """Delete keys that are over a day old with what is sealed in them; True if there may be more."""
+    identity = [_keys.c.subject, _keys.c.operation, _keys.c.key]
+    expired = select(*identity).where(_keys.c.created_at < now() - KEPT_FOR).limit(ROWS_AT_A_TIME)
+    async with database.write() as connection:
+        dropped = await connection.execute(delete(_keys).where(tuple_(*identity).in_(expired)))
+    return dropped.rowcount == ROWS_AT_A_TIME
 
 
 def _identity(unit: Context, operation: Operation) -> dict[str, str]:

@@ -29,6 +29,7 @@ class Purpose(StrEnum):
     OBJECT_URL = "duograph object URL"
     PORTAL_CODE = "duograph portal code"
     PORTAL_RECIPIENT = "duograph portal recipient"
+    REFRESH_ANSWER = "duograph refresh answer"
     SIGNING_KEY = "duograph signing keys"
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 
 from oauth.scopes import WORKSPACE_SCOPES
 from resolvers.accounts import issue_token
+from resolvers.idempotency import drop_expired
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import table_of
@@ -83,6 +84,18 @@ async def test_a_sealed_secret_is_not_told_to_a_retry_under_another_key(surface,
     with pytest.raises(Refused, match="idempotency_conflict"):
         await again.create_workspace_access_token(data=TOKEN)
     assert await once.create_workspace_access_token(data=TOKEN) == made
+
+
+async def test_secrets_are_deleted_once_no_retry_can_be_told_them(surface, once, key, gateway):
+    fresh = uuid4().hex
+    await once.create_workspace_access_token(data=TOKEN)
+    await surface.with_headers(Idempotency_Key=fresh).create_workspace_access_token(data=TOKEN)
+    (row,) = await sealed_rows(gateway, key)
+    await overwrite(gateway, row, created_at=now() - timedelta(hours=24, seconds=1))
+    while await drop_expired(gateway.database):
+        pass
+    assert await sealed_rows(gateway, key) == []
+    assert len(await sealed_rows(gateway, fresh)) == 1
 
 
 @pytest.mark.parametrize("change", ["created_at", "sealed"])

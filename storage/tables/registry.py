@@ -17,6 +17,7 @@ from storage.tables import (  # noqa: F401
     oauth_clients,
     oauth_grants,
     portal_codes,
+    refresh_answers,
     shares,
     signing_keys,
     users,

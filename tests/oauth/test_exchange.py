@@ -163,16 +163,6 @@ async def test_two_refreshes_of_a_confidential_client_at_once_both_succeed(confi
         assert await confidential.reach(answer.json()["access_token"]) == 200
 
 
-async def test_of_two_refreshes_of_a_public_client_at_once_the_second_ends_the_family(public, tenant):
-    token = await public.tokens(tenant)
-    answers = await asyncio.gather(*(public.refresh(token["refresh_token"]) for _ in range(2)))
-    assert sorted(answer.status_code for answer in answers) == [200, 400]
-    given = next(answer.json() for answer in answers if answer.status_code == 200)
-    for access_token in (token["access_token"], given["access_token"]):
-        assert await public.reach(access_token) == 401
-    assert error_of(await public.refresh(given["refresh_token"])) == (400, "invalid_grant")
-
-
 async def test_two_exchanges_of_a_code_at_once_leave_nothing(application, tenant):
     code = await application.code(tenant)
     answers = await asyncio.gather(*(application.exchange(code) for _ in range(2)))

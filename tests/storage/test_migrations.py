@@ -104,6 +104,22 @@ async def test_rows_of_the_first_revision_are_kept(empty):
     assert kept == {UUID(parent): None, UUID(child): UUID(parent)}
 
 
+async def test_secrets_sealed_under_equal_nonces_are_forgotten_and_their_keys_are_not(empty):
+    await run.upgrade(empty, "0012")
+    rows = {"sealed": "c2VhbGVkIHVuZGVyIGEgbm9uY2Ugb2YgemVyb3M=", "counted": None}
+    insert = "INSERT INTO idempotency_keys (created_at, subject, operation, key, digest, sealed) VALUES "
+    async with empty.write() as connection:
+        for key, sealed in rows.items():
+            value = "NULL" if sealed is None else f"'{sealed}'"
+            await connection.exec_driver_sql(
+                f"{insert} ('2026-11-22 09:30:00.000000', 'a subject', 'an operation', '{key}', 'x', {value})"
+            )
+    await run.upgrade(empty)
+    async with empty.read() as connection:
+        found = (await connection.exec_driver_sql("SELECT key, sealed FROM idempotency_keys")).all()
+    assert dict(map(tuple, found)) == {"sealed": "", "counted": None}
+
+
 async def test_days_of_persons_are_united_to_eight(empty):
     await run.upgrade(empty, "0010")
     day, workspace = 86_400_000_000, uuid4()

@@ -1,0 +1,71 @@
+"""Answers to public clients' refreshes, kept for a moment: a client whose connection broke may ask again."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.credentials import digest
+from oauth.issued import Issued
+from storage.clock import now
+from storage.database import Database
+from storage.rows import insert_row, table_of
+from storage.sealing import Purpose, Unreadable, seal, unseal
+from storage.tables.credentials import CredentialRow
+from storage.tables.refresh_answers import RefreshAnswerRow
+
+KEPT_FOR = timedelta(seconds=30)
+
+_answers, _credentials = table_of(RefreshAnswerRow), table_of(CredentialRow)
+
+
+async def keep_answer(
+    connection: AsyncConnection, token: str, replaced: Issued, scope: str | None, answer: dict[str, Any]
+) -> None:
+    """Keep the answer to the use of `token`, which it replaces; `scope` is what the request asked for."""
+    about, plain = _about(replaced, scope), json.dumps(answer).encode()
+    await insert_row(
+        connection,
+        RefreshAnswerRow,
+        hash=digest(token),
+        expires_at=now() + KEPT_FOR,
+        sealed=seal(token.encode(), Purpose.REFRESH_ANSWER, plain, about),
+    )
+
+
+async def find_answer(
+    connection: AsyncConnection, token: str, replaced: Issued, scope: str | None
+) -> dict[str, Any] | None:
+    """The answer that `token` was replaced with, while it counts.
+
+    None after 30 seconds, for another `scope`, and once a token in the answer was replaced or revoked.
+    """
+    if replaced.grant["revoked_at"] is not None:
+        return None
+    kept = select(_answers.c.sealed).where(_answers.c.hash == digest(token), _answers.c.expires_at > now())
+    sealed = (await connection.execute(kept)).scalar_one_or_none()
+    if sealed is None:
+        return None
+    try:
+        plain = unseal(token.encode(), Purpose.REFRESH_ANSWER, sealed, _about(replaced, scope))
+    except Unreadable:
+        return None
+    answer: dict[str, Any] = json.loads(plain)
+    issued = [digest(answer[name]) for name in ("access_token", "refresh_token")]
+    unused = select(_credentials.c.hash).where(
+        _credentials.c.hash.in_(issued), _credentials.c.revoked_at.is_(None)
+    )
+    return answer if len((await connection.execute(unused)).all()) == len(issued) else None
+
+
+async def drop_expired_answers(database: Database) -> bool:
+    """Delete the answers that nobody can be told any more; there are few, so this is all of them."""
+    async with database.write() as connection:
+        await connection.execute(delete(_answers).where(_answers.c.expires_at <= now()))
+    return False
+
+
+def _about(replaced: Issued, scope: str | None) -> str:
+    return json.dumps([str(replaced.row["id"]), str(replaced.grant["oauth_client_id"]), scope])

@@ -1,0 +1,42 @@
+"""A gateway that runs forgets by itself what it kept for retries."""
+
+import asyncio
+from datetime import timedelta
+
+from sqlalchemy import func, select
+
+from storage.clock import now
+from storage.database import Database
+from storage.migrations.run import upgrade
+from storage.rows import insert_row, table_of
+from storage.tables.idempotency_keys import IdempotencyKeyRow
+from storage.tables.refresh_answers import RefreshAnswerRow
+from tests.conftest import run_gateway
+
+MODELS = (IdempotencyKeyRow, RefreshAnswerRow)
+
+
+async def count(database):
+    async with database.read() as connection:
+        return [
+            (await connection.execute(select(func.count()).select_from(table_of(model)))).scalar_one()
+            for model in MODELS
+        ]
+
+
+async def test_expired_secrets_do_not_stay_in_the_database(tmp_path):
+    url = f"sqlite+aiosqlite:///{tmp_path}/duograph.sqlite"
+    database = Database(url)
+    await upgrade(database)
+    async with database.write() as connection:
+        for age in (timedelta(), timedelta(hours=25)):
+            kept = {"subject": "a", "operation": "b", "key": str(age), "digest": "c", "sealed": "d"}
+            await insert_row(connection, IdempotencyKeyRow, created_at=now() - age, **kept)
+            expires_at = now() - age + timedelta(hours=1)
+            await insert_row(connection, RefreshAnswerRow, hash=str(age), expires_at=expires_at, sealed="d")
+    assert await count(database) == [2, 2]
+    async for _ in run_gateway(url, tmp_path):
+        async with asyncio.timeout(20):
+            while await count(database) != [1, 1]:  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+    await database.close()
