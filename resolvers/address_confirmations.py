@@ -1,10 +1,11 @@
-"""How users prove that their address is theirs: by a link that it is mailed."""
+"""How users prove that their address is theirs: by a link that it is mailed, while they are signed in."""
 
 from resolvers.accounts import lock_user, verify_address
 from resolvers.browser_sessions import IN_A_BROWSER
 from resolvers.context import Context
 from resolvers.mailed_links import LinkState, MailedLink, find_link, mail_link, use_link
 from resolvers.operations import public, requires
+from schema.errors import NotPermitted
 from storage.enums import LinkPurpose
 
 
@@ -32,13 +33,20 @@ async def get_address_confirmation(ctx: Context, token: str) -> MailedLink:
         return await find_link(connection, token, LinkPurpose.ADDRESS)
 
 
-@public("the link is the credential", restricted=True)
+@requires(None, kinds=IN_A_BROWSER)
 async def confirm_address(ctx: Context, token: str) -> MailedLink:
-    """Use the link: its user joins every workspace that invited the address."""
+    """Use the link: its user joins every workspace that invited the address.
+
+    Only the account's own session can: else the one who has the address could confirm it for an account that
+    somebody else made with it. Raises `NotPermitted`, and the link stays as it is.
+    """
+    await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     async with ctx.change() as unit:
         link = await use_link(unit.unit, token, LinkPurpose.ADDRESS)
         if link.user is None or link.state is not LinkState.VALID:
             return link
+        if link.user["id"] != ctx.principal.user_id:
+            raise NotPermitted("This link is for another account. Sign in to that account, then confirm.")
         if link.user["email_verified_at"] is not None:
             return link
         return MailedLink(link.state, await verify_address(unit.unit, link.user))

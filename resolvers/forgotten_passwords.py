@@ -5,7 +5,6 @@ from contextlib import suppress
 from oauth.grants import end_user
 from oauth.passwords import hash_password_aside
 from resolvers.accounts import find_user, verify_address
-from resolvers.browser_sessions import end_sessions
 from resolvers.context import Context
 from resolvers.mailed_links import LinkState, MailedLink, find_link, mail_link, use_link
 from resolvers.mails import make_mail, send_mails
@@ -46,7 +45,11 @@ async def get_forgotten_password(ctx: Context, token: str) -> MailedLink:
 
 @public("the link is the credential", restricted=True)
 async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
-    """Use the link: the password is changed, all browsers are signed out, and the address is proved."""
+    """Use the link: the password is changed, the address is proved, and nothing from before counts any more.
+
+    Browser sessions, personal access tokens, OAuth tokens and what applications were allowed end: somebody
+    else may have known the password before.
+    """
     async with ctx.read() as connection:
         link = await find_link(connection, data.token, LinkPurpose.PASSWORD)
     if link.state is not LinkState.VALID:
@@ -55,24 +58,24 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
     async with ctx.change() as unit:
         link = await use_link(unit.unit, data.token, LinkPurpose.PASSWORD)
         if link.user is not None and link.state is LinkState.VALID:
-            user = await _proved(unit, link.user)
-            await update_row(unit.unit, UserRow, user, password_hash=password_hash)
-            await end_sessions(unit.unit, user["id"])
-            await mail_password_change(unit, user)
+            user = await update_row(unit.unit, UserRow, link.user, password_hash=password_hash)
+            await end_user(unit.unit, user["id"])
+            if user["email_verified_at"] is None:
+                user = await verify_address(unit.unit, user)
+            await mail_password_change(unit, user, everything_ended=True)
         return link
 
 
-async def mail_password_change(unit: Context, user: Values) -> None:
-    """Tell the user that their password was changed: it may have been somebody else."""
-    forgotten = f"{unit.services.auth_url}{PATH}"
-    mail = make_mail(user["email"], "password_change", address=user["email"], forgotten=forgotten)
+async def mail_password_change(unit: Context, user: Values, *, everything_ended: bool = False) -> None:
+    """Tell the user that their password was changed, which somebody else may have done.
+
+    `everything_ended` says that tokens and applications ended too, not the other browsers' sessions alone.
+    """
+    mail = make_mail(
+        user["email"],
+        "password_change",
+        address=user["email"],
+        forgotten=f"{unit.services.auth_url}{PATH}",
+        everything_ended=everything_ended,
+    )
     await send_mails(unit, [mail])
-
-
-async def _proved(unit: Context, user: Values) -> Values:
-    """The user, whose address this link has proved."""
-    if user["email_verified_at"] is not None:
-        return user
-    # Whoever signed up with the address may not have been the one who has it, and keeps nothing.
-    await end_user(unit.unit, user["id"])
-    return await verify_address(unit.unit, user)

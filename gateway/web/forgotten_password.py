@@ -68,7 +68,8 @@ async def take_password(visit: Visit) -> Response:
         return _show(visit, link, form.refused(invalid), 422)
     if link.state is not LinkState.VALID:
         return _show(visit, link, form)
-    return visit.redirect(f"{SIGN_IN_PATH}?again=1", "Your password is changed: sign in with the new one.")
+    said = "Your password is changed, and all sessions and tokens have ended: sign in with the new one."
+    return visit.redirect(f"{SIGN_IN_PATH}?again=1", said)
 
 
 def _show(visit: Visit, link: MailedLink, form: Form, status_code: int = 200) -> Response:

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
@@ -10,7 +11,7 @@ import pytest_asyncio
 from storage.clock import now
 from tests.conftest import run_gateway
 from tests.mailed import mails_to
-from tests.pages.browsing import browsing, signed_in
+from tests.pages.browsing import PASSWORD, browsing, signed_in
 from tests.pages.mailed_links import (
     ask_for_a_link,
     change_address,
@@ -22,7 +23,7 @@ from tests.pages.mailed_links import (
     token_of,
 )
 
-BUTTON = "Confirm the address"
+BUTTON, SIGN_IN = "Confirm the address", "Sign in to that account"
 CONFIRMED = "Your address is confirmed"
 
 
@@ -36,6 +37,13 @@ async def elsewhere(gateway):
 @pytest_asyncio.fixture
 async def email(browser):
     return await sign_up(browser)
+
+
+async def follow_to_sign_in(browser):
+    """What the button of the page does that asks for a sign-in first: its form is sent by GET."""
+    form = browser.form(SIGN_IN)
+    assert form.method == "get"
+    await browser.open(f"{form.action}?{urlencode(form.fields)}")
 
 
 async def invite(gateway, tenant, email):
@@ -64,16 +72,17 @@ async def test_a_refused_sign_up_mails_nothing(gateway, browser, tenant):
 async def test_by_the_link_an_address_joins_the_workspaces_that_invited_it(
     gateway, browser, elsewhere, email, tenant, other_tenant
 ):
-    """In whatever browser it is opened; invitations that come later join at once."""
+    """In whatever browser it is opened, after a sign-in; invitations that come later join at once."""
     await invite(gateway, tenant, email.upper())
     await browser.open("/workspaces")
     assert tenant.slug not in browser.text
     assert "Confirm your address" in browser.text
     await elsewhere.open(await latest_link(gateway, email))
     assert email in elsewhere.text
+    await follow_to_sign_in(elsewhere)
+    await elsewhere.press("Sign in", email=email, password=PASSWORD)
     answer = await elsewhere.press(BUTTON)
     assert (answer.status_code, CONFIRMED in elsewhere.text) == (200, True)
-    assert "duograph_session" not in elsewhere.client.cookies
     await invite(gateway, other_tenant, email)
     await browser.open("/workspaces")
     assert tenant.slug in browser.text
@@ -88,9 +97,9 @@ async def test_a_program_that_follows_links_in_mails_confirms_nothing(gateway, b
         assert (await elsewhere.client.head(path)).status_code == 200
     await browser.open("/account")
     assert "Confirm your address" in browser.text
-    await elsewhere.open(path)
-    await elsewhere.press(BUTTON)
-    assert CONFIRMED in elsewhere.text
+    await browser.open(path)
+    await browser.press(BUTTON)
+    assert CONFIRMED in browser.text
 
 
 async def test_the_owner_of_a_workspace_who_was_never_invited_confirms_too(gateway, browser, email):
@@ -101,26 +110,27 @@ async def test_the_owner_of_a_workspace_who_was_never_invited_confirms_too(gatew
     assert "Confirm your address" not in browser.text
 
 
-async def test_a_link_that_was_used_says_that_the_address_is_confirmed(gateway, elsewhere, email):
+async def test_a_link_that_was_used_says_that_the_address_is_confirmed(gateway, browser, email):
     path = await latest_link(gateway, email)
-    await elsewhere.open(path)
-    form = elsewhere.form(BUTTON)
+    await browser.open(path)
+    form = browser.form(BUTTON)
     for _ in range(2):
-        answer = await elsewhere.send(form.action, form.fields)
-        assert (answer.status_code, CONFIRMED in elsewhere.text) == (200, True)
-    await elsewhere.open(path)
-    assert CONFIRMED in elsewhere.text
+        answer = await browser.send(form.action, form.fields)
+        assert (answer.status_code, CONFIRMED in browser.text) == (200, True)
+    await browser.open(path)
+    assert CONFIRMED in browser.text
 
 
-async def test_a_link_used_many_times_at_once_is_used_once(gateway, elsewhere, email, tenant):
+async def test_a_link_used_many_times_at_once_is_used_once(gateway, browser, email, tenant):
     await invite(gateway, tenant, email)
-    await elsewhere.open(await latest_link(gateway, email))
-    form = elsewhere.form(BUTTON)
+    await browser.open(await latest_link(gateway, email))
+    form = browser.form(BUTTON)
     async with browsing(gateway) as another:
+        await another.sign_in(email)
         await another.open(await latest_link(gateway, email))
         second = another.form(BUTTON)
         answers = await asyncio.gather(
-            *(elsewhere.send(form.action, form.fields) for _ in range(3)),
+            *(browser.send(form.action, form.fields) for _ in range(3)),
             *(another.send(second.action, second.fields) for _ in range(3)),
         )
     assert {answer.status_code for answer in answers} == {200}
@@ -128,16 +138,16 @@ async def test_a_link_used_many_times_at_once_is_used_once(gateway, elsewhere, e
     assert row["used_at"] is not None
 
 
-async def test_an_expired_link_confirms_nothing_and_says_so(gateway, browser, elsewhere, email):
+async def test_an_expired_link_confirms_nothing_and_says_so(gateway, browser, email):
     (row,) = await linked_rows(gateway, email)
     assert row["expires_at"] - row["created_at"] == timedelta(days=3)
     path = await latest_link(gateway, email)
-    await elsewhere.open(path)
-    form = elsewhere.form(BUTTON)
+    await browser.open(path)
+    form = browser.form(BUTTON)
     await change_links(gateway, email, expires_at=now())
-    for answer in (await elsewhere.send(form.action, form.fields), await elsewhere.open(path)):
+    for answer in (await browser.send(form.action, form.fields), await browser.open(path)):
         assert answer.status_code == 410
-        assert "This link has expired" in elsewhere.text
+        assert "This link has expired" in browser.text
     await browser.open("/account")
     assert "Confirm your address" in browser.text
 
@@ -159,33 +169,33 @@ async def test_a_link_for_a_new_password_confirms_no_address(gateway, browser, e
     assert other.startswith("/new-password")
     answer = await elsewhere.open(f"/confirm-address?token={token_of(other)}")
     assert answer.status_code == 404
-    await elsewhere.open(first)
-    answer = await elsewhere.press(BUTTON, token=token_of(other))
+    await browser.open(first)
+    answer = await browser.press(BUTTON, token=token_of(other))
     assert answer.status_code == 404
     await browser.open("/account")
     assert "Confirm your address" in browser.text
 
 
-async def test_a_link_proves_nothing_of_an_address_that_came_later(gateway, browser, elsewhere, email):
+async def test_a_link_proves_nothing_of_an_address_that_came_later(gateway, browser, email):
     path = await latest_link(gateway, email)
-    await elsewhere.open(path)
+    await browser.open(path)
     await change_address(gateway, email, f"new-{email}")
-    answer = await elsewhere.press(BUTTON)
-    assert (answer.status_code, CONFIRMED in elsewhere.text) == (410, False)
+    answer = await browser.press(BUTTON)
+    assert (answer.status_code, CONFIRMED in browser.text) == (410, False)
     await browser.open("/account")
     assert "Confirm your address" in browser.text
 
 
-async def test_only_the_link_of_the_latest_mail_counts(gateway, browser, elsewhere, email):
+async def test_only_the_link_of_the_latest_mail_counts(gateway, browser, email):
     await browser.open("/account")
     await browser.press("Send the mail again")
     assert "The mail is on its way" in browser.text
     first, second = await mailed_links(gateway, email)
-    answer = await elsewhere.open(first)
-    assert (answer.status_code, "This link has been replaced" in elsewhere.text) == (410, True)
-    await elsewhere.open(second)
-    await elsewhere.press(BUTTON)
-    assert CONFIRMED in elsewhere.text
+    answer = await browser.open(first)
+    assert (answer.status_code, "This link has been replaced" in browser.text) == (410, True)
+    await browser.open(second)
+    await browser.press(BUTTON)
+    assert CONFIRMED in browser.text
 
 
 async def test_five_mails_are_sent_within_an_hour_and_no_more(gateway, browser, email):
@@ -237,10 +247,10 @@ async def test_a_confirmed_address_is_mailed_nothing_more(gateway, browser, emai
 async def test_another_sites_form_neither_confirms_nor_sends(gateway, browser, elsewhere, email):
     path = await latest_link(gateway, email)
     forged = [("token", token_of(path))]
-    await elsewhere.open(path)
-    own = elsewhere.form(BUTTON).fields
+    await browser.open(path)
+    own = browser.form(BUTTON).fields
     for fields, headers in ((forged, {}), (own, {"Sec-Fetch-Site": "cross-site"})):
-        assert (await elsewhere.send("/confirm-address", fields, **headers)).status_code == 403
+        assert (await browser.send("/confirm-address", fields, **headers)).status_code == 403
     assert (await browser.send("/account/address-confirmation", forged)).status_code == 403
     await elsewhere.open("/sign-in")
     await elsewhere.send("/account/address-confirmation", elsewhere.form("Sign in").fields)

@@ -251,13 +251,6 @@ async def test_who_signed_up_with_anothers_address_keeps_nothing_of_it(gateway, 
     assert (await gateway.client.get("/api/workspaces/", headers=headers)).status_code == 401
 
 
-async def test_a_token_of_a_proved_address_stays(gateway, browser, tenant, link):
-    await browser.open(link)
-    await browser.press(BUTTON, password=NEW_PASSWORD)
-    headers = {"Authorization": f"Bearer {tenant.personal_token}"}
-    assert (await gateway.client.get("/api/workspaces/", headers=headers)).status_code == 200
-
-
 async def test_five_mails_are_sent_within_an_hour_and_the_answer_stays_the_same(gateway, browser, tenant):
     said = {await ask_for_a_link(browser, tenant.user_email) for _ in range(7)}
     assert len(said) == 1
