@@ -12,18 +12,20 @@ from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
+from resolvers.admission import largest_body
 from resolvers.context import Context
-from resolvers.gatekeeper import MOST_TOKENS
+from resolvers.gatekeeper import MOST_TOKENS, SIZE
 from resolvers.loaders import make_load
+from resolvers.root import exposed
 from rest_compat.reading import parse_json, read_body
-from schema.errors import Failure, Internal, Invalid, RateLimited, TooComplex, Unauthorized, problem
+from schema.errors import Failure, Internal, Invalid, RateLimited, TooComplex, TooLarge, Unauthorized, problem
 
 log = structlog.get_logger()
 
 _QUERIES = {OperationType.QUERY}
 _ALL = {OperationType.QUERY, OperationType.MUTATION}
 # A failure of the whole document that HTTP has a status for; every other answer is 200.
-_HTTP_FAILURES = (Unauthorized, RateLimited)
+_HTTP_FAILURES = (Unauthorized, RateLimited, TooLarge)
 
 
 class GraphQLEndpoint:
@@ -38,18 +40,19 @@ class GraphQLEndpoint:
         self._schema = schema
         self._make_context = make_context
         self._explorer = explorer
+        self._operations = [place.operation for place in exposed(schema._schema).values()]
 
     async def answer(self, request: Request) -> Response:
         if request.method == "GET" and "query" not in request.query_params:
             return self._explorer()
         ctx = self._make_context(request)
         try:
-            asked = await _read(request)
+            asked, size = await _read(request, largest_body(ctx.caller, self._operations))
             result = await self._schema.execute(
                 asked["query"],
                 variable_values=asked.get("variables"),
                 operation_name=asked.get("operationName"),
-                context_value={"ctx": ctx, "outcome": ctx.outcome, "load": make_load(ctx)},
+                context_value={"ctx": ctx, "outcome": ctx.outcome, "load": make_load(ctx), SIZE: size},
                 allowed_operation_types=_QUERIES if request.method == "GET" else _ALL,
             )
             data, errors = result.data, result.errors or []
@@ -99,8 +102,9 @@ def _as_error(failure: Failure) -> GraphQLError:
     return GraphQLError(str(failure), original_error=failure)
 
 
-async def _read(request: Request) -> dict[str, Any]:
-    """`query`, `variables` and `operationName`. Raises `Invalid`."""
+async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
+    """`query`, `variables` and `operationName`, and how many bytes came. Raises `Invalid` or `TooLarge`."""
+    size = 0
     if request.method == "GET":
         asked: Any = dict(request.query_params)
         if "variables" in asked:
@@ -109,11 +113,12 @@ async def _read(request: Request) -> dict[str, Any]:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
-        asked = parse_json(await read_body(request))
+        body = await read_body(request, largest)
+        asked, size = parse_json(body), len(body)
     if not isinstance(asked, dict) or not isinstance(asked.get("query"), str) or not asked["query"].strip():
         raise Invalid([problem(("query",), "The body should be an object with the text `query`", "missing")])
     if not isinstance(asked.get("variables"), dict | None):
         raise Invalid([problem(("variables",), "`variables` should be an object or null", "type")])
     if not isinstance(asked.get("operationName"), str | None):
         raise Invalid([problem(("operationName",), "`operationName` should be a text or null", "type")])
-    return asked
+    return asked, size

@@ -9,6 +9,7 @@ from starlette.routing import Route
 from resolvers.context import Context
 from resolvers.uploads import store_failures
 from rest_compat.api import render_failure
+from rest_compat.reading import announced_length
 from schema.errors import Failure, Invalid, NotFound, NotPermitted, TooLarge, problem
 from storage.objects.downloads import answer_download
 from storage.objects.interface import ObjectMissing, ObjectStore, PartsRefused, UploadUnknown, UrlRefused
@@ -44,8 +45,8 @@ async def put_part(request: Request) -> Response:
     objects = _store(request)
     try:
         claims = objects.urls.verify_part(request.query_params, request.headers)
-        length = request.headers.get("content-length", "")
-        if length.isdecimal() and int(length) > claims.size:
+        length = announced_length(request)
+        if length > claims.size:
             raise TooLarge(f"Part {claims.number} has {claims.size} bytes; {length} were announced.")
         with store_failures():
             part = await objects.receive_part(claims, request.stream())

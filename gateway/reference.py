@@ -83,8 +83,9 @@ def errors_page() -> str:
         "# Errors\n",
         GENERATED,
         'REST answers `{"error": code, "detail": ...}`; GraphQL has `code`, `detail` and `status` in the',
-        "error's `extensions`. With `invalid`, `detail` lists every problem as `{loc, msg, type, input}`:",
-        "`loc` begins with `path`, `query` or `body` in REST and with the argument in GraphQL.\n",
+        "error's `extensions`. With `invalid`, `detail` lists the problems as `{loc, msg, type, input}`:",
+        "`loc` begins with `path`, `query` or `body` in REST and with the argument in GraphQL. At most 100",
+        "are listed; beside `detail`, `more` counts the others.\n",
         *_row("code", "status", "when"),
         "|---|---|---|",
     ]

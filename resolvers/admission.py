@@ -7,7 +7,7 @@ from datetime import timedelta
 from oauth.principals import CORE_KINDS, PrincipalKind
 from oauth.scopes import Scope, covers, that_would_do
 from resolvers.context import Caller
-from resolvers.operations import Operation
+from resolvers.operations import LARGEST_BODY, Operation
 from schema.errors import (
     Failure,
     InsufficientScope,
@@ -54,6 +54,12 @@ async def admit(caller: Caller, demands: Iterable[Demand], cost: int, *, restric
     await caller.budget.charge(subject, 1 if refusal else cost, limit, restricted=restricted)
     if refusal is not None:
         raise refusal
+
+
+def largest_body(caller: Caller, operations: Iterable[Operation]) -> int:
+    """The bytes that any of the operations takes which the caller may ask for."""
+    sizes = [item.largest_body for item in operations if _refusal(caller, Demand.of(item)) is None]
+    return max(sizes, default=LARGEST_BODY)
 
 
 def _refusal(caller: Caller, demand: Demand) -> Failure | None:

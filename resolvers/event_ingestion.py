@@ -13,7 +13,7 @@ from resolvers.access import Row, workspace_for
 from resolvers.context import Context
 from resolvers.event_links import Events, check_shares, find_members, find_parents, find_persons
 from resolvers.moments import check_ahead
-from resolvers.operations import requires
+from resolvers.operations import LARGEST_BATCH, requires
 from schema.errors import Invalid, Problem
 from schema.event_ingestion import COST_DIGITS, EventCost, EventCreate, EventIngest, EventIngestResult
 from storage.clock import now
@@ -25,7 +25,7 @@ from storage.tables.events import EventRow
 _table = table_of(EventRow)
 
 
-@requires(Scope.EVENTS_WRITE)
+@requires(Scope.EVENTS_WRITE, largest_body=LARGEST_BATCH)
 async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
     """Take in a batch of events, up to 1,000: all that are new, or none if there is a bad one among them.
 

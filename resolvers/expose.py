@@ -41,7 +41,7 @@ def expose(resolver: Callable[..., Any]) -> Any:
             values = operation.validate(collect(operation, given))
             return await run(operation, ctx, values)
         except Invalid as invalid:
-            raise Invalid(located(operation, invalid)) from None
+            raise located(operation, invalid) from None
 
     info = inspect.Parameter("info", inspect.Parameter.KEYWORD_ONLY, annotation=strawberry.Info)
     answer = operation.answer | None
@@ -74,8 +74,8 @@ def collect(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
     return values | sent
 
 
-def located(operation: Operation, invalid: Invalid) -> list[dict[str, Any]]:
-    """The problems with each `loc` beginning with the field's argument."""
+def located(operation: Operation, invalid: Invalid) -> Invalid:
+    """The same problems with each `loc` beginning with the field's argument."""
     spread = {parameter.name for parameter in operation.parameters if parameter.place == "filters"}
     found = []
     for entry in invalid.problems:
@@ -83,7 +83,7 @@ def located(operation: Operation, invalid: Invalid) -> list[dict[str, Any]]:
         if first in spread and rest:
             first, *rest = rest
         found.append(entry | {"loc": [to_camel_case(first) if isinstance(first, str) else first, *rest]})
-    return found
+    return Invalid(found, invalid.more)
 
 
 def _arguments_of(parameter: Parameter) -> list[inspect.Parameter]:

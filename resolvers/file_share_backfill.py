@@ -7,7 +7,7 @@ from oauth.scopes import Scope
 from resolvers.access import workspace_for
 from resolvers.context import Context
 from resolvers.file_share_session_parts import Opening, open_sessions, reported
-from resolvers.operations import requires
+from resolvers.operations import LARGEST_BATCH, requires
 from resolvers.session_histories import History, insert_sessions, insert_steps
 from schema.errors import Invalid, Problem, problem
 from schema.file_share_backfill import (
@@ -19,7 +19,7 @@ from storage.clock import now
 from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE)
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE, largest_body=LARGEST_BATCH)
 async def ingest_file_share_sessions(
     ctx: Context, data: FileShareSessionIngest
 ) -> FileShareSessionIngestResult:

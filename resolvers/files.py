@@ -14,7 +14,7 @@ from resolvers.access import Row, check_workspaces, get_for_update, get_visible,
 from resolvers.context import Context
 from resolvers.discards import discard_files, remove_content
 from resolvers.lists import Listing, any_of, contains, list_page
-from resolvers.operations import requires
+from resolvers.operations import LARGEST_BATCH, requires
 from resolvers.uploads import (
     IMAGE_SERVICES,
     URL_LIFE,
@@ -37,6 +37,8 @@ from storage.tables.files import FilePartRow, FileRow
 from storage.tables.shares import ShareMediaRow, ShareRow
 
 MEDIA_PATH = "/media"
+# 10,000 parts, each with its SHA-256, take 1.5 MB.
+LARGEST_PLAN = 2 * 1024 * 1024
 
 _table, _medias, _shares = table_of(FileRow), table_of(ShareMediaRow), table_of(ShareRow)
 LISTING = Listing(
@@ -122,7 +124,13 @@ async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[Row]:
         await remove_content(ctx.services.objects, begun)
 
 
-@requires(Scope.FILES_WRITE, gives=get_file, prepare=begun_upload, finish=with_new_upload)
+@requires(
+    Scope.FILES_WRITE,
+    gives=get_file,
+    prepare=begun_upload,
+    finish=with_new_upload,
+    largest_body=LARGEST_PLAN,
+)
 async def create_file(ctx: Context, data: FileCreate) -> File:
     """Begin a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
     row = await insert_row(
@@ -163,7 +171,7 @@ async def joined_upload(
         raise NotFound("There is no such file.") from None
 
 
-@requires(Scope.FILES_WRITE, gives=get_file, prepare=joined_upload)
+@requires(Scope.FILES_WRITE, gives=get_file, prepare=joined_upload, largest_body=LARGEST_BATCH)
 async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletion) -> File:
     """Finish an upload with all its parts; of a file that is finished already nothing changes."""
     row = await get_for_update(ctx, FileRow, id=id)

@@ -11,10 +11,12 @@ from resolvers.admission import admit
 from resolvers.context import Context
 from resolvers.document import Survey, survey
 from resolvers.expose import ADMITTED
+from resolvers.operations import LARGEST_BODY
 from resolvers.raw import problems_of_field, with_defaults
-from schema.errors import Failure, Invalid, problem
+from schema.errors import Failure, Invalid, TooLarge, problem
 
 MOST_TOKENS = 5_000
+SIZE = "size"
 # Keyed by the parsed document, of which the parser's cache keeps one for each text.
 _validate = lru_cache(maxsize=500)(validate_document)
 
@@ -58,6 +60,9 @@ class Gatekeeper(SchemaExtension):
         found = survey(context.schema._schema, document, definition, variables)
         restricted = any(operation.restricted for operation, _ in found.roots)
         await admit(ctx.caller, found.demands, max(found.cost, 1), restricted=restricted)
+        largest = max((operation.largest_body for operation, _ in found.roots), default=LARGEST_BODY)
+        if context.context[SIZE] > largest:
+            raise TooLarge(f"The body is larger than {largest} bytes, which is the limit here.")
         mutations = sum(operation.changes for operation, _ in found.roots)
         if ctx.caller.idempotency_key is not None and mutations > 1:
             message = f"An Idempotency-Key goes with one mutation field; this document has {mutations}"

@@ -12,10 +12,13 @@ from pydantic.fields import FieldInfo
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import Scope, covers, that_would_do
-from schema.base import Filters, Input
+from schema.base import Count, Filters, Input
 from schema.errors import Invalid, Problem, problem
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Awaitable[Any]])
+
+LARGEST_BODY = 256 * 1024
+LARGEST_BATCH = 16 * 1024 * 1024
 
 Prepare = Callable[..., AbstractAsyncContextManager[Any]]
 Finish = Callable[..., Awaitable[Any]]
@@ -51,6 +54,8 @@ class Operation:
     takes: it is entered before the transaction begins and left after it ends, what it yields is
     `ctx.prepared`, and what it sees raised it can undo. `finish` is given the result once all is committed
     and gives the one to answer with, also where nothing changes.
+
+    `largest_body` is how many bytes a request for it may have.
     """
 
     resolver: Callable[..., Awaitable[Any]]
@@ -64,6 +69,7 @@ class Operation:
     fresh: bool = False
     prepare: Prepare | None = None
     finish: Finish | None = None
+    largest_body: int = LARGEST_BODY
 
     @property
     def name(self) -> str:
@@ -137,7 +143,7 @@ class Operation:
     def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments for the resolver. Raises `Invalid` with every problem at once."""
         try:
-            checked = self._arguments.model_validate(dict(values))
+            checked = self._arguments.model_validate(dict(values), context=Count())
         except ValidationError as error:
             raise Invalid(problems_of(error)) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields}
@@ -184,12 +190,13 @@ def requires(
     fresh: bool = False,
     prepare: Prepare | None = None,
     finish: Finish | None = None,
+    largest_body: int = LARGEST_BODY,
 ) -> Callable[[Resolver], Resolver]:
     """Declare the scope that a resolver needs, and the kinds of credential that it takes.
 
     A scope of None stands for any. `gives` is the single read of the same resource. `seals` says that the
     answer holds a secret that is shown once, `makes_child` that the `id` it takes is of the parent of what
-    it gives, `fresh` that it hands out access. `fresh`, `prepare` and `finish`: see `Operation`.
+    it gives, `fresh` that it hands out access. `fresh`, `prepare`, `finish` and `largest_body`: see `Operation`.
     """
 
     def declare(resolver: Resolver) -> Resolver:
@@ -204,6 +211,7 @@ def requires(
             fresh=fresh,
             prepare=prepare,
             finish=finish,
+            largest_body=largest_body,
         )
         return resolver
 

@@ -41,7 +41,7 @@ def problems_of_field(operation: Operation, node: FieldNode, variables: Variable
     try:
         operation.validate(collect(operation, data))
     except Invalid as invalid:
-        return located(operation, invalid)
+        return located(operation, invalid).problems
     return []
 
 

@@ -1,6 +1,7 @@
 """Read a REST request as the arguments of an operation; the operation's own models check them."""
 
 import re
+from math import inf
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -8,10 +9,11 @@ from fastapi import Request
 from pydantic_core import from_json
 from starlette.datastructures import QueryParams
 
-from resolvers.operations import Operation, Parameter
-from schema.errors import Invalid, Problem, TooLarge, problem
+from resolvers.operations import LARGEST_BODY, Operation, Parameter
+from schema.base import SPARE_KEYS
+from schema.errors import Invalid, TooLarge, problem
 
-LARGEST_BODY = 16 * 1024 * 1024
+LONGEST_LENGTH = 20
 _METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 
 
@@ -25,21 +27,36 @@ async def read_arguments(
     try:
         if any(parameter.place == "data" for parameter in operation.parameters):
             # No body says nothing, as an empty object does: what is missing is then named.
-            values["data"] = parse_json(await read_body(request) or b"{}")
+            values["data"] = parse_json(await read_body(request, operation.largest_body) or b"{}")
         return operation.validate(values)
     except Invalid as invalid:
-        raise Invalid(located(operation, invalid, path_names)) from None
+        raise located(operation, invalid, path_names) from None
 
 
 async def read_body(request: Request, largest: int = LARGEST_BODY) -> bytes:
-    """The whole body. Raises `TooLarge` as soon as it is over `largest` bytes."""
+    """The whole body. Raises `TooLarge` for more than `largest` bytes, without reading any if it can."""
+    if announced_length(request) > largest:
+        raise _too_large(largest)
     chunks, size = [], 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > largest:
-            raise TooLarge(f"The body is larger than {largest} bytes.")
+            raise _too_large(largest)
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+def announced_length(request: Request) -> float:
+    """The body's bytes by `Content-Length`, 0 without one."""
+    announced = request.headers.get("content-length", "")
+    if not announced.isdecimal():
+        return 0
+    # Python reads no integer of more than 4,300 digits.
+    return int(announced) if len(announced) <= LONGEST_LENGTH else inf
+
+
+def _too_large(largest: int) -> TooLarge:
+    return TooLarge(f"The body is larger than {largest} bytes, which is the limit here.")
 
 
 def parse_json(body: bytes) -> Any:
@@ -51,12 +68,16 @@ def parse_json(body: bytes) -> Any:
 
 
 def read_query(operation: Operation, params: QueryParams, path_names: frozenset[str]) -> dict[str, Any]:
-    """The query's parameters by the resolver's parameter; unknown ones stay, to be refused by name."""
+    """The query's parameters by the resolver's parameter; unknown ones stay, to be refused by name.
+
+    Raises `Invalid` for too many of them.
+    """
     values: dict[str, Any] = {}
     taken: set[str] = set()
+    grouped = _grouped(operation, params)
     for parameter in operation.parameters:
         if parameter.place == "filters":
-            values[parameter.name] = _read_filters(parameter, params)
+            values[parameter.name] = _read_filters(parameter, grouped)
             taken |= set(params)
         elif parameter.place == "value" and parameter.name not in path_names and parameter.name in params:
             values[parameter.name] = params[parameter.name]
@@ -65,8 +86,8 @@ def read_query(operation: Operation, params: QueryParams, path_names: frozenset[
     return values | {f"?{name}": params[name] for name in stray}
 
 
-def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) -> list[Problem]:
-    """The problems with each `loc` beginning with `path`, `query` or `body`."""
+def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) -> Invalid:
+    """The same problems with each `loc` beginning with `path`, `query` or `body`."""
     places = {parameter.name: parameter.place for parameter in operation.parameters}
     found = []
     for entry in invalid.problems:
@@ -83,22 +104,35 @@ def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) 
         else:
             loc = [first, *rest]
         found.append(entry | {"loc": loc})
-    return found
+    return Invalid(found, invalid.more)
 
 
-def _read_filters(parameter: Parameter, params: QueryParams) -> dict[str, Any]:
+def _grouped(operation: Operation, params: QueryParams) -> dict[str, list[str]]:
+    """The values of each name, in order. Raises `Invalid`."""
+    grouped: dict[str, list[str]] = {}
+    for name, value in params.multi_items():
+        grouped.setdefault(name, []).append(value)
+    filters = operation.filters.model_fields if operation.filters else {}
+    most = len(operation.parameters) + len(filters) + SPARE_KEYS
+    pairs = sum(name.startswith("metadata[") for name in grouped) if "metadata" in filters else 0
+    if len(grouped) - pairs > most:
+        message = f"A query should have at most {most} different parameters, not {len(grouped) - pairs}"
+        raise Invalid([problem(("query",), message, "too_many_fields")])
+    return grouped
+
+
+def _read_filters(parameter: Parameter, grouped: dict[str, list[str]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name in dict.fromkeys(params):
+    for name, given in grouped.items():
         field = parameter.annotation.model_fields.get(name)
         pair = _METADATA.fullmatch(name)
         if pair and "metadata" in parameter.annotation.model_fields:
-            pairs = [{"key": pair[1], "value": value} for value in params.getlist(name)]
+            pairs = [{"key": pair[1], "value": value} for value in given]
             values.setdefault("metadata", []).extend(pairs)
         elif name == "metadata" or field is None or not _is_list(field.annotation):
-            given = params.getlist(name)
             values[name] = given[0] if len(given) == 1 else given
         else:
-            values[name] = params.getlist(name)
+            values[name] = given
     return values
 
 

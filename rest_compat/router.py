@@ -24,10 +24,14 @@ EMPTY = frozenset({202, 204})  # Answers without a body.
 
 
 class Error(BaseModel):
-    """What every failure answers; `detail` is a list of problems where the status is 422."""
+    """What every failure answers.
+
+    `detail` is a list of at most 100 problems where the status is 422; `more` counts those left out, if any.
+    """
 
     error: str
     detail: str | list[dict[str, Any]]
+    more: int | None = None
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -73,7 +77,7 @@ class OperationRoute(APIRoute):
         try:
             result = await run(operation, ctx, arguments)
         except Invalid as invalid:
-            raise Invalid(located(operation, invalid, names)) from None
+            raise located(operation, invalid, names) from None
         return self._answer(request, ctx, result)
 
     def _answer(self, request: Request, ctx: Context, result: Any) -> Response:

@@ -1,16 +1,31 @@
 """What types and inputs of both surfaces have in common."""
 
 import inspect
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import strawberry
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError, PydanticOmit
 from strawberry.types.arguments import InputContext
 
 from schema.scalars import Id, check_text
 
 Model = TypeVar("Model", bound=BaseModel)
+
+# An object may have more keys than its model has fields, so that a few unknown ones are listed by name.
+SPARE_KEYS = 20
+MOST_COUNTED = 10_000
 
 
 class Output(BaseModel):
@@ -39,10 +54,41 @@ class Resource(Output):
         return self.etag_text()
 
 
+@dataclass
+class Count:
+    """The context of one validation: the problems that its models have come across so far."""
+
+    problems: int = 0
+
+
 class Input(BaseModel):
-    """Something that callers send: an unknown field is refused, and so is a number that JSON lacks."""
+    """Something that callers send: an unknown field is refused, and so is a number that JSON lacks.
+
+    Of an object with far too many keys no field is looked at, and after 10,000 problems no object is.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _bound(cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo) -> Self:
+        count = info.context if isinstance(info.context, Count) else Count()
+        if count.problems >= MOST_COUNTED:
+            raise PydanticOmit
+        most = len(cls.model_fields) + SPARE_KEYS
+        if isinstance(value, dict) and len(value) > most:
+            count.problems += 1
+            sizes = {"most": most, "sent": len(value)}
+            raise PydanticCustomError(
+                "too_many_fields", "Object should have at most {most} fields, not {sent}", sizes
+            )
+        before = count.problems
+        try:
+            return handler(value)
+        except ValidationError as error:
+            # The problems of the objects inside are counted there too.
+            count.problems = before + error.error_count()
+            raise
 
     @field_validator("*", mode="after")
     @classmethod

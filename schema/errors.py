@@ -21,6 +21,7 @@ Failure
 
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
+from itertools import islice
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -29,6 +30,9 @@ Location = tuple[str | int, ...]
 
 REALM = 'Bearer realm="duograph"'
 LONGEST_INPUT = 200
+LONGEST_NAME = 100
+LONGEST_MESSAGE = 1_000
+MOST_PROBLEMS = 100
 SECRETS = frozenset({"code"})
 
 
@@ -149,15 +153,29 @@ class TooLarge(Failure):
 
 
 class Invalid(Failure):
-    """Bad input, or a broken rule; every problem is listed.
+    """Bad input, or a broken rule; the first 100 problems are listed, and `more` counts the others.
 
     A `loc` begins with the resolver's parameter until a surface renders it.
     """
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        super().__init__(list(problems))
+    def __init__(self, problems: Iterable[Problem], more: int = 0) -> None:
+        every = iter(problems)
+        super().__init__(list(islice(every, MOST_PROBLEMS)))
+        self.more = more + sum(1 for _ in every)
+
+    @property
+    def extensions(self) -> dict[str, Any]:
+        return super().extensions | self._count
+
+    @property
+    def body(self) -> dict[str, Any]:
+        return super().body | self._count
+
+    @property
+    def _count(self) -> dict[str, int]:
+        return {"more": self.more} if self.more else {}
 
     @property
     def problems(self) -> list[Problem]:
@@ -192,12 +210,21 @@ class Unavailable(Failure):
 
 
 def problem(loc: Location, msg: str, type: str = "value_error", **given: Any) -> Problem:
-    """One entry of an `Invalid`; `input` is what was sent, left out where it should not be repeated."""
-    entry: Problem = {"loc": list(loc), "msg": msg, "type": type}
+    """One entry of an `Invalid`; `input` is what was sent, left out where it should not be repeated.
+
+    Callers choose the names of unknown fields, and messages quote them: both are cut to a readable length.
+    """
+    places = [shortened(part, LONGEST_NAME) if isinstance(part, str) else part for part in loc]
+    entry: Problem = {"loc": places, "msg": shortened(msg, LONGEST_MESSAGE), "type": type}
     is_secret = bool(SECRETS.intersection(loc))
     if "input" in given and not is_secret and _may_be_repeated(given["input"]):
         entry["input"] = given["input"]
     return entry
+
+
+def shortened(text: str, length: int) -> str:
+    """The text, cut to `length` characters with an ellipsis as the last one."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def _may_be_repeated(value: Any) -> bool:

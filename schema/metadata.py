@@ -4,7 +4,7 @@ import math
 from typing import Annotated, Any, NewType
 
 import strawberry
-from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from schema.base import Input, graphql_input
@@ -27,6 +27,17 @@ def _check_value(value: Any) -> Any:
             "metadata_value", "Value should be a string, an integer, a finite float or a boolean"
         )
     return value
+
+
+def _check_size(pairs: Any) -> Any:
+    # Pydantic counts the pairs last, when every bad one has become a problem.
+    if isinstance(pairs, dict) and len(pairs) > MOST_PAIRS:
+        raise PydanticCustomError(
+            "too_long",
+            "Metadata should have at most {most} pairs, not {sent}",
+            {"most": MOST_PAIRS, "sent": len(pairs)},
+        )
+    return pairs
 
 
 def _check_key(key: str) -> str:
@@ -58,6 +69,7 @@ Metadata = Annotated[
         description="Custom keys (1 to 40 characters) and values: strings of at most 500 characters, "
         "integers, floats or booleans; at most 50 pairs.",
     ),
+    BeforeValidator(_check_size),
 ]
 
 SCALARS[MetadataPairs] = strawberry.scalar(

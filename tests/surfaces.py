@@ -32,11 +32,12 @@ from rest_compat.router import OperationRoute
 class Refused(Exception):
     """The surface answered with a failure."""
 
-    def __init__(self, status: int, code: str, detail: Any) -> None:
+    def __init__(self, status: int, code: str, detail: Any, more: int = 0) -> None:
         super().__init__(f"{code}: {detail}")
         self.status = status
         self.code = code
         self.detail = detail
+        self.more = more
 
     @property
     def problems(self) -> dict[tuple[Any, ...], str]:
@@ -110,7 +111,7 @@ class Rest(Surface):
         detail = body["detail"]
         if isinstance(detail, list):
             detail = [entry | {"loc": _after(entry["loc"], {"path", "query", "body"})} for entry in detail]
-        raise Refused(answer.status_code, body["error"], detail)
+        raise Refused(answer.status_code, body["error"], detail, body.get("more", 0))
 
 
 class GraphQL(Surface):
@@ -145,7 +146,7 @@ class GraphQL(Surface):
             detail = said["detail"]
             if isinstance(detail, list):
                 detail = [entry | {"loc": _after(entry["loc"], {"data"})} for entry in detail]
-            raise Refused(said["status"], said["code"], detail)
+            raise Refused(said["status"], said["code"], detail, said.get("more", 0))
         value = body["data"]
         for name in path:
             value = value[name]
