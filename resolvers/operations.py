@@ -196,7 +196,7 @@ def requires(
 
     A scope of None stands for any. `gives` is the single read of the same resource. `seals` says that the
     answer holds a secret that is shown once, `makes_child` that the `id` it takes is of the parent of what
-    it gives, `fresh` that it hands out access. `fresh`, `prepare`, `finish` and `largest_body`: see `Operation`.
+    it gives, `fresh` that it hands out access. `Operation` tells of the others.
     """
 
     def declare(resolver: Resolver) -> Resolver:
