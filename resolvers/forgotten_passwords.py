@@ -9,6 +9,7 @@ from resolvers.context import Context
 from resolvers.mailed_links import LinkState, MailedLink, find_link, mail_link, use_link
 from resolvers.mails import make_mail, send_mails
 from resolvers.operations import public
+from resolvers.sign_in_attempts import address_subject, forget_attempts
 from schema.accounts import ForgottenPassword, NewPassword
 from schema.errors import RateLimited
 from storage.enums import LinkPurpose
@@ -60,6 +61,7 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
         if link.user is not None and link.state is LinkState.VALID:
             user = await update_row(unit.unit, UserRow, link.user, password_hash=password_hash)
             await end_user(unit.unit, user["id"])
+            await forget_attempts(unit.unit, address_subject(unit, user["email"]))
             if user["email_verified_at"] is None:
                 user = await verify_address(unit.unit, user)
             await mail_password_change(unit, user, everything_ended=True)
@@ -71,11 +73,15 @@ async def mail_password_change(unit: Context, user: Values, *, everything_ended:
 
     `everything_ended` says that tokens and applications ended too, not the other browsers' sessions alone.
     """
-    mail = make_mail(
-        user["email"],
-        "password_change",
-        address=user["email"],
-        forgotten=f"{unit.services.auth_url}{PATH}",
-        everything_ended=everything_ended,
-    )
+    await _mail(unit, user, "password_change", everything_ended=everything_ended)
+
+
+async def mail_wrong_passwords(unit: Context, user: Values) -> None:
+    """Tell the user that somebody tries passwords."""
+    await _mail(unit, user, "wrong_passwords")
+
+
+async def _mail(unit: Context, user: Values, template: str, **values: bool) -> None:
+    forgotten = f"{unit.services.auth_url}{PATH}"
+    mail = make_mail(user["email"], template, address=user["email"], forgotten=forgotten, **values)
     await send_mails(unit, [mail])

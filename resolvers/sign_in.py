@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from uuid import UUID
+from functools import partial
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -18,9 +18,18 @@ from resolvers.browser_sessions import (
     start_session,
 )
 from resolvers.context import Context
-from resolvers.forgotten_passwords import mail_password_change
+from resolvers.forgotten_passwords import mail_password_change, mail_wrong_passwords
+from resolvers.known_browsers import find_token, renew_token
 from resolvers.mailed_links import end_links, mail_link
 from resolvers.operations import public, requires
+from resolvers.sign_in_attempts import (
+    NOTIFIED_FROM,
+    Subject,
+    address_subject,
+    count_attempt,
+    forget_attempts,
+    may_notify,
+)
 from schema.accounts import PasswordChange, PasswordConfirmation, SignIn, SignUp
 from schema.errors import Invalid, problem
 from storage.enums import LinkPurpose
@@ -35,16 +44,25 @@ class Browser:
     """The browser in which a user signs in.
 
     `session` is the text of the session that it had, which ends. `authorization_digest` names the
-    authorization request that the sign-in is for.
+    authorization request that the sign-in is for. `known_tokens` are those of its former users.
     """
 
     session: str | None = field(default=None, repr=False)
     user_agent: str | None = None
     authorization_digest: str | None = None
+    known_tokens: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class OpenedSession:
+    """What the browser keeps after a sign-in: its session, and the tokens by which it is known later."""
+
+    credential: Credential
+    known_tokens: str = field(repr=False)
 
 
 @public("it is how one comes by a credential", restricted=True)
-async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> Credential:
+async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession:
     """A session of a new user, of whom nobody knows yet whether the address is theirs.
 
     The address is mailed a link that proves it. Raises `Invalid` where the address is taken.
@@ -54,30 +72,42 @@ async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> Credential:
         async with ctx.change() as unit:
             user = await insert_user(unit.unit, data.email, password_hash, data.name)
             await mail_link(unit, user["id"], LinkPurpose.ADDRESS)
-            return await open_session(unit.unit, ctx, user["id"], browser)
+            return await open_session(unit.unit, ctx, user, browser)
     except Duplicate:
         message = "Somebody has signed up with this address already"
         raise Invalid([problem(("data", "email"), message, "duplicate")]) from None
 
 
 @public("it is how one comes by a credential", restricted=True)
-async def sign_in(ctx: Context, data: SignIn, browser: Browser) -> Credential:
+async def sign_in(ctx: Context, data: SignIn, browser: Browser) -> OpenedSession:
     """A new session in the place of the one that the browser had.
 
-    Raises `Invalid`, the same and after the same time for an unknown address and a wrong password.
+    Raises `Invalid`, the same and after the same time for an unknown address and a wrong password, and
+    `RateLimited` after too many of them, for both too.
     """
-    user = await check_password(ctx, data)
+    user = await check_password(ctx, data, browser)
     async with ctx.services.database.write() as connection:
         await lock_unchanged(connection, user)
-        return await open_session(connection, ctx, user["id"], browser)
+        return await open_session(connection, ctx, user, browser)
 
 
-async def check_password(ctx: Context, data: SignIn) -> Values:
-    """The first step of a sign-in: the user with this address and password. Raises `Invalid`."""
+async def check_password(ctx: Context, data: SignIn, browser: Browser) -> Values:
+    """The first step of a sign-in: the user with this address and password.
+
+    Raises `Invalid`, and `RateLimited` after too many wrong ones: in this browser if the user is known
+    there, else in all others together.
+    """
     async with ctx.services.database.read() as connection:
         user = await find_user(connection, data.email)
+    token = find_token(ctx, user, browser.known_tokens)
+    subject = Subject.of(ctx, "browser", token) if token else address_subject(ctx, data.email)
+    failures = await count_attempt(ctx, subject)
     if not await verify_password_aside(data.password, user["password_hash"] if user else None) or not user:
+        if user is not None and failures >= NOTIFIED_FROM and user["email_verified_at"] is not None:
+            ctx.caller.after_response.append(partial(_tell_owner, ctx, subject, user))
         raise _wrong()
+    async with ctx.services.database.write() as connection:
+        await forget_attempts(connection, subject)
     return user
 
 
@@ -88,14 +118,15 @@ async def lock_unchanged(connection: AsyncConnection, user: Values) -> None:
 
 
 async def open_session(
-    connection: AsyncConnection, ctx: Context, user_id: UUID, browser: Browser
-) -> Credential:
+    connection: AsyncConnection, ctx: Context, user: Values, browser: Browser
+) -> OpenedSession:
     """The last step of a sign-in: the browser's new session, in the place of the one that it had."""
     if browser.session is not None:
         await end_session(connection, browser.session)
-    return await start_session(
-        connection, user_id, ctx.caller.address, browser.user_agent, browser.authorization_digest
+    credential = await start_session(
+        connection, user["id"], ctx.caller.address, browser.user_agent, browser.authorization_digest
     )
+    return OpenedSession(credential, renew_token(ctx, user, browser.known_tokens))
 
 
 @requires(None, kinds=IN_A_BROWSER)
@@ -106,7 +137,7 @@ async def confirm_password(ctx: Context, data: PasswordConfirmation) -> datetime
     """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     user = await _find_own(ctx)
-    if not await verify_password_aside(data.password, user["password_hash"]):
+    if not await _is_own(ctx, user, data.password):
         raise Invalid([problem(("data", "password"), "This is not your password", "credentials")])
     async with ctx.services.database.write() as connection:
         await lock_unchanged(connection, user)
@@ -127,7 +158,7 @@ async def change_password(ctx: Context, data: PasswordChange) -> None:
     """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     user = await _find_own(ctx)
-    if not await verify_password_aside(data.current_password, user["password_hash"]):
+    if not await _is_own(ctx, user, data.current_password):
         raise _not_current()
     password_hash = await hash_password_aside(data.new_password)
     async with ctx.change() as unit:
@@ -140,6 +171,24 @@ async def change_password(ctx: Context, data: PasswordChange) -> None:
         # Nobody is mailed again and again who may not be the one who has signed up.
         if row["email_verified_at"] is not None:
             await mail_password_change(unit, row)
+
+
+async def _tell_owner(ctx: Context, subject: Subject, user: Values) -> None:
+    """Mail the user that somebody tries passwords, at most once a day."""
+    async with ctx.change() as unit:
+        if await may_notify(unit.unit, subject):
+            await mail_wrong_passwords(unit, user)
+
+
+async def _is_own(ctx: Context, user: Values, password: str) -> bool:
+    """Whether it is the password of the session's user. Raises `RateLimited` after too many wrong ones."""
+    subject = Subject.of(ctx, "session", str(ctx.principal.credential_id))
+    await count_attempt(ctx, subject)
+    if not await verify_password_aside(password, user["password_hash"]):
+        return False
+    async with ctx.services.database.write() as connection:
+        await forget_attempts(connection, subject)
+    return True
 
 
 async def _find_own(ctx: Context) -> Values:

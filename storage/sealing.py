@@ -24,12 +24,14 @@ class Purpose(StrEnum):
 
     FORM = "duograph form"
     IDEMPOTENT_ANSWER = "duograph idempotent answer"
+    KNOWN_BROWSER = "duograph known browser"
     LIST_CURSOR = "duograph list cursor"
     NOTICE = "duograph notice"
     OBJECT_URL = "duograph object URL"
     PORTAL_CODE = "duograph portal code"
     PORTAL_RECIPIENT = "duograph portal recipient"
     REFRESH_ANSWER = "duograph refresh answer"
+    SIGN_IN_SUBJECT = "duograph sign-in subject"
     SIGNING_KEY = "duograph signing keys"
 
 

@@ -10,6 +10,7 @@ from starlette.responses import Response
 SESSION = "duograph_session"
 VISITOR = "duograph_visitor"
 NOTICE = "duograph_notice"
+KNOWN = "duograph_known"
 
 
 @dataclass(frozen=True)

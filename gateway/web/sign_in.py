@@ -10,13 +10,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.discovery import AUTHORIZE_PATH
-from gateway.web.cookies import SESSION, VISITOR
+from gateway.web.cookies import KNOWN, SESSION, VISITOR
 from gateway.web.forms import Form
 from gateway.web.visits import SIGN_IN_PATH, Visit, local_path, page
-from oauth.credentials import Credential
 from oauth.reauthentication import digest_of, read_pairs
 from resolvers.browser_sessions import LIFE
-from resolvers.sign_in import Browser, sign_in, sign_out, sign_up
+from resolvers.known_browsers import DAYS_KEPT
+from resolvers.sign_in import Browser, OpenedSession, sign_in, sign_out, sign_up
 from schema.accounts import SHORTEST_PASSWORD
 from schema.errors import Invalid
 
@@ -88,14 +88,15 @@ class Entrance:
             session=visit.session,
             user_agent=visit.request.headers.get("user-agent"),
             authorization_digest=_authorization_digest(next_path),
+            known_tokens=visit.cookies.read(visit.request, KNOWN) or "",
         )
         try:
-            credential = await visit.call(
+            opened = await visit.call(
                 resolver, data=data | {"password": form.raw("password")}, browser=browser
             )
         except Invalid as invalid:
             return self._show(visit, template, form.refused(invalid), 422)
-        return _enter(visit, credential, next_path, notice)
+        return _enter(visit, opened, next_path, notice)
 
 
 async def leave(visit: Visit) -> Response:
@@ -124,7 +125,7 @@ def _authorization_digest(next_path: str) -> str | None:
         return None
 
 
-def _enter(visit: Visit, credential: Credential, next_path: str, notice: str | None) -> Response:
+def _enter(visit: Visit, opened: OpenedSession, next_path: str, notice: str | None) -> Response:
     """Give the browser its new session, never one that it had before, and go on."""
     if next_path.startswith(AUTHORIZE_PATH):
         # Browsers hold a form's Content-Security-Policy against every redirect that follows it, and this one
@@ -132,6 +133,7 @@ def _enter(visit: Visit, credential: Credential, next_path: str, notice: str | N
         response = visit.render("continue.html", path=next_path)
     else:
         response = visit.redirect(next_path, notice)
-    visit.cookies.write(response, SESSION, credential.text, seconds=int(LIFE.total_seconds()))
+    visit.cookies.write(response, SESSION, opened.credential.text, seconds=int(LIFE.total_seconds()))
+    visit.cookies.write(response, KNOWN, opened.known_tokens, seconds=DAYS_KEPT * 24 * 60 * 60)
     visit.cookies.clear(response, VISITOR)
     return response

@@ -19,6 +19,7 @@ from storage.tables import (  # noqa: F401
     portal_codes,
     refresh_answers,
     shares,
+    sign_in_attempts,
     signing_keys,
     users,
     workspaces,

@@ -122,6 +122,11 @@ class Browsing:
         await self.open(f"/sign-in?next={next_path}")
         return await self.press("Sign in", email=email, password=password)
 
+    async def sign_in_again(self, email: str, password: str) -> httpx.Response:
+        """Sign in where somebody may be signed in."""
+        await self.open("/sign-in?again=1")
+        return await self.press("Sign in", email=email, password=password)
+
 
 def session_of(browser: Browsing) -> str | None:
     """The browser session's token, as its cookie has it."""
