@@ -6,26 +6,39 @@ from typing import Any
 import orjson
 import strawberry
 import structlog
-from graphql import GraphQLError, GraphQLSyntaxError
+from graphql import FieldNode, GraphQLError
 from starlette.requests import Request
 from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
-from resolvers.admission import largest_body
+from resolvers.admission import admit, largest_body
 from resolvers.context import Context
-from resolvers.gatekeeper import MOST_TOKENS, SIZE
+from resolvers.gatekeeper import SIZE
 from resolvers.loaders import make_load
+from resolvers.operations import LARGEST_BODY
 from resolvers.root import exposed
 from rest_compat.reading import parse_json, read_body
-from schema.errors import Failure, Internal, Invalid, RateLimited, TooComplex, TooLarge, Unauthorized, problem
+from schema.errors import (
+    Failure,
+    Internal,
+    Invalid,
+    MethodNotAllowed,
+    RateLimited,
+    TooLarge,
+    Unauthorized,
+    problem,
+)
 
 log = structlog.get_logger()
 
+MOST_ERRORS = 100
+MOST_LOCATIONS = 10
 _QUERIES = {OperationType.QUERY}
 _ALL = {OperationType.QUERY, OperationType.MUTATION}
 # A failure of the whole document that HTTP has a status for; every other answer is 200.
-_HTTP_FAILURES = (Unauthorized, RateLimited, TooLarge)
+_HTTP_FAILURES = (Unauthorized, RateLimited, MethodNotAllowed, TooLarge)
+_OBJECTS = ("variables", "extensions")
 
 
 class GraphQLEndpoint:
@@ -40,14 +53,17 @@ class GraphQLEndpoint:
         self._schema = schema
         self._make_context = make_context
         self._explorer = explorer
-        self._operations = [place.operation for place in exposed(schema._schema).values()]
+        operations = [place.operation for place in exposed(schema._schema).values()]
+        # Asked at each request, so only those that make a difference.
+        self._batches = [item for item in operations if item.largest_body > LARGEST_BODY]
 
     async def answer(self, request: Request) -> Response:
-        if request.method == "GET" and "query" not in request.query_params:
+        if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
             return self._explorer()
         ctx = self._make_context(request)
         try:
-            asked, size = await _read(request, largest_body(ctx.caller, self._operations))
+            await admit(ctx.caller, [])
+            asked, size = await _read(request, largest_body(ctx.caller, self._batches))
             result = await self._schema.execute(
                 asked["query"],
                 variable_values=asked.get("variables"),
@@ -56,19 +72,35 @@ class GraphQLEndpoint:
                 allowed_operation_types=_QUERIES if request.method == "GET" else _ALL,
             )
             data, errors = result.data, result.errors or []
-        except (CannotGetOperationTypeError, InvalidOperationTypeError) as error:
-            message = str(error) or "GET takes queries only: send a mutation by POST"
-            data, errors = None, [_as_error(Invalid([problem(("query",), message, "graphql")]))]
+        except CannotGetOperationTypeError as error:
+            message = "The document has no operation: send a query or a mutation"
+            if error.operation_name is not None:
+                message = "The document has no operation of this name: correct `operationName`"
+            data, errors = None, [_as_error(Invalid([problem(("operationName",), message, "graphql")]))]
+        except InvalidOperationTypeError as error:
+            data, errors = None, [_as_error(_wrong_type(error))]
         except Failure as failure:
             data, errors = None, [_as_error(failure)]
         return _respond(ctx, data, errors)
+
+
+def _shows_pages(request: Request) -> bool:
+    return "text/html" in request.headers.get("accept", "").lower()
+
+
+def _wrong_type(error: InvalidOperationTypeError) -> Failure:
+    if error.operation_type is OperationType.MUTATION:
+        return MethodNotAllowed("GET takes queries only: send a mutation by POST.", {"Allow": "POST"})
+    return Invalid([problem(("query",), "There are no subscriptions: send a query or a mutation", "graphql")])
 
 
 def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Response:
     body: dict[str, Any] = {"data": data}
     status, headers = 200, {}
     if errors:
-        body["errors"] = [_formatted(ctx, error) for error in errors]
+        body["errors"] = [_formatted(ctx, error) for error in errors[:MOST_ERRORS]]
+        if len(errors) > MOST_ERRORS:
+            body["extensions"] = {"more": len(errors) - MOST_ERRORS}
         first = errors[0].original_error
         if data is None and isinstance(first, _HTTP_FAILURES):
             status, headers = int(first.status), first.headers
@@ -83,19 +115,23 @@ def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
     while isinstance(cause, GraphQLError) and cause.original_error is not None:
         cause = cause.original_error
     failure = cause if isinstance(cause, Failure) else None
-    if failure is None and "more than" in error.message and isinstance(error, GraphQLSyntaxError):
-        failure = TooComplex(f"The document has more than {MOST_TOKENS} tokens, which is the limit.")
     if failure is None and (cause is None or isinstance(cause, GraphQLError)):
         failure = Invalid([problem((), error.message, "graphql")])
     if failure is None:
-        log.error("unforeseen", exc_info=cause, path=error.path)
+        log.error("unforeseen", exc_info=cause, field=_field_of(error))
         failure = Internal(ctx.caller.request_id)
     formatted: dict[str, Any] = {"message": str(failure), "extensions": failure.extensions}
     if error.locations:
-        formatted["locations"] = [place.formatted for place in error.locations]
+        formatted["locations"] = [place.formatted for place in error.locations[:MOST_LOCATIONS]]
     if error.path:
         formatted["path"] = error.path
     return formatted
+
+
+def _field_of(error: GraphQLError) -> str | None:
+    """The schema's name of the field that failed: its path holds aliases, which the caller chose."""
+    node = error.nodes[0] if error.nodes else None
+    return node.name.value if isinstance(node, FieldNode) else None
 
 
 def _as_error(failure: Failure) -> GraphQLError:
@@ -103,12 +139,13 @@ def _as_error(failure: Failure) -> GraphQLError:
 
 
 async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
-    """`query`, `variables` and `operationName`, and how many bytes came. Raises `Invalid` or `TooLarge`."""
+    """`query`, `variables` and the others, and how many bytes came. Raises `Invalid` or `TooLarge`."""
     size = 0
     if request.method == "GET":
         asked: Any = dict(request.query_params)
-        if "variables" in asked:
-            asked["variables"] = parse_json(asked["variables"].encode())
+        for name in _OBJECTS:
+            if name in asked:
+                asked[name] = _parse_parameter(name, asked[name])
     else:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
@@ -116,9 +153,18 @@ async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
         body = await read_body(request, largest)
         asked, size = parse_json(body), len(body)
     if not isinstance(asked, dict) or not isinstance(asked.get("query"), str) or not asked["query"].strip():
-        raise Invalid([problem(("query",), "The body should be an object with the text `query`", "missing")])
-    if not isinstance(asked.get("variables"), dict | None):
-        raise Invalid([problem(("variables",), "`variables` should be an object or null", "type")])
+        message = "Send the document as the text `query`, in an object or, by GET, as a parameter"
+        raise Invalid([problem(("query",), message, "missing")])
+    for name in _OBJECTS:
+        if not isinstance(asked.get(name), dict | None):
+            raise Invalid([problem((name,), f"`{name}` should be an object or null", "type")])
     if not isinstance(asked.get("operationName"), str | None):
         raise Invalid([problem(("operationName",), "`operationName` should be a text or null", "type")])
     return asked, size
+
+
+def _parse_parameter(name: str, text: str) -> Any:
+    try:
+        return parse_json(text.encode())
+    except Invalid as invalid:
+        raise Invalid([entry | {"loc": [name]} for entry in invalid.problems]) from None

@@ -75,12 +75,13 @@ class RateLimiter:
         self._next_attempt = -math.inf
         self._next_warning = -math.inf
 
-    async def charge(self, subject: str, cost: int, limit: int) -> Charge:
+    async def charge(self, subject: str, cost: int, limit: int, again: int | None = None) -> Charge:
         """Take `cost` from the subject's budget of `limit` in any window; a refusal takes nothing.
 
         A subject has one window, also when its limit changes. `limit` 0 turns the limit off; a cost of 0 is
         always allowed. A cost above the limit is refused and never fits, whatever `retry_after` says:
-        callers compare the two beforehand. ValueError for a negative cost or limit.
+        callers compare the two beforehand. A request that is charged in parts says by `again` what trying
+        again will cost, which `retry_after` then is for. ValueError for a negative cost or limit.
         """
         if cost < 0 or limit < 0:
             raise ValueError(f"A cost and a limit are 0 or more, not {cost} and {limit}.")
@@ -88,13 +89,13 @@ class RateLimiter:
             return Charge(True, 0, 0, 0, 0, self._window_seconds)
         if self._shared is not None and self._redis_may_answer():
             try:
-                charge = await self._charge(self._shared, subject, cost, limit)
+                charge = await self._charge(self._shared, subject, cost, limit, again or cost)
             except (RedisError, OSError) as error:
                 self._note_redis_failure(error)
             else:
                 self._redis_failed = False
                 return charge
-        return await self._charge(self._local, subject, cost, limit)
+        return await self._charge(self._local, subject, cost, limit, again or cost)
 
     async def close(self) -> None:
         await self._local.close()
@@ -102,7 +103,7 @@ class RateLimiter:
             await self._shared.close()
 
     async def _charge(
-        self, windows: MemoryWindows | RedisWindows, subject: str, cost: int, limit: int
+        self, windows: MemoryWindows | RedisWindows, subject: str, cost: int, limit: int, again: int
     ) -> Charge:
         strategy = MovingWindowRateLimiter(windows)
         item = _Budget(limit, self._window_seconds)
@@ -113,8 +114,8 @@ class RateLimiter:
         retry_after = 0
         if not allowed:
             fits_at = windows.now() + self._window_seconds
-            if cost <= limit:
-                fits_at = await windows.fits_at(item.key_for(subject), limit, self._window_seconds, cost)
+            if again <= limit:
+                fits_at = await windows.fits_at(item.key_for(subject), limit, self._window_seconds, again)
             retry_after = max(_seconds_until(fits_at, windows.now()), reset_seconds)
         return Charge(allowed, limit, remaining, reset_seconds, retry_after, self._window_seconds)
 

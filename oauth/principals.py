@@ -59,5 +59,15 @@ class Principal:
         """Whose budget and idempotency keys these are; minting tokens makes no new subject."""
         if self.customer_id is not None:
             return f"customer:{self.customer_id}"
-        owner = f"workspace:{self.workspace_id}" if self.workspace_id else f"user:{self.user_id}"
-        return f"client:{self.client_id}:{owner}" if self.client_id else owner
+        return f"client:{self.client_id}:{self._owner}" if self.client_id else self._owner
+
+    @property
+    def roof(self) -> str | None:
+        """The subject that bounds all of its kind together: a workspace's customers, an owner's clients."""
+        if self.customer_id is not None:
+            return f"customers:{self.workspace_id}"
+        return f"clients:{self._owner}" if self.client_id else None
+
+    @property
+    def _owner(self) -> str:
+        return f"workspace:{self.workspace_id}" if self.workspace_id else f"user:{self.user_id}"

@@ -1,4 +1,4 @@
-"""Admission: credential, scopes and budget of a request, checked before anything else of it is read."""
+"""Admission: budget, credential and scopes of a request, checked before anything else of it is read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -38,20 +38,31 @@ class Demand:
         return cls(operation.scope, operation.kinds, operation.fresh)
 
 
-async def admit(caller: Caller, demands: Iterable[Demand], cost: int, *, restricted: bool = False) -> None:
-    """Let the request in and charge its cost to the caller's subject; a refused one costs 1.
+async def admit(caller: Caller, demands: Iterable[Demand], *, restricted: bool = False) -> None:
+    """Let the request in and charge its first call, to the caller's subject; a refused one costs that much.
 
-    Raises `RateLimited`, `Unauthorized`, `NotPermitted`, `InsufficientScope`, `ReauthenticationRequired` or
-    `TooComplex` (it could never fit the limit).
+    Raises `RateLimited`, `Unauthorized`, `NotPermitted`, `InsufficientScope` or `ReauthenticationRequired`.
     """
+    await _charge(caller, 1, restricted=restricted)
+    check_demands(caller, demands)
+
+
+async def charge_rest(caller: Caller, cost: int, *, restricted: bool = False) -> None:
+    """Charge what the request costs beyond its first call, which `admit` has charged.
+
+    Raises `RateLimited` or `TooComplex` (it could never fit the limit).
+    """
+    largest = caller.budget.largest(_limit(caller))
+    if largest is not None and cost > largest:
+        raise TooComplex(f"This costs {cost} calls; the limit is {largest} in a minute.")
+    # The lower budget has not been charged yet: which one it is was not known before the document was read.
+    if cost > 1 or restricted:
+        await _charge(caller, cost if restricted else cost - 1, restricted=restricted)
+
+
+def check_demands(caller: Caller, demands: Iterable[Demand]) -> None:
+    """Raises what `admit` raises, for the first that is not met."""
     refusal = next((found for demand in demands if (found := _refusal(caller, demand))), None)
-    principal = caller.principal
-    subject = caller.address if principal is None or restricted else principal.subject
-    limit = principal.requests_per_minute if principal else None
-    largest = caller.budget.largest(limit)
-    if refusal is None and largest is not None and cost > largest:
-        raise TooComplex(f"This document costs {cost} calls; the limit is {largest} in a minute.")
-    await caller.budget.charge(subject, 1 if refusal else cost, limit, restricted=restricted)
     if refusal is not None:
         raise refusal
 
@@ -60,6 +71,19 @@ def largest_body(caller: Caller, operations: Iterable[Operation]) -> int:
     """The bytes that any of the operations takes which the caller may ask for."""
     sizes = [item.largest_body for item in operations if _refusal(caller, Demand.of(item)) is None]
     return max(sizes, default=LARGEST_BODY)
+
+
+async def _charge(caller: Caller, cost: int, *, restricted: bool) -> None:
+    principal = caller.principal
+    if principal is None or restricted:
+        await caller.budget.charge(caller.address, cost, _limit(caller), restricted=restricted)
+        return
+    limit, roof = _limit(caller), principal.roof
+    await caller.budget.charge(principal.subject, cost, limit, restricted=False, roof=roof)
+
+
+def _limit(caller: Caller) -> int | None:
+    return caller.principal.requests_per_minute if caller.principal else None
 
 
 def _refusal(caller: Caller, demand: Demand) -> Failure | None:

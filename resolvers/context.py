@@ -20,8 +20,10 @@ UNITS_AT_A_TIME = 4
 class Budget(Protocol):
     """Where calls are charged; `limit` is the subject's own, None for the default."""
 
-    async def charge(self, subject: str, cost: int, limit: int | None, *, restricted: bool) -> None:
-        """Raises `RateLimited` when `cost` calls do not fit the subject's window."""
+    async def charge(
+        self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
+    ) -> None:
+        """Raises `RateLimited` when `cost` calls do not fit the subject's window, or that of its `roof`."""
 
     def largest(self, limit: int | None) -> int | None:
         """The most that could ever fit; None where there is no limit."""

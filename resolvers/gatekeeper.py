@@ -1,67 +1,103 @@
 """What happens around a GraphQL document: admission before it is validated, and one form for all refusals."""
 
-from collections.abc import AsyncIterator, Sequence
-from functools import lru_cache
+from collections.abc import AsyncIterator, Iterator, Sequence
 
-from graphql import DocumentNode, ExecutionResult, GraphQLError, OperationDefinitionNode, get_operation_ast
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLSyntaxError,
+    OperationDefinitionNode,
+    get_operation_ast,
+    parse,
+)
 from strawberry.extensions import SchemaExtension
-from strawberry.schema.schema import validate_document
+from strawberry.types import ExecutionResult as Answer
 
-from resolvers.admission import admit
+from resolvers.admission import charge_rest, check_demands
 from resolvers.context import Context
 from resolvers.document import Survey, survey
+from resolvers.documents import Documents
 from resolvers.expose import ADMITTED
 from resolvers.operations import LARGEST_BODY
-from resolvers.raw import problems_of_field, with_defaults
-from schema.errors import Failure, Invalid, TooLarge, problem
+from resolvers.raw import filled_size, refusal_of_field, with_defaults
+from resolvers.validation import validate
+from schema.errors import Failure, Invalid, TooComplex, TooLarge, problem
 
 MOST_TOKENS = 5_000
+LONGEST_DOCUMENT = 64 * 1024
 SIZE = "size"
-# Keyed by the parsed document, of which the parser's cache keeps one for each text.
-_validate = lru_cache(maxsize=500)(validate_document)
 
 
 class Gatekeeper(SchemaExtension):
     """Admits a document, and words what graphql-core refuses as REST words it."""
 
-    surveyed: Survey | None = None
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._survey: Survey | None = None
+        self._is_kept = False
 
-    async def on_operation(self) -> AsyncIterator[None]:
-        self.execution_context.parse_options["max_tokens"] = MOST_TOKENS
+    @property
+    def _text(self) -> str:
+        return self.execution_context.query or ""
+
+    def on_parse(self) -> Iterator[None]:
+        document = self._documents.parsed.get(self._text)
+        self._is_kept = document is not None
+        self.execution_context.graphql_document = document or _parse(self._text)
         yield
 
     async def on_validate(self) -> AsyncIterator[None]:
-        document, definition = self.execution_context.graphql_document, self._definition()
-        if document is not None and definition is not None:
-            self.surveyed = await self._admit(document, definition)
-            self.execution_context.context[ADMITTED] = definition
         context = self.execution_context
+        document = context.graphql_document
         if document is not None:
+            definition = self._definition(document)
+            self._survey = await self._admit(document, definition)
+            context.context[ADMITTED] = definition
             # Validating here, after admission, also keeps Strawberry from validating again.
-            errors = _validate(context.schema._schema, document, context.validation_rules)
-            context.pre_execution_errors = [self._refusal(errors)] if errors else []
+            context.pre_execution_errors = []
+            if not self._is_kept:
+                self._validate(document)
         yield
 
     async def on_execute(self) -> AsyncIterator[None]:
+        context = self.execution_context
+        key = self._answer_key()
+        kept = self._documents.answers.get(key) if key is not None else None
+        if kept is not None:
+            context.result = Answer(kept, None)  # type: ignore[arg-type]  # written as JSON already
         yield
-        result = self.execution_context.result
+        result = context.result
+        if not isinstance(result, ExecutionResult):
+            return
         # Before a field has run, an error has no path: graphql-core refused the variables.
-        if (
-            isinstance(result, ExecutionResult)
-            and result.errors
-            and all(error.path is None and not _is_ours(error) for error in result.errors)
-        ):
+        if result.errors and all(error.path is None and not _is_ours(error) for error in result.errors):
             result.errors = [self._refusal(result.errors)]
+        elif key is not None and not result.errors:
+            self._documents.keep_answer(key, result.data)
+
+    def _validate(self, document: DocumentNode) -> None:
+        context = self.execution_context
+        if errors := validate(context.schema._schema, document):
+            context.pre_execution_errors = [self._refusal(errors)]
+        else:
+            self._documents.keep(self._text, document)
 
     async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
         context = self.execution_context
         ctx: Context = context.context["ctx"]
         variables = with_defaults(definition, context.variables or {})
+        size = context.context[SIZE]
+        # Each use of a variable is work that the body's size does not show.
+        filled, most = filled_size(document, variables), max(size, LARGEST_BODY)
+        if filled > most:
+            raise TooLarge(f"With its variables filled in, this has {filled} bytes; the limit is {most}.")
         found = survey(context.schema._schema, document, definition, variables)
         restricted = any(operation.restricted for operation, _ in found.roots)
-        await admit(ctx.caller, found.demands, max(found.cost, 1), restricted=restricted)
+        check_demands(ctx.caller, found.demands)
+        await charge_rest(ctx.caller, max(found.cost, 1), restricted=restricted)
         largest = max((operation.largest_body for operation, _ in found.roots), default=LARGEST_BODY)
-        if context.context[SIZE] > largest:
+        if size > largest:
             raise TooLarge(f"The body is larger than {largest} bytes, which is the limit here.")
         mutations = sum(operation.changes for operation, _ in found.roots)
         if ctx.caller.idempotency_key is not None and mutations > 1:
@@ -70,21 +106,51 @@ class Gatekeeper(SchemaExtension):
         return found
 
     def _refusal(self, errors: Sequence[GraphQLError]) -> GraphQLError:
-        problems = []
-        definition = self._definition()
-        if definition is not None and self.surveyed is not None:
-            variables = with_defaults(definition, self.execution_context.variables or {})
-            for operation, node in self.surveyed.roots:
-                problems += problems_of_field(operation, node, variables)
+        refusals = []
+        document = self.execution_context.graphql_document
+        if document is not None and self._survey is not None:
+            variables = with_defaults(self._definition(document), self.execution_context.variables or {})
+            refusals = [refusal_of_field(*root, variables) for root in self._survey.roots]
+        found = [refusal for refusal in refusals if refusal is not None]
+        problems = [entry for refusal in found for entry in refusal.problems]
         if not problems:
             problems = [problem((), error.message, "graphql") for error in errors]
-        return GraphQLError("The input is not valid.", errors[0].nodes, original_error=Invalid(problems))
+        more = sum(refusal.more for refusal in found)
+        cause = Invalid(problems, more)
+        return GraphQLError(str(cause), errors[0].nodes, original_error=cause)
 
-    def _definition(self) -> OperationDefinitionNode | None:
+    def _answer_key(self) -> str | None:
+        """Under what the answer is kept, where it is the same for all: the document asks for the schema."""
         document = self.execution_context.graphql_document
-        if document is None:
+        if document is None or self._survey is None or not self._survey.is_introspection:
             return None
-        return get_operation_ast(document, self.execution_context.operation_name)
+        definition = self._definition(document)
+        if definition.variable_definitions:
+            return None
+        return f"{definition.name.value if definition.name else ''}\n{self._text}"
+
+    def _definition(self, document: DocumentNode) -> OperationDefinitionNode:
+        """The operation that runs. Raises `Invalid` where there are several and none is named."""
+        named = self.execution_context._provided_operation_name
+        definition = get_operation_ast(document, named)
+        if definition is None:
+            message = "This document has several operations: say in `operationName` which one should run"
+            raise Invalid([problem(("operationName",), message, "missing")])
+        return definition
+
+
+def _parse(text: str) -> DocumentNode:
+    """The document. Raises `TooComplex` or GraphQLSyntaxError."""
+    # A character takes four bytes at most.
+    if len(text) > LONGEST_DOCUMENT // 4 and (size := len(text.encode())) > LONGEST_DOCUMENT:
+        raise TooComplex(f"This document has {size} bytes; the limit is {LONGEST_DOCUMENT}.")
+    try:
+        return parse(text, max_tokens=MOST_TOKENS)
+    except GraphQLSyntaxError as error:
+        if "more than" in error.message:
+            message = f"The document has more than {MOST_TOKENS} tokens, which is the limit."
+            raise TooComplex(message) from None
+        raise
 
 
 def _is_ours(error: GraphQLError) -> bool:

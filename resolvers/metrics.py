@@ -40,10 +40,16 @@ from storage.metrics.zones import zone_names
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
 
+PERIODS_PER_CALL = 2_000
 _workspaces = table_of(WorkspaceRow)
 
 
-@requires(Scope.METRICS_READ)
+def weigh_metrics(filters: MetricsQuery) -> int:
+    """A call for each 2,000 periods. Raises `Invalid` where there are too many."""
+    return max(1, -(-len(_timeline(filters).starts) // PERIODS_PER_CALL))
+
+
+@requires(Scope.METRICS_READ, weigh=weigh_metrics)
 async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
     """Metrics, period by period and over the whole range; only those asked for are computed.
 

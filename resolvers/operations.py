@@ -55,7 +55,8 @@ class Operation:
     `ctx.prepared`, and what it sees raised it can undo. `finish` is given the result once all is committed
     and gives the one to answer with, also where nothing changes.
 
-    `largest_body` is how many bytes a request for it may have.
+    `largest_body` is how many bytes a request for it may have. `weigh` takes what the resolver takes and
+    gives what the call costs, which is else 1.
     """
 
     resolver: Callable[..., Awaitable[Any]]
@@ -70,6 +71,7 @@ class Operation:
     prepare: Prepare | None = None
     finish: Finish | None = None
     largest_body: int = LARGEST_BODY
+    weigh: Callable[..., int] | None = None
 
     @property
     def name(self) -> str:
@@ -191,6 +193,7 @@ def requires(
     prepare: Prepare | None = None,
     finish: Finish | None = None,
     largest_body: int = LARGEST_BODY,
+    weigh: Callable[..., int] | None = None,
 ) -> Callable[[Resolver], Resolver]:
     """Declare the scope that a resolver needs, and the kinds of credential that it takes.
 
@@ -212,6 +215,7 @@ def requires(
             prepare=prepare,
             finish=finish,
             largest_body=largest_body,
+            weigh=weigh,
         )
         return resolver
 

@@ -53,9 +53,9 @@ def registration_routes(*, open_to_all: bool) -> list[Route]:
 
     async def register(request: Request, ctx: Context) -> Response:
         if open_to_all and ctx.caller.principal is None:
-            await admit(ctx.caller, [], 1, restricted=True)
+            await admit(ctx.caller, [], restricted=True)
         else:
-            await admit(ctx.caller, [Demand(Scope.OAUTH_CLIENTS_WRITE, USER_KINDS, fresh=True)], 1)
+            await admit(ctx.caller, [Demand(Scope.OAUTH_CLIENTS_WRITE, USER_KINDS, fresh=True)])
         try:
             data, method = _read_metadata(parse_json(await read_body(request)))
         except MetadataRefused as refused:

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter
 
-from resolvers.admission import Demand, admit
+from resolvers.admission import Demand, admit, charge_rest
 from resolvers.context import Context
 from resolvers.operations import Operation, operation_of
 from resolvers.run import run
@@ -69,12 +69,14 @@ class OperationRoute(APIRoute):
     async def _handle(self, request: Request) -> Response:
         ctx: Context = request.app.state.context(request)
         operation = self.operation
-        await admit(ctx.caller, [Demand.of(operation)], 1, restricted=operation.restricted)
+        await admit(ctx.caller, [Demand.of(operation)], restricted=operation.restricted)
         names = path_names_of(self.path) | self.omits
         arguments = await read_arguments(request, operation, names)
         if operation.is_conditional:
             ctx = replace(ctx, if_match=request.headers.get("if-match"))
         try:
+            if operation.weigh is not None:
+                await charge_rest(ctx.caller, operation.weigh(**arguments))
             result = await run(operation, ctx, arguments)
         except Invalid as invalid:
             raise located(operation, invalid, names) from None

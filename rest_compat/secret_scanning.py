@@ -26,7 +26,7 @@ _REPORT = operation_of(report_leaks)
 async def receive(request: Request) -> list[LeakVerdict]:
     """Who sends it is checked over the body as it came, before anything of it is read."""
     ctx: Context = request.app.state.context(request)
-    await admit(ctx.caller, [Demand.of(_REPORT)], 1, restricted=_REPORT.restricted)
+    await admit(ctx.caller, [Demand.of(_REPORT)], restricted=_REPORT.restricted)
     body = await read_body(request, LARGEST_REPORT)
     await _check_signature(ctx, request, body)
     return await report_leaks(ctx, _read(body))

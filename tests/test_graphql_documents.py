@@ -52,7 +52,7 @@ async def test_without_a_credential_nothing_of_a_workspace_is_told(post):
 
 async def test_of_several_operations_the_one_that_runs_is_judged(gateway):
     document = "query A { __typename } query B { shares { data { id } } }"
-    for name, codes in (("A", []), ("B", ["unauthorized"]), ("C", ["invalid"]), (None, [])):
+    for name, codes in (("A", []), ("B", ["unauthorized"]), ("C", ["invalid"]), (None, ["invalid"])):
         body = {"query": document, "operationName": name}
         answer = (await gateway.client.post("/graphql", json=body)).json()
         assert [error["extensions"]["code"] for error in answer.get("errors", [])] == codes
@@ -141,9 +141,10 @@ async def test_a_link_needs_its_own_scope(post, gateway, tenant):
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ("{ " + "a { " * 20 + "b" + " }" * 20 + " }", "16 levels deep or more; the limit is 15"),
+        ("{ " + "a { " * 20 + "b" + " }" * 20 + " }", "has 21 levels of fields; the limit is 15"),
         ("{ " + " ".join(f"a{n}: shares {{ meta {{ total }} }}" for n in range(61)) + " }", "61 aliases"),
-        ("{ " + "__typename " * 10_000 + " }", "more than"),
+        ("{ " + "__typename " * 5_001 + " }", "more than 5000 tokens"),
+        ("{__typename}#" + "é" * 32_768, "65549 bytes; the limit is 65536"),
         (
             "query { ...a ...a } "
             + " ".join(f"fragment f{n} on Query {{ ...f{n + 1} ...f{n + 1} }}" for n in range(40))
@@ -151,7 +152,7 @@ async def test_a_link_needs_its_own_scope(post, gateway, tenant):
             "more than",
         ),
     ],
-    ids=["depth", "aliases", "tokens", "fragments"],
+    ids=["depth", "aliases", "tokens", "bytes", "fragments"],
 )
 async def test_what_could_never_fit_says_the_limit_and_the_value(post, document, message):
     refused = await extensions(await post(document))
@@ -173,7 +174,12 @@ async def test_a_query_can_be_asked_by_get_and_a_mutation_cannot(gateway, tenant
     changed = await gateway.client.get(
         '/graphql?query=mutation{deleteShare(id:"00000000-0000-4000-8000-000000000000")}', headers=headers
     )
-    assert changed.json()["errors"][0]["extensions"]["code"] == "invalid"
+    assert (changed.status_code, changed.headers["allow"]) == (405, "POST")
+    assert changed.json()["errors"][0]["extensions"] == {
+        "code": "method_not_allowed",
+        "detail": "GET takes queries only: send a mutation by POST.",
+        "status": 405,
+    }
 
 
 async def test_an_unforeseen_failure_says_only_the_request_id(surface, monkeypatch):

@@ -74,11 +74,12 @@ async def test_each_kind_of_credential_may_do_what_the_table_says(name, world, g
     operation = operation_routes()[name].operation
     outcomes, expected = {}, {}
     for kind, surface in (await callers(gateway, tenant, caller)).items():
-        code = "done"
+        code, status = "done", 200
         try:
             await surface.ask(name, EXAMPLES[name](resources))
         except Refused as refused:
-            code = refused.code
+            code, status = refused.code, refused.status
+        assert status < 500, f"{kind}: {code}"
         outcomes[kind] = code not in REFUSALS
         expected[kind] = operation.is_open_to(kind)
     assert outcomes == expected

@@ -22,7 +22,9 @@ from storage.rows import Values
 class NoBudget:
     """Operators are not counted."""
 
-    async def charge(self, subject: str, cost: int, limit: int | None, *, restricted: bool) -> None:
+    async def charge(
+        self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
+    ) -> None:
         """Charges nothing."""
 
     def largest(self, limit: int | None) -> int | None:

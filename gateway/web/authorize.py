@@ -55,7 +55,7 @@ def authorize_routes() -> list[Route]:
 
 async def show(visit: Visit) -> Response:
     """The consent page; or the answer, where the user has decided before."""
-    await admit(visit.ctx.caller, [], 1)
+    await admit(visit.ctx.caller, [])
     async with visit.ctx.services.database.snapshot() as connection:
         question = await _read(visit, connection)
         if isinstance(question.step, NeedsSignIn):
@@ -67,7 +67,7 @@ async def show(visit: Visit) -> Response:
 
 async def take(visit: Visit) -> Response:
     """What the user decided on the consent page."""
-    await admit(visit.ctx.caller, [], 1)
+    await admit(visit.ctx.caller, [])
     if visit.user is None:
         async with visit.ctx.services.database.snapshot() as connection:
             return _to_sign_in(await _read(visit, connection))

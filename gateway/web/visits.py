@@ -99,7 +99,7 @@ class Visit:
         """
         operation = operation_of(resolver)
         caller = replace(self.ctx.caller, idempotency_key=key if key and _KEY.fullmatch(key) else None)
-        await admit(caller, [Demand.of(operation)], 1, restricted=operation.restricted)
+        await admit(caller, [Demand.of(operation)], restricted=operation.restricted)
         ctx = replace(self.ctx, caller=caller, outcome=Outcome())
         return await run(operation, ctx, operation.validate(arguments))
 
