@@ -16,6 +16,7 @@ from gateway.budget import RequestBudget
 from gateway.origins import is_same_origin
 from gateway.web.cookies import SESSION, Cookies
 from oauth.authentication import authenticate, authenticate_session
+from resolvers.admission import admit
 from resolvers.context import Caller
 from schema.errors import Failure, Internal, Invalid, InvalidToken, problem
 from storage.database import Database
@@ -105,12 +106,17 @@ class CallerMiddleware:
         if credential is None and (session := self._session(scope, headers)) is not None:
             # A session that has ended is no failure: browsers go on sending its cookie.
             principal, credential = await authenticate_session(self._database, session), session
+        try:
+            key = _idempotency_key(scope, headers)
+        except Invalid:
+            await admit(Caller(principal, budget, address, request_id), [])
+            raise
         return Caller(
             principal=principal,
             budget=budget,
             address=address,
             request_id=request_id,
-            idempotency_key=_idempotency_key(scope, headers),
+            idempotency_key=key,
             credential=credential,
         )
 
