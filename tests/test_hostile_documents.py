@@ -88,7 +88,7 @@ HOSTILE = {
     "unknown fields far down": (f"{{{chr(10) * 45_000}{times(1_000, 'x#')}}}", "Cannot query field 'x0'"),
     "an object of unknown fields": (
         f"mutation {{ createShare(data: {{ {times(1_200, 'unknown#: 1')} }}) {{ id }} }}",
-        "Field required",
+        "Object should have at most",
     ),
     "directives": ("{ __typename" + " @x" * 2_400 + " }", "Unknown directive '@x'."),
     "many operations": (times(900, "query q# { __typename }"), "several operations"),
@@ -116,6 +116,27 @@ async def test_a_hostile_document_is_refused_in_little_time_and_few_bytes(ask, c
         assert len(answer.content) < 256 * 1024
         assert int(answer.headers["ratelimit-cost"]) >= 1
     assert words in refused(answer)[1]
+
+
+@pytest.mark.parametrize("written", ["$ids", "$ HASH not at once\n ids"])
+async def test_one_long_variable_in_sixty_places_is_refused_before_any_of_them(ask, counting, written):
+    tenant = await make_tenant(counting)
+    places = times(60, f"a#: shares(workspaceId: {written}) {{ meta {{ total }} }}").replace("HASH", "#")
+    answer, seconds = await ask(f"query ($ids: [UUID!]) {{ {places} }}", {"ids": [1] * 80_000}, tenant.token)
+    assert (answer.status_code, refused(answer)[0]) == (413, "too_large")
+    assert "limit is 262144" in refused(answer)[1]
+    assert answer.headers["ratelimit-cost"] == "1"
+    assert seconds < MOST_SECONDS
+
+
+async def test_a_variable_that_fits_can_be_in_several_places(ask, counting):
+    tenant = await make_tenant(counting)
+    document = (
+        "query ($n: Int, $ids: [UUID!]) { a: shares(limit: $n) { ...T }"
+        " b: shares(limit: $n, workspaceId: $ids) { ...T } } fragment T on SharePage { meta { total } }"
+    )
+    answer, _ = await ask(document, {"n": 3, "ids": [tenant.id]}, tenant.token)
+    assert answer.json()["data"] == {"a": {"meta": {"total": 0}}, "b": {"meta": {"total": 0}}}
 
 
 async def test_scopes_behind_fragments_and_directives_are_demanded_once_each_is_surveyed_once(ask):
