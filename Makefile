@@ -29,7 +29,7 @@ run: setup  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes 
 test: setup browser  ## Run every test, on SQLite and on a real PostgreSQL
 	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
 
-check: setup  ## Lint, type-check and compare generated files
+check: setup  ## Lint, type-check, compare generated files and audit dependencies
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -37,6 +37,7 @@ check: setup  ## Lint, type-check and compare generated files
 	@$(BIN)/duograph schema export --check
 	@$(BIN)/duograph openapi export --check
 	@$(BIN)/duograph docs export --check
+	@$(BIN)/python -m tests.audit
 
 generated: setup  ## Write the files that follow from the declarations
 	@$(BIN)/duograph schema export

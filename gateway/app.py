@@ -24,6 +24,7 @@ from gateway.media import media_routes
 from gateway.middleware import CallerMiddleware
 from gateway.objects import object_routes
 from gateway.origins import origin_of
+from gateway.paths import PathMiddleware
 from gateway.settings import Settings
 from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.authorize import authorize_routes
@@ -124,6 +125,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.services = services
     # After the others, whose first segments no slug can be.
     app.router.routes.extend(portal_routes())
+    app.add_middleware(PathMiddleware)
     app.add_middleware(
         CallerMiddleware,
         database=database,

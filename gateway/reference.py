@@ -11,6 +11,10 @@ from schema.errors import Failure
 from storage.metrics.definitions import METRICS, Combination
 from storage.metrics.periods import FIRST_DATE, LAST_DATE, MOST_PERIODS
 
+OAUTH_CLIENTS_NOTE = (
+    "With `oauth_clients:write` a credential can give OAuth clients more scopes than it has itself, and\n"
+    "other redirect addresses; what users allowed the client before stays.\n"
+)
 GENERATED = "<!-- Made by `make generated`; edit the declarations, not this page. -->\n"
 
 
@@ -41,7 +45,7 @@ def operations_page() -> str:
 
 def scopes_page() -> str:
     """docs/scopes.md: every scope and the credentials that can have it."""
-    lines = ["# Scopes\n", GENERATED, "A `:write` scope also reads.\n"]
+    lines = ["# Scopes\n", GENERATED, "A `:write` scope also reads.\n", OAUTH_CLIENTS_NOTE]
     lines += [*_row("scope", "held by"), "|---|---|"]
     for scope in Scope:
         who = [f"{_words(kind)}s" for kind, scopes in WIDEST_SCOPES.items() if scope in scopes]

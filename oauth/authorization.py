@@ -20,7 +20,7 @@ from oauth.subjects import Subject
 
 NONE, LOGIN, CONSENT, SELECT_ACCOUNT = "none", "login", "consent", "select_account"
 PROMPTS = (NONE, LOGIN, CONSENT, SELECT_ACCOUNT)
-OF_USER = "user"
+OF_USER, OF_WORKSPACE = "user", "workspace"
 LONGEST_NONCE = 1024
 LONGEST_AGE = 2**31 - 1
 
@@ -30,11 +30,16 @@ class Unanswerable(Exception):
 
 
 class Answered(Exception):
-    """A request that has its answer: the browser is to go on to `location`, which the client declared."""
+    """A request that has its answer: the browser is to go on to `location`, which the client declared.
 
-    def __init__(self, location: str) -> None:
+    `reason` is why it was refused. `is_silent` asks for an answer without any page (`prompt=none`).
+    """
+
+    def __init__(self, location: str, reason: str, *, is_silent: bool) -> None:
         super().__init__("The request is answered.")
         self.location = location
+        self.reason = reason
+        self.is_silent = is_silent
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Asked:
     def refuse(self, code: str, description: str) -> Answered:
         """The answer that is this error of OpenID Connect."""
         error = OAuth2Error(description, error=code)
-        return Answered(_refused(self.server, self.request, self.redirect_uri, error))
+        return _refused(self.server, self.request, self.redirect_uri, error)
 
     async def _answer(self, subject: Subject | None) -> str:
         def create(_: Any) -> Reply:
@@ -102,7 +107,7 @@ async def read_request(connection: AsyncConnection, issuer: str, pairs: Pairs) -
     try:
         return await _read(server, request, client, redirect_uri)
     except OAuth2Error as error:
-        raise Answered(_refused(server, request, redirect_uri, error)) from None
+        raise _refused(server, request, redirect_uri, error) from None
 
 
 async def _read(server: Server, request: ProtocolRequest, client: Client, redirect_uri: str) -> Asked:
@@ -137,8 +142,8 @@ def _check_forms(sent: Mapping[str, str]) -> None:
             raise OAuth2Error(f"The parameter {name} is not supported.", error=f"{name}_not_supported")
     if sent.get("response_mode", "query") != "query":
         raise InvalidRequestError("The only response_mode is query.")
-    if sent.get("sub_type", OF_USER) != OF_USER:
-        raise InvalidRequestError("The only sub_type is user; leave it out for a workspace.")
+    if sent.get("sub_type", OF_WORKSPACE) not in (OF_USER, OF_WORKSPACE):
+        raise InvalidRequestError("sub_type is user or workspace, which is the default.")
     if len(sent.get("nonce", "")) > LONGEST_NONCE:
         raise InvalidRequestError(f"The nonce is longer than {LONGEST_NONCE} characters.")
 
@@ -170,8 +175,9 @@ async def _read_hint(server: Server, hint: str, client: Client) -> UUID:
     raise InvalidRequestError("id_token_hint is no id_token of this client.")
 
 
-def _refused(server: Server, request: ProtocolRequest, redirect_uri: str, error: OAuth2Error) -> str:
+def _refused(server: Server, request: ProtocolRequest, redirect_uri: str, error: OAuth2Error) -> Answered:
     error.redirect_uri, error.state = redirect_uri, request.payload.state
     reply: Reply = server.handle_error_response(request, error)
     server.name_issuer(reply)
-    return str(reply.location)
+    is_silent = NONE in request.payload.data.get("prompt", "").split()
+    return Answered(str(reply.location), str(error.description), is_silent=is_silent)

@@ -104,8 +104,6 @@ async def _answer(server: Server, request: ProtocolRequest, create: Callable[[],
     """Authlib's answer; its code is synchronous, and waits for ours inside `run_sync`."""
     try:
         request.check()
+        return await server.connection.run_sync(lambda _: create())
     except OAuth2Error as error:
-        refusal: Reply = server.handle_error_response(request, error)
-        return refusal
-    reply: Reply = await server.connection.run_sync(lambda _: create())
-    return reply
+        return server.handle_error_response(request, error)

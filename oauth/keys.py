@@ -64,7 +64,7 @@ async def published_keys(connection: AsyncConnection) -> list[dict[str, Any]]:
 async def every_public_key(connection: AsyncConnection) -> KeySet:
     """The public keys of all tokens that we ever signed: a hint may be long past its end."""
     rows = (await connection.execute(select(_keys.c.public_key))).scalars()
-    return KeySet.import_key_set({"keys": list(rows)})
+    return KeySet([RSAKey.import_key(row) for row in rows])
 
 
 def _published(public_key: Mapping[str, Any], kid: str) -> dict[str, Any]:

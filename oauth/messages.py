@@ -54,6 +54,12 @@ class ProtocolRequest(OAuth2Request):  # type: ignore[misc]
             client_id = None
         return client_id or self.form.get("client_id", "")
 
+    @property
+    def has_secret(self) -> bool:
+        """Whether it shows one, in the header or in the form; `check` has read the header."""
+        _, secret = extract_basic_authorization(self.headers)
+        return bool(secret or self.form.get("client_secret"))
+
     def check(self) -> None:
         """Raises `OAuth2Error` for what Authlib would take or stumble over."""
         repeated = sorted(name for name, values in self.payload.datalist.items() if len(values) > 1)

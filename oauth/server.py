@@ -1,11 +1,11 @@
 """The authorization server: Authlib's, over one unit of work."""
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from authlib.oauth2.rfc6749 import AuthorizationServer
+from authlib.oauth2.rfc6749 import AuthorizationServer, InvalidClientError, InvalidRequestError, OAuth2Error
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 from authlib.oauth2.rfc9207 import IssuerParameter
 from joserfc.jwk import RSAKey
@@ -13,7 +13,7 @@ from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.util import await_only
 
-from oauth.clients import Client, find_client
+from oauth.clients import PUBLIC, Client, find_client
 from oauth.credentials import digest, mint
 from oauth.issued import Issued
 from oauth.messages import ProtocolRequest, Reply
@@ -27,6 +27,14 @@ ACCESS_TOKEN_LIFE = timedelta(hours=1)
 REFRESH_TOKEN_LIFE = timedelta(days=60)
 # An expired access token stays a while: a leaked one can then still be told from one that never was.
 _KEPT_AFTER_EXPIRY = timedelta(days=7)
+
+# What an error says for which Authlib has no sentence.
+_SENTENCES = {
+    "invalid_grant": "The code or token is unknown, has ended, or is not of this client.",
+    "unsupported_grant_type": "The grant_type is authorization_code or refresh_token.",
+    "unauthorized_client": "The client may not do this.",
+}
+_SENTENCE = "The request cannot be answered."
 
 _credentials = table_of(CredentialRow)
 Result = TypeVar("Result")
@@ -63,6 +71,29 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     def query_client(self, client_id: str) -> Client | None:
         return wait(find_client(self.connection, client_id))
 
+    def authenticate_client(
+        self, request: ProtocolRequest, methods: Sequence[str], endpoint: str = "token"
+    ) -> Client:
+        """Raises `InvalidClientError` that says in plain words what the client did not prove."""
+        try:
+            client: Client = super().authenticate_client(request, methods, endpoint)
+        except InvalidClientError as error:
+            error.description = self._why_unknown(request, methods)
+            raise
+        return client
+
+    def get_token_grant(self, request: ProtocolRequest) -> Any:
+        """Raises `InvalidRequestError` for a request that names no grant (RFC 6749 5.2)."""
+        if not request.payload.grant_type:
+            raise InvalidRequestError("grant_type is missing.")
+        return super().get_token_grant(request)
+
+    def handle_error_response(self, request: ProtocolRequest, error: OAuth2Error) -> Reply:
+        """The protocol's error, which always says what is wrong."""
+        error.description = error.description or _SENTENCES.get(error.error, _SENTENCE)
+        reply: Reply = super().handle_error_response(request, error)
+        return reply
+
     def save_token(self, token: dict[str, Any], request: ProtocolRequest) -> None:
         """Keep the hashes of a new access token and, where it comes with a new one, of its refresh token."""
         came_of: Issued = request.authorization_code or request.refresh_token
@@ -86,6 +117,17 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     def name_issuer(self, reply: Reply) -> None:
         """Add `iss` to an answer that Authlib did not make."""
         self._issuer_parameter.add_issuer_parameter(self, reply)
+
+    def _why_unknown(self, request: ProtocolRequest, methods: Sequence[str]) -> str:
+        if not request.named_client_id:
+            return "The client did not name itself: send client_id."
+        client = self.query_client(request.named_client_id)
+        if client is None:
+            return "There is no client with this client_id."
+        if client.is_public:
+            without = "A public client has no secret: send client_id without one."
+            return without if PUBLIC in methods else "A public client cannot use this endpoint."
+        return "The client_secret is wrong." if request.has_secret else "The client_secret is missing."
 
     def _keep(
         self, kind: CredentialKind, text: str, life: timedelta, token: dict[str, Any], came_of: Issued

@@ -31,6 +31,19 @@ async def set_limit(connection: AsyncConnection, workspace: Values, requests_per
     )
 
 
+async def set_review_threshold(
+    connection: AsyncConnection, workspace: Values, threshold: int | None
+) -> Values:
+    """Set the revenue, in minor units, at which the workspace is reviewed next; None for none."""
+    return await update_row(
+        connection,
+        WorkspaceRow,
+        workspace,
+        next_review_threshold=threshold,
+        modified_at=workspace["modified_at"],
+    )
+
+
 async def first_member_id(connection: AsyncConnection, workspace_id: UUID) -> UUID | None:
     """The user who has been a member for longest, and so answers for what the workspace's tokens make."""
     wanted = (

@@ -211,9 +211,15 @@ def _mention_problems(sent: Sequence[CompletedPart], declared: dict[int, Row]) -
         seen.add(part.number)
     missing = [str(number) for number in declared if number not in seen]
     if missing:
-        more = f" and {len(missing) - _NAMED_PARTS} more" if len(missing) > _NAMED_PARTS else ""
-        message = f"Name every part of the upload: {', '.join(missing[:_NAMED_PARTS])}{more} are missing"
-        yield problem(("data", "parts"), message, PartFault.missing)
+        yield problem(("data", "parts"), _say_missing(missing), PartFault.missing)
+
+
+def _say_missing(numbers: list[str]) -> str:
+    if len(numbers) == 1:
+        return f"Part {numbers[0]} is missing"
+    more = len(numbers) - _NAMED_PARTS
+    named, last = (numbers[:_NAMED_PARTS], f"{more} more") if more > 0 else (numbers[:-1], numbers[-1])
+    return f"Parts {', '.join(named)} and {last} are missing"
 
 
 def _reference(sent: CompletedPart, declared: Row) -> PartReference:

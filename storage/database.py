@@ -40,7 +40,7 @@ class Database:
     def __init__(self, url: str, read_url: str | None = None, pool_size: int = 20) -> None:
         self.engine = _make_engine(url, pool_size)
         self._read_engine = _make_engine(read_url, pool_size) if read_url else self.engine
-        self._engine_apart = create_async_engine(self.engine.url, poolclass=NullPool)
+        self._engine_apart = create_async_engine(self.engine.url, poolclass=NullPool, hide_parameters=True)
         self._writer = asyncio.Lock() if self.is_sqlite else None
 
     @property
@@ -101,6 +101,7 @@ def _make_engine(url: str, pool_size: int) -> AsyncEngine:
     if parsed.get_backend_name() == "sqlite":
         engine = create_async_engine(
             parsed,
+            hide_parameters=True,
             module=SqliteDriver(),
             connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
             pool_size=pool_size,
@@ -112,6 +113,7 @@ def _make_engine(url: str, pool_size: int) -> AsyncEngine:
         return engine
     engine = create_async_engine(
         parsed,
+        hide_parameters=True,
         pool_size=pool_size,
         max_overflow=0,
         connect_args={"server_settings": _POSTGRESQL_SETTINGS},

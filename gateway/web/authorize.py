@@ -154,13 +154,27 @@ def _go_on(location: str) -> Response:
     )
 
 
+def _offer_return(visit: Visit, answered: Answered) -> Response:
+    host = urlsplit(answered.location).netloc
+    return visit.render(
+        "refused_request.html", status_code=400, reason=answered.reason, location=answered.location, host=host
+    )
+
+
 def _told(handler: Callable[[Visit], Awaitable[Response]]) -> Callable[[Visit], Awaitable[Response]]:
-    """What has its answer goes back to the application; what cannot be answered is told to the user only."""
+    """What has its answer goes back to the application; what cannot be answered is told to the user only.
+
+    An error redirects a browser without a session only if its user clicks: our addresses would else lead to
+    those of anyone who registers a client (RFC 9700 4.11.2). `prompt=none` permits no page and redirects
+    (OpenID Connect Core 3.1.2.6).
+    """
 
     async def answer(visit: Visit) -> Response:
         try:
             return await handler(visit)
         except Answered as answered:
+            if visit.user is None and not answered.is_silent:
+                return _offer_return(visit, answered)
             return _go_on(answered.location)
         except Unanswerable as reason:
             return visit.render("unanswerable.html", status_code=400, reason=str(reason))

@@ -65,6 +65,19 @@ def test_a_limit_can_be_set_and_turned_off(command: Command) -> None:
     assert "no workspace with the slug nowhere" in command.refusal("limits", "set", "nowhere", "5")
 
 
+def test_the_revenue_of_the_next_review_can_be_set_and_taken_away(command: Command) -> None:
+    for amount, kept in ((500_000, 500_000), (0, None)):
+        answer = command.json("workspaces", "review-threshold", "acme", str(amount))
+        assert answer == {"slug": "acme", "next_review_threshold": kept}
+    said = command.run("workspaces", "review-threshold", "acme", "900").stdout
+    assert said == "The workspace acme is reviewed next at a revenue of 900 in minor units.\n"
+    said = command.run("workspaces", "review-threshold", "acme", "0").stdout
+    assert said == "The workspace acme is reviewed next at no revenue.\n"
+    for wrong in ("-1", str(2**31)):
+        assert "'N'" in command.refusal("workspaces", "review-threshold", "acme", "--", wrong, status=2)
+    assert "nowhere" in command.refusal("workspaces", "review-threshold", "nowhere", "5")
+
+
 def test_without_json_a_short_text_is_printed(command: Command) -> None:
     outcome = command.run("limits", "set", "acme", "1200")
     assert outcome.stdout == "The workspace acme may make 1200 calls a minute.\n"

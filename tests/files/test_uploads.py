@@ -116,6 +116,30 @@ async def test_the_files_checksum_is_that_of_an_only_part(surface):
     assert await refusal(surface.create_file(data=data)) == {place: "checksum"}
 
 
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({2}, "Part 2 is missing"),
+        ({1, 2}, "Parts 1 and 2 are missing"),
+        ({2, 3, 5}, "Parts 2, 3 and 5 are missing"),
+        (set(range(2, 14)), "Parts 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 2 more are missing"),
+    ],
+    ids=len,
+)
+async def test_missing_parts_are_named_and_not_counted(surface, numbers, message):
+    plan = [part(number, (number - 1) * PART, number * PART) for number in range(1, 14)]
+    file = await surface.create_file(data=new_file(size=13 * PART, upload={"parts": plan}))
+    sent = [
+        {"number": number, "checksum_etag": '"unseen"', "checksum_sha256_base64": None}
+        for number in range(1, 14)
+        if number not in numbers
+    ]
+    with pytest.raises(Refused) as refused:
+        await surface.complete_file_upload(id=file["id"], data=completion(file, sent))
+    told = {tuple(entry["loc"]): entry["msg"] for entry in refused.value.detail}
+    assert told[("parts",)] == message
+
+
 async def test_faults_at_completion_are_named_all_at_once_and_can_be_repaired(surface):
     content = os.urandom(2 * PART + 1000)
     file = await surface.create_file(data=with_checksums(new_file(content), content))

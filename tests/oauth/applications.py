@@ -150,6 +150,7 @@ async def claims_of(gateway: Gateway, id_token: str) -> dict[str, Any]:
 
 def error_of(answer: Any) -> tuple[int, str]:
     body = answer.json()
-    assert body.keys() <= {"error", "error_description"}
+    assert body.keys() == {"error", "error_description"}
+    assert " " in body["error_description"]
     assert answer.headers["cache-control"] == "no-store"
     return answer.status_code, body["error"]

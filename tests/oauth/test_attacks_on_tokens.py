@@ -122,7 +122,8 @@ async def test_a_client_cannot_be_two_at_once(confidential, public, tenant):
     [
         ({"grant_type": "password", "username": "ada", "password": "x"}, "unsupported_grant_type"),
         ({"grant_type": "client_credentials"}, "unsupported_grant_type"),
-        ({}, "unsupported_grant_type"),
+        ({}, "invalid_request"),
+        ({"grant_type": ""}, "invalid_request"),
         ({"grant_type": "authorization_code"}, "invalid_request"),
         ({"grant_type": "refresh_token"}, "invalid_request"),
         ({"grant_type": "authorization_code", "code": "\x00"}, "invalid_request"),

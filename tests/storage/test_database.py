@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage import database as database_module
@@ -155,3 +155,17 @@ async def test_a_unit_that_is_cancelled_leaves_no_rows_and_no_lock(numbers, seco
     async with asyncio.timeout(20), numbers.write() as connection:
         assert await values_in(connection) == []
         await connection.execute(text("INSERT INTO numbers VALUES (1)"))
+
+
+async def test_errors_of_the_database_name_no_values(database_url: str) -> None:
+    database = Database(database_url)
+    secret = "dg_wat_a_secret_in_a_parameter"
+    for unit in (database.read, database.snapshot, database.write, database.write_apart):
+        with pytest.raises(DBAPIError) as error:
+            async with unit() as connection:
+                await connection.execute(
+                    text("SELECT * FROM nothing WHERE token = :token"), {"token": secret}
+                )
+        assert "nothing" in str(error.value)
+        assert secret not in str(error.value)
+    await database.close()
