@@ -26,9 +26,14 @@ async def open_session(
     customer: Mapping[str, Any],
     member_id: UUID | None,
     expires_at: datetime,
+    *,
     return_url: str | None = None,
+    recipient: str | None = None,
 ) -> tuple[Values, Credential]:
-    """A new session of the customer, which is locked, and the token that proves it."""
+    """A new session of the customer, which is locked, and the token that proves it.
+
+    `recipient` is the digest of the address by which somebody came in; None where the workspace opened it.
+    """
     credential = mint(CredentialKind.CUSTOMER_SESSION)
     whose = {
         "workspace_id": customer["workspace_id"],
@@ -36,7 +41,9 @@ async def open_session(
         "member_id": member_id,
         "expires_at": expires_at,
     }
-    session = await insert_row(connection, CustomerSessionRow, **whose, return_url=return_url)
+    session = await insert_row(
+        connection, CustomerSessionRow, **whose, return_url=return_url, recipient=recipient
+    )
     await insert_row(
         connection,
         CredentialRow,

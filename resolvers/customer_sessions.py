@@ -33,7 +33,9 @@ async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> 
     customer = await _find_customer(ctx, data)
     workspace = await get_visible(ctx, WorkspaceRow, id=customer["workspace_id"])
     member_id = await _find_member(ctx, data, customer, workspace)
-    session, credential = await open_session(ctx.unit, customer, member_id, _end(ctx), data.return_url)
+    session, credential = await open_session(
+        ctx.unit, customer, member_id, _end(ctx), return_url=data.return_url
+    )
     query = urlencode({"customer_session_token": credential.text})
     return CustomerSession.model_validate(
         {

@@ -16,6 +16,7 @@ from resolvers.event_parts import record_event
 from resolvers.lists import Listing, any_of, contains, list_page, metadata_conditions
 from resolvers.member_parts import end_sessions, load_members, of_customers
 from resolvers.operations import requires
+from resolvers.portal_entrants import follow_address
 from schema.customers import Customer, CustomerCreate, CustomerQuery, CustomerUpdate, OwnerInput
 from schema.errors import Invalid, problem
 from schema.members import ExternalId, Member
@@ -98,7 +99,8 @@ async def update_customer(
     """Change the fields that were sent, of a customer named by one of its ids.
 
     A set external id takes only its own value, a team stays one, and another e-mail address is
-    unverified.
+    unverified. It becomes the owner's too, while the two are the same; portal codes and sessions that came by
+    the old one end.
     """
     row = await get_for_update(ctx, CustomerRow, **await identify(ctx, id, external_id))
     changes = data.changes()
@@ -109,6 +111,7 @@ async def update_customer(
     if "email" in changes and fold_email(changes["email"]) != row["email_folded"]:
         changes["email_verified"] = False
     changed = await update_row(ctx.unit, CustomerRow, row, **changes)
+    await follow_address(ctx, row, changed)
     if changed["external_id"] != row["external_id"]:
         await claim_external_id(ctx.unit, ctx.services.database, changed)
     return await _with_members(ctx, changed)

@@ -13,10 +13,12 @@ from resolvers.context import Context
 from resolvers.lists import Listing, any_of, list_page
 from resolvers.member_parts import end_sessions, of_customers
 from resolvers.operations import requires
+from resolvers.portal_entrants import end_entries
 from schema.errors import Invalid, NotFound, problem
 from schema.members import Member, MemberCreate, MemberQuery, MemberUpdate
 from schema.pages import Page
 from storage.clock import now
+from storage.emails import fold_email
 from storage.enums import CustomerType, MemberRole
 from storage.rows import insert_row, table_of, update_row, update_rows
 from storage.tables.customers import CustomerRow, MemberRow
@@ -45,6 +47,10 @@ async def get_member(ctx: Context, id: UUID) -> Member:
 @requires(Scope.MEMBERS_WRITE, gives=get_member)
 async def create_member(ctx: Context, data: MemberCreate) -> Member:
     """Add a member to a team customer; a new owner takes over from the one before."""
+    return await add_member(ctx, data)
+
+
+async def add_member(ctx: Context, data: MemberCreate, *, email_unconfirmed: bool = False) -> Member:
     try:
         customer = await get_for_update(ctx, CustomerRow, id=data.customer_id)
     except NotFound:
@@ -55,7 +61,8 @@ async def create_member(ctx: Context, data: MemberCreate) -> Member:
         raise _refusal("customer_id", message, "individual", str(data.customer_id))
     if data.role == MemberRole.OWNER:
         await _demote_owner(ctx, customer)
-    row = await insert_row(ctx.unit, MemberRow, workspace_id=customer["workspace_id"], **data.model_dump())
+    values = data.model_dump() | {"email_unconfirmed": email_unconfirmed}
+    row = await insert_row(ctx.unit, MemberRow, workspace_id=customer["workspace_id"], **values)
     return Member.model_validate(row)
 
 
@@ -63,7 +70,8 @@ async def create_member(ctx: Context, data: MemberCreate) -> Member:
 async def update_member(ctx: Context, id: UUID, data: MemberUpdate) -> Member:
     """Change the fields that were sent; a new owner takes over from the one before.
 
-    The owner stops being it only by another member's becoming the owner.
+    The owner stops being it only by another member's becoming the owner. Portal codes and sessions that
+    came by an old address end, and a new one opens the portal once its holder has confirmed it.
     """
     return await change_member(ctx, id, data.changes())
 
@@ -77,6 +85,10 @@ async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Memb
         raise _refusal("role", message, "owner", str(role))
     if role == MemberRole.OWNER and row["role"] != MemberRole.OWNER:
         await _demote_owner(ctx, customer)
+    is_other = "email" in changes and fold_email(changes["email"]) != row["email_folded"]
+    if is_other:
+        changes = changes | {"email_unconfirmed": True}
+        await end_entries(ctx, row["workspace_id"], row["email"], member_id=id)
     return Member.model_validate(await update_row(ctx.unit, MemberRow, row, **changes))
 
 

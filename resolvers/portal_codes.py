@@ -1,7 +1,7 @@
 """The codes that let customers into their portal: who is mailed one, and whether one counts."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -12,13 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.access import Row
 from resolvers.context import Context
-from resolvers.customer_session_parts import default_member
+from resolvers.portal_entrants import Entrant, find_entrants, lock_customers, recipient_of
 from storage.clock import now
-from storage.emails import fold_email
 from storage.mails import Mail, write_mail
 from storage.rows import insert_row, key_of, table_of, update_row
 from storage.sealing import Purpose, is_signed, sign
-from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.portal_codes import PortalCodeRow
 
 LIFE = timedelta(minutes=30)
@@ -30,20 +28,15 @@ LENGTH = 6
 # Without what reads alike: 0 and O, 1 and I.
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
-_codes, _customers, _members = table_of(PortalCodeRow), table_of(CustomerRow), table_of(MemberRow)
+_codes = table_of(PortalCodeRow)
 
 
 @dataclass(frozen=True)
-class Entrant:
-    """Who an address is: the customer, or the member of it whose session it will be.
+class Entry:
+    """What a code is worth: who comes in, else those to choose from; neither where it does not count."""
 
-    `address` is theirs as it is kept: mail goes there and never to what somebody typed.
-    """
-
-    customer: Row
-    member_id: UUID | None
-    address: str
-    is_customers_own: bool
+    entrant: Entrant | None = None
+    choices: Sequence[Entrant] = ()
 
 
 async def mail_code(unit: Context, workspace: Row, email: str) -> None:
@@ -51,14 +44,15 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
 
     The steps are the same for any address. One that has been asked for too often gets no further mail.
     """
-    recipient, moment = _recipient(unit, workspace, email), now()
+    recipient, moment = recipient_of(unit, workspace["id"], email), now()
     outdated = and_(_codes.c.workspace_id == workspace["id"], _codes.c.created_at < moment - KEPT_FOR)
     await unit.unit.execute(delete(_codes).where(outdated))
     same = and_(_codes.c.workspace_id == workspace["id"], _codes.c.recipient == recipient)
     count = (await unit.unit.execute(select(func.count()).select_from(_codes).where(same))).scalar_one()
     if count >= MOST_CODES:
         return
-    entrant = await find_entrant(unit.unit, workspace["id"], email)
+    entrants = await find_entrants(unit.unit, workspace, email)
+    entrant = entrants[0] if entrants else None
     code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
     await insert_row(
         unit.unit,
@@ -76,9 +70,15 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
         await write_mail(unit.unit, _mail(unit, workspace, entrant.address, code), workspace["id"])
 
 
-async def use_code(unit: Context, workspace: Row, email: str, code: str) -> Entrant | None:
-    """Who comes in by this code, which is then used; None where it does not count, which is noted."""
-    recipient = _recipient(unit, workspace, email)
+async def use_code(
+    unit: Context, workspace: Row, email: str, code: str, customer_id: UUID | None = None
+) -> Entry:
+    """Who comes in by this code, which is then used. A try that does not count is noted.
+
+    Where the address opens several customers, or was entered for a member by somebody else and never used, it
+    does not say yet whose portal is meant: a right code stays as it is until `customer_id` names one of them.
+    """
+    recipient = recipient_of(unit, workspace["id"], email)
     latest = (
         select(_codes)
         .where(_codes.c.workspace_id == workspace["id"], _codes.c.recipient == recipient)
@@ -87,65 +87,38 @@ async def use_code(unit: Context, workspace: Row, email: str, code: str) -> Entr
     )
     found = await _first(unit.unit, latest)
     if found is None:
-        return None
-    await _lock_customer(unit.unit, found)
-    # Under the lock nobody else uses it, and whoever was faster is seen.
+        return Entry()
+    await lock_customers(unit.unit, workspace, await find_entrants(unit.unit, workspace, email))
+    # Under the locks nobody else uses it, and whoever was faster is seen.
     locked = select(_codes).where(key_of(PortalCodeRow, found)).with_for_update()
     row = await _first(unit.unit, locked)
     if row is None:
-        return None
+        return Entry()
+    entrants = await find_entrants(unit.unit, workspace, email)
+    entry = _choose(entrants, customer_id)
     given = "".join(code.split()).replace("-", "").upper()
     is_right = is_signed(unit.services.secret_key, Purpose.PORTAL_CODE, row["hash"], recipient, given)
-    if not is_right or row["used_at"] or row["tries"] >= MOST_TRIES or row["expires_at"] <= now():
+    is_over = row["used_at"] or row["tries"] >= MOST_TRIES or row["expires_at"] <= now()
+    # A code that nobody was mailed lets nobody in, whoever has the address by now.
+    if not is_right or is_over or row["customer_id"] is None or entry == Entry():
         await update_row(unit.unit, PortalCodeRow, row, tries=row["tries"] + 1)
-        return None
-    await update_row(unit.unit, PortalCodeRow, row, used_at=now())
-    entrant = await find_entrant(unit.unit, workspace["id"], email)
-    # The address may have become somebody else's since the code was mailed.
-    return entrant if entrant and entrant.customer["id"] == row["customer_id"] else None
+        return Entry()
+    if entry.entrant is not None:
+        await update_row(unit.unit, PortalCodeRow, row, used_at=now())
+    return entry
 
 
-async def find_entrant(connection: AsyncConnection, workspace_id: UUID, email: str) -> Entrant | None:
-    """The customer with this address, else the member who has had it for the longest time."""
-    customers = and_(_customers.c.workspace_id == workspace_id, _customers.c.deleted_at.is_(None))
-    own = select(_customers).where(customers, _customers.c.email_folded == fold_email(email))
-    customer = await _first(connection, own)
-    if customer is not None:
-        member_id = await default_member(connection, customer)
-        return Entrant(customer, member_id, customer["email"], is_customers_own=True)
-    same = and_(
-        _customers.c.workspace_id == _members.c.workspace_id, _customers.c.id == _members.c.customer_id
-    )
-    of_member = (
-        select(_customers, _members.c.id.label("entering_member"), _members.c.email.label("entering_address"))
-        .join_from(_members, _customers, same)
-        .where(customers, _members.c.workspace_id == workspace_id, _members.c.deleted_at.is_(None))
-        .where(_members.c.email_folded == fold_email(email))
-        .order_by(_members.c.created_at, _members.c.id)
-        .limit(1)
-    )
-    found = await _first(connection, of_member)
-    if found is None:
-        return None
-    member_id, address = found.pop("entering_member"), found.pop("entering_address")
-    return Entrant(found, member_id, address, is_customers_own=False)
+def _choose(entrants: Sequence[Entrant], customer_id: UUID | None) -> Entry:
+    if customer_id is not None:
+        return Entry(next((each for each in entrants if each.customer["id"] == customer_id), None))
+    if len(entrants) == 1 and not entrants[0].is_unconfirmed:
+        return Entry(entrants[0])
+    return Entry(choices=entrants)
 
 
 async def _first(connection: AsyncConnection, statement: Select[Any]) -> dict[str, Any] | None:
     row = (await connection.execute(statement)).mappings().first()
     return None if row is None else dict(row)
-
-
-async def _lock_customer(connection: AsyncConnection, code: Mapping[str, Any]) -> None:
-    """Let the customer's deletion, which ends its codes, come before or after."""
-    # A code that nobody was mailed looks for a customer too, and finds none.
-    id = code["customer_id"] or code["id"]
-    mine = and_(_customers.c.workspace_id == code["workspace_id"], _customers.c.id == id)
-    await connection.execute(select(_customers.c.id).where(mine).with_for_update())
-
-
-def _recipient(ctx: Context, workspace: Row, email: str) -> str:
-    return sign(ctx.services.secret_key, Purpose.PORTAL_RECIPIENT, str(workspace["id"]), fold_email(email))
 
 
 def _mail(ctx: Context, workspace: Row, email: str, code: str) -> Mail:

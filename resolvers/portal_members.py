@@ -42,7 +42,8 @@ async def get_portal_member(ctx: Context, id: UUID) -> Member:
 async def create_portal_member(ctx: Context, data: PortalMemberCreate) -> Member:
     """Add a member to the team, as its owner; a new owner takes over from the one before."""
     customer = await _lock_as_owner(ctx)
-    return await members.create_member(ctx, MemberCreate(customer_id=customer["id"], **data.model_dump()))
+    member = MemberCreate(customer_id=customer["id"], **data.model_dump())
+    return await members.add_member(ctx, member, email_unconfirmed=True)
 
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)

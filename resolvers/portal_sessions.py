@@ -11,10 +11,12 @@ from resolvers.context import Context
 from resolvers.customer_session_parts import LIFE, open_session
 from resolvers.operations import public, requires
 from resolvers.portal_codes import mail_code, use_code
+from resolvers.portal_entrants import Entrant, note_entry, recipient_of
 from schema.errors import InvalidCode, NotFound
 from schema.members import Member
 from schema.portal import (
     PortalAuthentication,
+    PortalChoice,
     PortalCodeRequest,
     PortalDoor,
     PortalSession,
@@ -22,9 +24,9 @@ from schema.portal import (
     PortalWorkspace,
 )
 from storage.clock import now
-from storage.rows import table_of, update_row, update_rows
+from storage.rows import table_of, update_rows
 from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
+from storage.tables.customers import CustomerSessionRow, MemberRow
 from storage.tables.workspaces import WorkspaceRow
 
 CUSTOMERS = frozenset({PrincipalKind.CUSTOMER_SESSION})
@@ -54,24 +56,38 @@ async def request_portal_code(ctx: Context, data: PortalCodeRequest) -> bool:
 async def authenticate_portal_code(ctx: Context, data: PortalAuthentication) -> PortalToken:
     """Open a session of an hour with a mailed code.
 
-    `email_verified` is set where the address is the customer's own. A wrong, used or expired code fails
-    with `invalid_code`, and so does one for another address or workspace.
+    Where the address belongs to several customers, or was entered for a member and never confirmed, the
+    answer lists them as `choices` and has no token: send the same again with the `customer_id` of one. The
+    code is used only then. `email_verified` is set where the address is the customer's own. A wrong, used or
+    expired code fails with `invalid_code`, and so does one for another address or workspace.
     """
     workspace = await _workspace_of(ctx, data)
     token: PortalToken | None = None
     # A wrong try counts although it is refused, so the refusal comes after the commit.
     async with ctx.change() as unit:
-        entrant = await use_code(unit, workspace, data.email, data.code)
-        if entrant is not None:
-            if entrant.is_customers_own and not entrant.customer["email_verified"]:
-                await update_row(unit.unit, CustomerRow, entrant.customer, email_verified=True)
+        entry = await use_code(unit, workspace, data.email, data.code, data.customer_id)
+        if (entrant := entry.entrant) is not None:
+            await note_entry(unit.unit, entrant)
+            recipient = recipient_of(unit, workspace["id"], entrant.address)
             session, credential = await open_session(
-                unit.unit, entrant.customer, entrant.member_id, now() + LIFE
+                unit.unit, entrant.customer, entrant.member_id, now() + LIFE, recipient=recipient
             )
-            token = PortalToken(token=credential.text, expires_at=session["expires_at"])
+            token = PortalToken(token=credential.text, expires_at=session["expires_at"], choices=[])
+    if token is None and entry.choices:
+        return PortalToken(choices=[_choice_of(each) for each in entry.choices])
     if token is None:
         raise InvalidCode
     return token
+
+
+def _choice_of(entrant: Entrant) -> PortalChoice:
+    customer = entrant.customer
+    return PortalChoice(
+        customer_id=customer["id"],
+        customer_name=customer["name"],
+        customer_email=customer["email"],
+        member_id=entrant.member_id,
+    )
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)

@@ -56,14 +56,33 @@ class PortalAuthentication(PortalDoor):
         str,
         Field(min_length=1, max_length=64, description="The 6 characters, in any case; spaces do not count."),
     ]
+    customer_id: Annotated[
+        Id | None, Field(description="Whose portal is meant, where the answer before listed `choices`.")
+    ] = None
+
+
+@graphql_type
+class PortalChoice(Output):
+    """A customer whose portal the address opens."""
+
+    customer_id: Id
+    customer_name: str | None
+    customer_email: Annotated[str, Field(description="The customer's own address.")]
+    member_id: Annotated[Id | None, Field(description="The member whose session it would be.")]
 
 
 @graphql_type
 class PortalToken(Output):
-    """A new customer session; its token is shown only here."""
+    """A new customer session, whose token is shown only here; or the customers to choose from."""
 
-    token: Annotated[str, Field(description="The customer access token.")]
-    expires_at: Moment
+    token: Annotated[
+        str | None, Field(description="The customer access token; null while a choice is missing.")
+    ] = None
+    expires_at: Annotated[Moment | None, Field(description="When the token ends.")] = None
+    choices: Annotated[
+        list[PortalChoice],
+        Field(description="Whose portal can be meant; empty once there is a token."),
+    ]
 
 
 @graphql_type

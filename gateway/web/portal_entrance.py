@@ -46,9 +46,11 @@ async def take_address(portal: PortalVisit) -> Response:
 
 
 async def take_code(portal: PortalVisit) -> Response:
-    """Open the session of the customer whom the code was mailed."""
+    """Open the session of the customer whom the code was mailed, or let them choose among several."""
     form = await portal.visit.form()
     data = {"email": form.text("email"), "slug": portal.workspace.slug, "code": form.text("code")}
+    if (customer_id := form.optional("customer_id")) is not None:
+        data["customer_id"] = customer_id
     try:
         opened = await portal.visit.call(authenticate_portal_code, data=data)
     except InvalidCode:
@@ -56,6 +58,8 @@ async def take_code(portal: PortalVisit) -> Response:
         return _ask_again(portal, form.refused(Invalid([problem(("data", "code"), message)])))
     except Invalid as invalid:
         return _ask_again(portal, form.refused(invalid))
+    if opened.token is None:
+        return portal.render("portal_choice.html", form=form, choices=opened.choices)
     return portal.enter(opened.token, _seconds_until(opened.expires_at))
 
 

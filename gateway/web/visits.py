@@ -123,7 +123,7 @@ class Visit:
         response = RedirectResponse(local_path(path), 303)
         response.headers["Cache-Control"] = NEVER_KEEP
         if notice is not None:
-            value = signed(self.ctx.services.secret_key, Purpose.NOTICE, notice, self.visitor)
+            value = signed(self.ctx.services.secret_key, Purpose.NOTICE, notice)
             self.cookies.write(response, NOTICE, value)
         return response
 
@@ -151,7 +151,7 @@ class Visit:
 
     def _notice(self) -> str | None:
         value = self.cookies.read(self.request, NOTICE) or ""
-        return read_signed(self.ctx.services.secret_key, Purpose.NOTICE, value, self.visitor)
+        return read_signed(self.ctx.services.secret_key, Purpose.NOTICE, value)
 
 
 Handler = Callable[[Visit], Awaitable[Response]]

@@ -65,6 +65,7 @@ class MemberRow(TenantRow, table=True):
     """A person of a customer; exactly one is its owner, which the database keeps.
 
     Deletion is soft, since events name the member who acted; a customer's deletion deletes its members.
+    `email_unconfirmed`: somebody entered the address for the member, and nobody has come in by it since.
     """
 
     __tablename__ = "members"
@@ -108,13 +109,17 @@ class MemberRow(TenantRow, table=True):
     customer_id: UUID
     email: str
     email_folded: str = Field(sa_type=CodePointText)
+    email_unconfirmed: bool = False
     name: str | None = None
     external_id: str | None = Field(default=None, sa_type=CodePointText)
     role: str = MemberRole.MEMBER.value
 
 
 class CustomerSessionRow(TenantRow, table=True):
-    """Its token is the credential with the same id."""
+    """Its token is the credential with the same id.
+
+    `recipient` is the digest of the address whose mailed code opened it, as `portal_codes` keeps it.
+    """
 
     __tablename__ = "customer_sessions"
     __table_args__ = (
@@ -127,4 +132,5 @@ class CustomerSessionRow(TenantRow, table=True):
     customer_id: UUID
     member_id: UUID | None = None
     return_url: str | None = None
+    recipient: str | None = None
     expires_at: datetime = Field(sa_type=MomentColumn)

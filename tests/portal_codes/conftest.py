@@ -21,7 +21,13 @@ def anyone(caller):
 
 
 @pytest.fixture
-async def team(surface, address):
+async def member_model(surface, tenant):
+    """Let members come in by addresses of their own."""
+    await surface.update_workspace(id=tenant.id, data={"feature_settings": {"member_model_enabled": True}})
+
+
+@pytest.fixture
+async def team(surface, address, member_model):
     """A team whose owner has an address of its own, and a second member."""
     data = {"email": address, "type": "team", "owner": {"email": f"owner-{address}"}}
     made = await surface.create_customer(data=data)

@@ -141,7 +141,7 @@ async def test_what_is_kept_holds_neither_address_nor_code(anyone, gateway, tena
         (row,) = found.mappings().all()
     assert address not in str(dict(row))
     assert code not in {row["hash"], row["recipient"]}
-    assert re.fullmatch("[0-9a-f]{64}", row["hash"])
+    assert re.fullmatch("[A-Za-z0-9_-]{43}", row["hash"])
 
 
 @pytest.mark.parametrize(

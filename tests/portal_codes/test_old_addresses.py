@@ -1,0 +1,93 @@
+"""An address that a customer or a member no longer has opens nothing, and what it opened ends."""
+
+import pytest
+
+from tests.mailed import latest_code, mails_to
+from tests.portal_codes.calling import authenticate, refused_code, request
+from tests.surfaces import Refused
+
+
+async def enter(anyone, gateway, tenant, email):
+    """The portal of the one who has come in by this address."""
+    await request(anyone, tenant, email)
+    return anyone.with_token(
+        (await authenticate(anyone, tenant, email, await latest_code(gateway, email)))["token"]
+    )
+
+
+async def is_open(portal):
+    try:
+        await portal.get_portal_customer()
+    except Refused as refused:
+        return refused.code != "invalid_token"
+    return True
+
+
+async def test_a_customers_old_address_opens_nothing(surface, anyone, gateway, tenant, customer, address):
+    """An individual's: its owner, of whom nobody ever heard, does not keep it either."""
+    portal = await enter(anyone, gateway, tenant, address)
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    changed = await surface.update_customer(id=customer["id"], data={"email": f"new-{address}"})
+    assert [member["email"] for member in changed["members"]] == [f"new-{address}"]
+    assert not await is_open(portal)
+    await refused_code(anyone, tenant, address, code)
+    before = len(await mails_to(gateway, address))
+    await request(anyone, tenant, address)
+    assert len(await mails_to(gateway, address)) == before
+    assert await is_open(await enter(anyone, gateway, tenant, f"new-{address}"))
+
+
+async def test_a_session_that_the_workspace_opened_stays(surface, anyone, gateway, tenant, customer, address):
+    session = await surface.create_customer_session(data={"customer_id": customer["id"]})
+    await surface.update_customer(id=customer["id"], data={"email": f"new-{address}"})
+    assert await is_open(anyone.with_token(session["token"]))
+
+
+async def test_an_owner_with_an_address_of_its_own_keeps_it(surface, anyone, gateway, tenant, team, address):
+    portal = await enter(anyone, gateway, tenant, f"owner-{address}")
+    changed = await surface.update_customer(id=team["id"], data={"email": f"new-{address}"})
+    assert f"owner-{address}" in {member["email"] for member in changed["members"]}
+    assert await is_open(portal)
+
+
+async def test_another_spelling_of_the_same_address_ends_nothing(
+    surface, anyone, gateway, tenant, customer, address
+):
+    portal = await enter(anyone, gateway, tenant, address)
+    changed = await surface.update_customer(id=customer["id"], data={"email": address.upper()})
+    assert [member["email"] for member in changed["members"]] == [address.upper()]
+    assert changed["email_verified"]
+    assert await is_open(portal)
+
+
+async def test_a_customer_cannot_take_the_address_of_another_of_its_members(surface, address, member_model):
+    made = await surface.create_customer(data={"email": address, "type": "team"})
+    await surface.create_member(data={"customer_id": made["id"], "email": f"bo-{address}"})
+    with pytest.raises(Refused) as refused:
+        await surface.update_customer(id=made["id"], data={"email": f"bo-{address}"})
+    assert refused.value.problems == {("email",): "duplicate"}
+    assert (await surface.get_customer(id=made["id"]))["email"] == address
+
+
+@pytest.mark.parametrize("by", ["the workspace", "the owner"])
+async def test_a_members_old_address_opens_nothing(by, surface, anyone, gateway, tenant, team, address):
+    bo = next(member for member in team["members"] if member["role"] == "member")
+    portal = await enter(anyone, gateway, tenant, bo["email"])
+    owner = await enter(anyone, gateway, tenant, address)
+    await request(anyone, tenant, bo["email"])
+    code = await latest_code(gateway, bo["email"])
+    if by == "the workspace":
+        await surface.update_member(id=bo["id"], data={"email": f"new-{address}"})
+    else:
+        await owner.update_portal_member(id=bo["id"], data={"email": f"new-{address}"})
+    assert not await is_open(portal)
+    assert await is_open(owner)
+    await refused_code(anyone, tenant, bo["email"], code)
+
+
+async def test_a_new_name_of_a_member_ends_nothing(surface, anyone, gateway, tenant, team, address):
+    bo = next(member for member in team["members"] if member["role"] == "member")
+    portal = await enter(anyone, gateway, tenant, bo["email"])
+    await surface.update_member(id=bo["id"], data={"name": "Bo", "email": bo["email"].upper()})
+    assert await is_open(portal)
