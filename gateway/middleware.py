@@ -7,7 +7,7 @@ from uuid import uuid4
 import orjson
 import structlog
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -82,6 +82,8 @@ class CallerMiddleware:
                     await action()
             except Failure as failure:
                 await _render(scope, failure)(scope, receive, send_with_headers)
+            except ClientDisconnect:
+                pass  # The access log says so: a line without a status.
             except Exception:
                 log.exception("unforeseen", path=scope["path"], method=scope["method"])
                 if started:

@@ -136,6 +136,12 @@ class Settings(BaseModel):
     rate_limit_restricted: Annotated[
         int, Field(ge=0, description="The same for sign-in, mailed links, portal codes and token exchange.")
     ] = 60
+    stall_seconds: Annotated[
+        int,
+        Field(
+            ge=1, le=600, description="Seconds after which a request whose headers or body stall is closed."
+        ),
+    ] = 30
     sign_up: Annotated[
         bool, Field(description="Whether anyone may sign up; without, operators make users.")
     ] = True

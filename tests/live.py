@@ -6,10 +6,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from gateway.app import create_app
+from gateway.connections import patient_protocol
 from gateway.settings import Settings
 from storage.migrations.run import upgrade
 from tests.conftest import SECRET, Gateway, Tenant, make_tenant
@@ -17,28 +19,30 @@ from tests.report_keys import serve_keys
 
 
 @contextmanager
-def serve(database_url: str, objects: Path) -> Iterator[tuple[str, Tenant]]:
+def serve(database_url: str, objects: Path, **settings: Any) -> Iterator[tuple[str, Tenant]]:
     """The address of a running gateway and a tenant of it."""
     with serve_keys() as keys:
-        yield from _serve(database_url, objects, keys.url)
+        yield from _serve(database_url, objects, secret_scanning_keys_url=keys.url, **settings)
 
 
-def _serve(database_url: str, objects: Path, keys_url: str) -> Iterator[tuple[str, Tenant]]:
+def _serve(database_url: str, objects: Path, **settings: Any) -> Iterator[tuple[str, Tenant]]:
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    app = create_app(
-        Settings(
-            database_url=database_url,
-            object_store=str(objects),
-            outbox=str(objects / "outbox"),
-            secret_key=SECRET,
-            base_url=f"{address}/api",
-            rate_limit=0,
-            rate_limit_restricted=0,
-            secret_scanning_keys_url=keys_url,
-        )
+    made_settings = Settings(
+        **{
+            "database_url": database_url,
+            "object_store": str(objects),
+            "outbox": str(objects / "outbox"),
+            "secret_key": SECRET,
+            "base_url": f"{address}/api",
+            "rate_limit": 0,
+            "rate_limit_restricted": 0,
+            **settings,
+        }
     )
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", proxy_headers=False))
+    app = create_app(made_settings)
+    protocol = patient_protocol(made_settings.stall_seconds)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", proxy_headers=False, http=protocol))
     made: list[Tenant] = []
 
     async def run() -> None:

@@ -17,6 +17,7 @@ from gateway.app import create_app
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.demo import Entry, enter_demo
 from gateway.cli.output import CommandError, Json, show
+from gateway.connections import patient_protocol
 from gateway.logs import configure_logs
 from gateway.settings import Environment, LogFormat, Settings
 
@@ -141,6 +142,7 @@ def _run(settings: Settings, listener: socket.socket, workers: int, announce: An
         server_header=False,
         lifespan="on",
         ws="none",
+        http=patient_protocol(settings.stall_seconds),
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
     )
     if workers > 1:
