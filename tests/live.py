@@ -51,7 +51,7 @@ def _serve(database_url: str, objects: Path, **settings: Any) -> Iterator[tuple[
         made.append(await make_tenant(Gateway(app, None, database, objects / "outbox")))  # type: ignore[arg-type]
         await server.serve(sockets=[listener])
 
-    thread = threading.Thread(target=asyncio.run, args=(run(),), daemon=True)
+    thread = threading.Thread(target=asyncio.run, args=(run(),), name="gateway", daemon=True)
     thread.start()
     while not server.started:
         thread.join(timeout=0.02)

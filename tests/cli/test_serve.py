@@ -154,3 +154,12 @@ def test_production_does_not_start_as_if_it_were_a_laptop(
     said = empty.refusal("serve", "--port", "0", *arguments, DUOGRAPH_ENV="production", **settings)
     assert said.startswith(reason)
     assert not (empty.directory / "var").exists()
+
+
+def test_several_processes_close_what_stalls(empty: Command) -> None:
+    with serving(empty, "--workers", "2", DUOGRAPH_STALL_SECONDS="1") as said:
+        host, port = said["url"].removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS) as connection:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: gate")
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 408 ")
+            assert connection.recv(65_536) == b""

@@ -2,12 +2,9 @@
 
 import json
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,8 +13,8 @@ from tests.conftest import Tenant
 from tests.live import serve
 from tests.uploads import new_file
 
-STALL_SECONDS = 2
-LATEST = STALL_SECONDS * 2
+STALL_SECONDS = 1
+LATEST = STALL_SECONDS * 2.5
 PART = 64 * 1024
 
 Connect = Callable[[], socket.socket]
@@ -149,13 +146,13 @@ def test_a_body_that_goes_on_after_its_refusal_is_closed(connect: Connect) -> No
 def test_an_answer_that_is_not_read_is_closed(connect: Connect, live: tuple[str, Tenant]) -> None:
     connection = connect()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-    connection.sendall(request("GET", "/api/openapi.json") * 40)
+    connection.sendall(request("GET", "/api/openapi.json") * 20)
     time.sleep(STALL_SECONDS * 2.5)
     received = 0
     with suppress(OSError):
         while part := connection.recv(65_536):
             received += len(part)
-    assert received < 40 * 100_000
+    assert received < 20 * 100_000
 
 
 def test_stalled_clients_keep_nobody_waiting(connect: Connect) -> None:
@@ -171,7 +168,7 @@ def test_stalled_clients_keep_nobody_waiting(connect: Connect) -> None:
 
 
 def test_a_slow_upload_that_goes_on_is_taken(connect: Connect, live: tuple[str, Tenant]) -> None:
-    address, tenant = live
+    _, tenant = live
     content = b"x" * PART * 4
     data = json.dumps(new_file(content)).encode()
     creating = connect()
@@ -192,28 +189,3 @@ def test_a_slow_upload_that_goes_on_is_taken(connect: Connect, live: tuple[str, 
         putting.sendall(content[start : start + PART // 2])
     assert putting.recv(65_536).startswith(b"HTTP/1.1 200 ")
     assert time.monotonic() - started > STALL_SECONDS * 2
-    assert address
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_the_command_closes_what_stalls(tmp_path: Path, workers: int) -> None:
-    command = [sys.executable, "-m", "gateway.cli.main", "serve", "--port", "0", "--json"]
-    environ = {"DUOGRAPH_STALL_SECONDS": str(STALL_SECONDS), "DUOGRAPH_OBJECT_STORE": str(tmp_path)}
-    environ["DUOGRAPH_DATABASE_URL"] = f"sqlite:///{tmp_path}/duograph.sqlite"
-    with subprocess.Popen(
-        [*command, "--workers", str(workers)],
-        env={"PATH": "", "PYTHONPATH": str(Path(__file__).parents[2]), **environ},
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        try:
-            assert process.stdout is not None
-            address = json.loads(process.stdout.readline())["url"]
-            with _connected(address) as connection:
-                connection.sendall(b"GET /health HT")
-                answered, seconds = until_closed(connection)
-            assert answered.startswith(b"HTTP/1.1 408 ")
-            assert seconds < LATEST
-        finally:
-            process.terminate()
