@@ -43,10 +43,11 @@ async def end_membership(connection: AsyncConnection, user_id: UUID, workspace_i
     await connection.execute(delete(_consents).where(remembered))
 
 
-async def end_user(connection: AsyncConnection, user_id: UUID) -> None:
-    """Revoke every credential of the user, and forget what they allowed clients."""
+async def end_user(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
+    """Revoke every credential of the user but `kept`, and forget what they allowed clients."""
     await end_grants(connection, _grants.c.user_id == user_id)
-    await _revoke(connection, _credentials.c.user_id == user_id)
+    own = _credentials.c.user_id == user_id
+    await _revoke(connection, own if kept is None else own & (_credentials.c.id != kept))
     await connection.execute(delete(_consents).where(_consents.c.user_id == user_id))
 
 

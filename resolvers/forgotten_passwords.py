@@ -3,11 +3,11 @@
 from contextlib import suppress
 
 from oauth.grants import end_user
-from oauth.passwords import hash_password_aside
 from resolvers.accounts import find_user, verify_address
 from resolvers.context import Context
 from resolvers.mailed_links import LinkState, MailedLink, find_link, mail_link, use_link
 from resolvers.mails import make_mail, send_mails
+from resolvers.new_passwords import hash_new_password
 from resolvers.operations import public
 from resolvers.sign_in_attempts import address_subject, forget_attempts
 from schema.accounts import ForgottenPassword, NewPassword
@@ -55,7 +55,9 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
         link = await find_link(connection, data.token, LinkPurpose.PASSWORD)
     if link.state is not LinkState.VALID:
         return link
-    password_hash = await hash_password_aside(data.password)
+    if link.user is None:
+        raise TypeError("A valid link always has a user.")
+    password_hash = await hash_new_password(data.password, link.user["email"], link.user["name"])
     async with ctx.change() as unit:
         link = await use_link(unit.unit, data.token, LinkPurpose.PASSWORD)
         if link.user is not None and link.state is LinkState.VALID:

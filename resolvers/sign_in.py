@@ -8,7 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import Credential
-from oauth.passwords import hash_password_aside, verify_password_aside
+from oauth.grants import end_user
+from oauth.passwords import verify_password_aside
 from resolvers.accounts import find_user, insert_user, lock_user
 from resolvers.browser_sessions import (
     IN_A_BROWSER,
@@ -21,6 +22,7 @@ from resolvers.context import Context
 from resolvers.forgotten_passwords import mail_password_change, mail_wrong_passwords
 from resolvers.known_browsers import find_token, renew_token
 from resolvers.mailed_links import end_links, mail_link
+from resolvers.new_passwords import hash_new_password
 from resolvers.operations import public, requires
 from resolvers.sign_in_attempts import (
     NOTIFIED_FROM,
@@ -67,7 +69,7 @@ async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession
 
     The address is mailed a link that proves it. Raises `Invalid` where the address is taken.
     """
-    password_hash = await hash_password_aside(data.password)
+    password_hash = await hash_new_password(data.password, data.email, data.name)
     try:
         async with ctx.change() as unit:
             user = await insert_user(unit.unit, data.email, password_hash, data.name)
@@ -151,26 +153,31 @@ async def sign_out(ctx: Context, session: str) -> None:
 
 
 @requires(None, kinds=IN_A_BROWSER)
-async def change_password(ctx: Context, data: PasswordChange) -> None:
-    """Change the user's password and end all other sessions, and the links for who forgot it.
+async def change_password(ctx: Context, data: PasswordChange, known_tokens: str = "") -> str:
+    """Change the user's password, end all other sessions and the links for a forgotten one.
 
-    The user is told by mail, if the address is known to be theirs. Raises `Invalid` for a wrong current one.
+    With `end_everything` personal tokens and what applications were allowed end too. The user is told by
+    mail, if the address is known to be theirs. Gives the browser's tokens with one for the new password.
+    Raises `Invalid` for a wrong current password and for a new one that is easy to guess.
     """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     user = await _find_own(ctx)
     if not await _is_own(ctx, user, data.current_password):
         raise _not_current()
-    password_hash = await hash_password_aside(data.new_password)
+    password_hash = await hash_new_password(data.new_password, user["email"], user["name"], "new_password")
     async with ctx.change() as unit:
         row = await lock_user(unit.unit, user["id"])
         if row["password_hash"] != user["password_hash"]:
             raise _not_current()
-        await update_row(unit.unit, UserRow, row, password_hash=password_hash)
+        row = await update_row(unit.unit, UserRow, row, password_hash=password_hash)
+        if data.end_everything:
+            await end_user(unit.unit, user["id"], kept=ctx.principal.credential_id)
         await end_sessions(unit.unit, user["id"], kept=ctx.principal.credential_id)
         await end_links(unit.unit, user["id"], LinkPurpose.PASSWORD)
         # Nobody is mailed again and again who may not be the one who has signed up.
         if row["email_verified_at"] is not None:
-            await mail_password_change(unit, row)
+            await mail_password_change(unit, row, everything_ended=data.end_everything)
+    return renew_token(ctx, row, known_tokens)
 
 
 async def _tell_owner(ctx: Context, subject: Subject, user: Values) -> None:

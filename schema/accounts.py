@@ -50,7 +50,11 @@ class NewPassword(Input):
 
 
 class PasswordChange(Input):
-    """A new password, and the proof that it is the user who changes it."""
+    """A new password, and the proof that it is the user who changes it.
+
+    `end_everything` ends personal tokens and what applications were allowed, beside all other sessions.
+    """
 
     current_password: GivenPassword
     new_password: Password
+    end_everything: bool = True

@@ -9,7 +9,10 @@ from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked
 from gateway.cli.output import CommandError, Json, noun, show
 from gateway.settings import Settings
+from oauth.password_strength import is_easy_to_guess
 from resolvers.accounts import create_user
+from resolvers.new_passwords import EASY_TO_GUESS
+from schema.accounts import Password
 from schema.base import Input
 from schema.scalars import Email
 from storage.rows import Duplicate
@@ -21,19 +24,21 @@ class UserCreate(Input):
     """A new user as an operator describes one."""
 
     email: Email
-    password: Annotated[str, Field(min_length=1, max_length=1000)]
+    password: Password
     name: Annotated[str | None, Field(min_length=1, max_length=256)] = None
 
 
 @app.command()
 def create(
     email: Annotated[str, typer.Option(help="The address to sign in with.")],
-    password: Annotated[str, typer.Option(help="1 to 1,000 characters.")],
+    password: Annotated[str, typer.Option(help="12 to 1,000 characters, not easy to guess.")],
     name: Annotated[str | None, typer.Option(help="The name that others read.")] = None,
     as_json: Json = False,
 ) -> None:
     """Make a user, who joins every workspace that invited the address."""
     data = checked(UserCreate, email=email, password=password, name=name)
+    if is_easy_to_guess(data.password, [data.email, *data.email.split("@"), data.name]):
+        raise CommandError(f"password: {EASY_TO_GUESS}.")
     user = wait_for(_create(read_settings(), data))
     result = {"id": str(user["id"]), "email": user["email"]}
     show(result, f"Made the user {user['email']} ({user['id']}).", as_json=as_json)

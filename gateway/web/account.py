@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.web.browser_names import browser_name
+from gateway.web.cookies import KNOWN
 from gateway.web.forms import Form
 from gateway.web.scope_words import in_words
+from gateway.web.sign_in import write_known
 from gateway.web.visits import Visit, page
 from resolvers.address_confirmations import mail_address_confirmation
 from resolvers.authorized_applications import list_authorized_applications, revoke_authorized_application
@@ -37,14 +41,17 @@ def account_routes() -> list[Route]:
 
 
 async def show_account(visit: Visit) -> Response:
-    return visit.render("account_password.html", form=Form.of(), shortest_password=SHORTEST_PASSWORD)
+    form = Form.of(end_everything=True)
+    return visit.render("account_password.html", form=form, shortest_password=SHORTEST_PASSWORD)
 
 
 async def take_password(visit: Visit) -> Response:
     form = await visit.form()
-    data = {name: form.raw(name) for name in ("current_password", "new_password")}
+    data: dict[str, Any] = {name: form.raw(name) for name in ("current_password", "new_password")}
+    data["end_everything"] = form.checked("end_everything")
+    known_tokens = visit.cookies.read(visit.request, KNOWN) or ""
     try:
-        await visit.call(change_password, data=data)
+        known_tokens = await visit.call(change_password, data=data, known_tokens=known_tokens)
     except Invalid as invalid:
         return visit.render(
             "account_password.html",
@@ -52,7 +59,12 @@ async def take_password(visit: Visit) -> Response:
             form=form.refused(invalid),
             shortest_password=SHORTEST_PASSWORD,
         )
-    return visit.redirect(PATH, "The password is changed, and every other browser is signed out.")
+    ended = "every other browser is signed out"
+    if data["end_everything"]:
+        ended = "every other browser, personal token and application has lost its access"
+    response = visit.redirect(PATH, f"The password is changed, and {ended}.")
+    write_known(visit, response, known_tokens)
+    return response
 
 
 async def send_confirmation(visit: Visit) -> Response:

@@ -134,6 +134,11 @@ def _enter(visit: Visit, opened: OpenedSession, next_path: str, notice: str | No
     else:
         response = visit.redirect(next_path, notice)
     visit.cookies.write(response, SESSION, opened.credential.text, seconds=int(LIFE.total_seconds()))
-    visit.cookies.write(response, KNOWN, opened.known_tokens, seconds=DAYS_KEPT * 24 * 60 * 60)
+    write_known(visit, response, opened.known_tokens)
     visit.cookies.clear(response, VISITOR)
     return response
+
+
+def write_known(visit: Visit, response: Response, tokens: str) -> None:
+    """Let the browser keep the tokens by which it is known."""
+    visit.cookies.write(response, KNOWN, tokens, seconds=DAYS_KEPT * 24 * 60 * 60)

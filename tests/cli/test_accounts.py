@@ -7,13 +7,15 @@ from tests.cli.conftest import OWNER
 
 
 def test_a_new_user_is_given_by_id_and_address(command: Command) -> None:
-    user = command.json("users", "create", "--email", "grace@example.com", "--password", "another")
+    user = command.json(
+        "users", "create", "--email", "grace@example.com", "--password", "another long password"
+    )
     assert user.keys() == {"id", "email"}
     assert user["email"] == "grace@example.com"
 
 
 def test_an_address_that_has_a_user_is_refused_in_any_case(command: Command) -> None:
-    said = command.refusal("users", "create", "--email", OWNER.upper(), "--password", "another")
+    said = command.refusal("users", "create", "--email", OWNER.upper(), "--password", "another long password")
     assert said == (
         "There is a user with the e-mail address ADA@EXAMPLE.COM already: choose another address."
     )
@@ -22,7 +24,15 @@ def test_an_address_that_has_a_user_is_refused_in_any_case(command: Command) -> 
 def test_every_problem_with_a_user_is_named_in_one_sentence(command: Command) -> None:
     said = command.refusal("users", "create", "--email", "ada", "--password", "")
     assert said.startswith("email: Input should be an e-mail address")
-    assert "; password: String should have at least 1 character." in said
+    assert "; password: String should have at least 12 characters." in said
+
+
+@pytest.mark.parametrize(
+    "password", ["password1234", "aaaaaaaaaaaa", " " * 12, "grace@example.com", "duograph1234"]
+)
+def test_a_password_that_is_easy_to_guess_is_refused(command: Command, password: str) -> None:
+    said = command.refusal("users", "create", "--email", "grace@example.com", "--password", password)
+    assert said == "password: This password is easy to guess: choose a longer or a less common one."
 
 
 def test_a_new_workspace_is_printed_as_rest_gives_it(command: Command) -> None:

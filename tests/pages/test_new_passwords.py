@@ -1,0 +1,77 @@
+"""New passwords: which are taken, and what ends with the old one."""
+
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from tests.oauth.applications import make_application
+from tests.pages.browsing import PASSWORD, signed_in
+from tests.surfaces import Refused, Rest
+
+EASY_TO_GUESS = [
+    "aaaaaaaaaaaa",
+    "password1234",
+    " " * 12,
+    "qwertyuiop12",
+    "123456789012",
+    "P4ssw0rd!!99",
+    "duograph1234",
+    "abcabcabcabc",
+    "a" * 1000,
+]
+
+
+@pytest_asyncio.fixture
+async def browser(gateway, tenant):
+    async with signed_in(gateway, tenant) as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture
+async def api(gateway, tenant):
+    return Rest(gateway.client, gateway.app, tenant.personal_token)
+
+
+async def test_a_new_password_ends_tokens_and_grants_unless_they_are_kept(gateway, browser, api, tenant):
+    application = await make_application(gateway)
+    new, newest = "another long password", "quite another long password"
+    token = (await application.tokens(tenant))["access_token"]
+    await browser.open("/account")
+    changed = {"current_password": PASSWORD, "new_password": new, "end_everything": None}
+    await browser.press("Change the password", **changed)
+    assert "every other browser is signed out" in browser.text
+    assert (await api.get_viewer())["kind"] == "personal_token"
+    assert await application.reach(token) == 200
+    await browser.press("Change the password", current_password=new, new_password=newest)
+    assert "personal token and application has lost its access" in browser.text
+    with pytest.raises(Refused, match="invalid_token"):
+        await api.get_viewer()
+    assert await application.reach(token) == 401
+    assert (await Rest(gateway.client, gateway.app, tenant.token).get_viewer())["kind"] == "workspace_token"
+
+
+@pytest.mark.parametrize("password", EASY_TO_GUESS)
+async def test_a_new_password_that_is_easy_to_guess_is_refused(browser, tenant, password):
+    await browser.open("/account")
+    answer = await browser.press("Change the password", current_password=PASSWORD, new_password=password)
+    assert answer.status_code == 422
+    assert "easy to guess" in browser.text
+    await browser.open("/sign-up")
+    email = f"grace-{uuid4().hex}@example.com"
+    answer = await browser.press(
+        "Create the account", email=email, password=password, name="Grace Hopper 1906"
+    )
+    assert answer.status_code == 422
+    assert "easy to guess" in browser.text
+
+
+@pytest.mark.parametrize("typed", ["{email}", "{local}!", "{name}", "{name}{name}"])
+async def test_ones_own_address_or_name_is_no_password(browser, typed):
+    local, name = f"grace-{uuid4().hex}", "Grace Hopper 1906"
+    password = typed.format(email=f"{local}@example.com", local=local, name=name)
+    await browser.open("/sign-up")
+    typed = {"email": f"{local}@example.com", "name": name, "password": password}
+    answer = await browser.press("Create the account", **typed)
+    assert answer.status_code == 422
+    assert "easy to guess" in browser.text
