@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from schema.base import Input
-from schema.scalars import Email
+from schema.scalars import Bool, Email
 
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 12, 1000
 
@@ -57,4 +57,4 @@ class PasswordChange(Input):
 
     current_password: GivenPassword
     new_password: Password
-    end_everything: bool = True
+    end_everything: Bool = True
