@@ -13,6 +13,7 @@ import gateway.web
 from gateway.web.forms import TOKEN, token_for
 from resolvers.browser_sessions import start_session
 from tests.conftest import SECRET
+from tests.surfaces import Refused
 
 BAD = ("a%00b", "%ED%A0%80", "%FF")
 PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
@@ -120,6 +121,27 @@ async def test_cookies_and_credentials(gateway, client, ordinary, text):
             if answer.status_code >= 500:
                 failed.append((method, address, headers, answer.status_code))
     assert failed == []
+
+
+# What stands in REST's paths, queries and bodies are arguments in GraphQL.
+ARGUMENTS = {
+    "get_workspace": lambda text: {"slug": text},
+    "get_customer": lambda text: {"external_id": text},
+    "update_customer": lambda text: {"external_id": text, "data": {"name": "Ada"}},
+    "list_customers": lambda text: {"email": text},
+    "request_portal_code": lambda text: {"data": {"email": "ada@example.com", "slug": text}},
+    "authenticate_portal_code": lambda text: {
+        "data": {"email": "ada@example.com", "slug": "acme", "code": text}
+    },
+}
+
+
+@pytest.mark.parametrize("text", ["\x00", "a\x00b"], ids=quote)
+@pytest.mark.parametrize("operation", ARGUMENTS)
+async def test_arguments(surface, operation, text):
+    with pytest.raises(Refused) as refused:
+        await surface.ask(operation, ARGUMENTS[operation](text))
+    assert refused.value.status in (404, 422)
 
 
 @pytest.mark.parametrize("text", ["\x00", "a\x00b"], ids=quote)
