@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.access import Row, get_for_update, get_visible, visible
-from resolvers.accounts import found_workspace
+from resolvers.accounts import found_workspace, lock_user
 from resolvers.context import Context
 from resolvers.lists import Listing, any_of, contains, list_page
 from resolvers.operations import requires
@@ -20,10 +20,12 @@ from schema.scalars import Id
 from schema.workspaces import Workspace, WorkspaceCreate, WorkspaceQuery, WorkspaceUpdate
 from storage.clock import now
 from storage.rows import table_of, update_row
-from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
-_table, _members, _users = table_of(WorkspaceRow), table_of(WorkspaceMemberRow), table_of(UserRow)
+# Each workspace has a budget of its own.
+MOST_WORKSPACES = 100
+MOST_UNCONFIRMED = 3
+_table, _members = table_of(WorkspaceRow), table_of(WorkspaceMemberRow)
 LISTING = Listing(
     WorkspaceRow,
     {
@@ -84,12 +86,12 @@ async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     if data.slug in ctx.services.reserved_slugs:
         message = "This slug is reserved: it begins an address of the service"
         raise Invalid([problem(("data", "slug"), message, "reserved", input=data.slug)])
-    found = await ctx.unit.execute(select(_users).where(_users.c.id == founder_id))
+    founder = await lock_user(ctx.unit, founder_id)
+    await _check_room(ctx, founder)
     sent = data.model_dump(exclude_unset=True)
     values = {name: value for name, value in sent.items() if value is not None}
-    row = await found_workspace(
-        ctx.unit, dict(found.mappings().one()), **values, **_submission(None, values.get("details"))
-    )
+    submission = _submission(None, values.get("details"))
+    row = await found_workspace(ctx.unit, founder, **values, **submission)
     return Workspace.model_validate(row)
 
 
@@ -120,6 +122,21 @@ def merged(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]
         before = stored.get(name)
         result[name] = merged(before or {}, value) if isinstance(value, dict) else value
     return result
+
+
+async def _check_room(ctx: Context, founder: Row) -> None:
+    """Raises `NotPermitted` for a user who belongs to as many workspaces as one user may found."""
+    counted = select(func.count()).where(_members.c.user_id == founder["id"])
+    count = (await ctx.unit.execute(counted)).scalar_one()
+    if count >= MOST_WORKSPACES:
+        raise NotPermitted(
+            f"You belong to {count} workspaces; the limit for creating more is {MOST_WORKSPACES}."
+        )
+    if founder["email_verified_at"] is None and count >= MOST_UNCONFIRMED:
+        raise NotPermitted(
+            f"Without a confirmed email address you can create {MOST_UNCONFIRMED} workspaces: "
+            "confirm yours first."
+        )
 
 
 def _submission(before: Any, details: Mapping[str, Any] | None) -> dict[str, Any]:

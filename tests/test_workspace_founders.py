@@ -4,8 +4,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from oauth.scopes import WORKSPACE_SCOPES, Scope
-from resolvers.accounts import issue_token
+from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
+from resolvers.accounts import find_user, found_workspace, insert_user, issue_token, verify_address
+from resolvers.workspaces import MOST_UNCONFIRMED, MOST_WORKSPACES
 from storage.enums import CredentialKind
 from tests.conftest import make_token
 from tests.surfaces import Refused
@@ -69,3 +70,30 @@ async def test_a_users_client_makes_a_workspace_of_that_user(surface, gateway, t
         )
     made = await surface.with_token(token.text).create_workspace(data={"name": "Acme", "slug": new_slug()})
     assert (await surface.with_token(tenant.personal_token).get_workspace(id=made["id"]))["name"] == "Acme"
+
+
+async def test_a_user_cannot_multiply_budgets_by_workspaces_before_the_address_is_confirmed(caller, gateway):
+    async with gateway.database.write() as connection:
+        user = await insert_user(connection, f"{uuid4().hex}@example.com", "a hash", None)
+        token, _ = await issue_token(
+            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user["id"]
+        )
+    personal = caller(token.text)
+    for _ in range(MOST_UNCONFIRMED):
+        await personal.create_workspace(data={"name": "One more", "slug": new_slug()})
+    with pytest.raises(Refused, match="not_permitted") as refused:
+        await personal.create_workspace(data={"name": "One more", "slug": new_slug()})
+    assert "confirm yours first" in refused.value.detail
+    async with gateway.database.write() as connection:
+        await verify_address(connection, user)
+    await personal.create_workspace(data={"name": "One more", "slug": new_slug()})
+
+
+async def test_a_user_cannot_multiply_budgets_by_any_number_of_workspaces(personal, gateway, tenant):
+    async with gateway.database.write() as connection:
+        user = await find_user(connection, tenant.user_email)
+        for _ in range(MOST_WORKSPACES - 1):
+            await found_workspace(connection, user, name="One more", slug=new_slug())
+    with pytest.raises(Refused, match="not_permitted") as refused:
+        await personal.create_workspace(data={"name": "One more", "slug": new_slug()})
+    assert str(MOST_WORKSPACES) in refused.value.detail
