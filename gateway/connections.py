@@ -24,7 +24,7 @@ class PatientProtocol(HttpToolsProtocol):
     """Uvicorn's protocol, with an end to waiting for the client.
 
     Within `patience` seconds the headers of a request are complete (408; 431 for more than 64 KiB of them),
-    the next 16 KiB of its body have come, or its end, and something of the answer is taken. A connection is
+    and the next 16 KiB of its body have come, or its end. A connection is
     looked at ten times in that span; nothing is added to a request. Time in which the gateway itself does
     not read is not counted.
     """
@@ -38,12 +38,10 @@ class PatientProtocol(HttpToolsProtocol):
         self._header_bytes = 0
         self._body_bytes = 0
         self._since = 0.0
-        self._unsent = 0
-        self._unsent_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._since = self._unsent_since = self.loop.time()
+        self._since = self.loop.time()
         self._look_later()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -96,8 +94,6 @@ class PatientProtocol(HttpToolsProtocol):
         now = self.loop.time()
         if self._has_stalled(now):
             self._end(b"408 Request Timeout")
-        elif self._is_unread(now):
-            self.transport.abort()
         else:
             self._look_later()
 
@@ -111,13 +107,6 @@ class PatientProtocol(HttpToolsProtocol):
         has_stalled = waits and not self.flow.read_paused and not is_alive
         self._since, self._body_bytes = now, 0
         return has_stalled
-
-    def _is_unread(self, now: float) -> bool:
-        """Whether an answer waits that the client takes nothing of."""
-        unsent = self.transport.get_write_buffer_size()
-        if unsent != self._unsent or not unsent:
-            self._unsent, self._unsent_since = unsent, now
-        return now - self._unsent_since >= self._patience
 
     def _end(self, status: bytes) -> None:
         """Close, saying why where a request has begun that was not answered."""
