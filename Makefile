@@ -6,11 +6,13 @@ PORT ?= 8000
 HOST ?= 127.0.0.1
 WORKERS ?= auto
 EXAMPLES ?= 500
+CASES ?= 20000
+SEED ?= 10
 SIZES ?= 100k,1M
 UPLOAD_MIB ?= 200
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test check generated migration browser parity uploads bench format lock
+.PHONY: help setup run test check generated migration browser parity uploads growth bench format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +60,9 @@ parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES
 
 uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a gateway that is killed (UPLOAD_MIB=200)
 	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --durations=4 tests/files/test_scripts.py
+
+growth: setup  ## Grow documents and bodies, and compare what they cost with their size (CASES=20000, SEED=10)
+	@CASES=$(CASES) SEED=$(SEED) $(BIN)/python -m pytest -n 0 --capture=sys tests/growth
 
 bench: setup  ## Measure both surfaces, and metrics against raw rows, on SQLite and PostgreSQL (SIZES=100k,1M,5M)
 	@missed=0; \
