@@ -1,19 +1,14 @@
 """One log line for each request: what was asked and how it went, never a query, a body or a credential."""
 
 import time
-from collections.abc import Iterable
-from typing import Any
 
 import structlog
 from starlette.datastructures import Headers
-from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from rest_compat.api import PREFIX
+from gateway.route_templates import RouteTemplates, method_of
 
 log = structlog.get_logger()
-
-UNMATCHED = "unmatched"
 
 
 class AccessLogMiddleware:
@@ -23,9 +18,9 @@ class AccessLogMiddleware:
     where the client left first), `milliseconds` until the last byte was handed over, and `request_id`.
     """
 
-    def __init__(self, app: ASGIApp, routes: Iterable[BaseRoute]) -> None:
+    def __init__(self, app: ASGIApp, templates: RouteTemplates) -> None:
         self._app = app
-        self._templates: dict[Any, str] = dict(map(_endpoint_and_path, _plain(routes)))
+        self._templates = templates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -47,27 +42,9 @@ class AccessLogMiddleware:
         finally:
             log.info(
                 "request",
-                method=scope["method"],
-                path=self._template(scope),
+                method=method_of(scope),
+                path=self._templates.of(scope),
                 status=status,
                 milliseconds=round((time.perf_counter() - started) * 1000, 1),
                 request_id=request_id,
             )
-
-    def _template(self, scope: Scope) -> str:
-        """Like `/api/shares/{id}`; `unmatched` where no route took the request."""
-        route = scope.get("route")
-        if route is None:
-            return self._templates.get(scope.get("endpoint"), UNMATCHED)
-        # The route of an operation has the path that it was declared with, without the API's prefix.
-        path: str = route.path
-        return PREFIX + path
-
-
-def _plain(routes: Iterable[BaseRoute]) -> Iterable[Route | Mount]:
-    return (route for route in routes if isinstance(route, Route | Mount))
-
-
-def _endpoint_and_path(route: Route | Mount) -> tuple[Any, str]:
-    """What the scope says of a plain route that was taken, and its path."""
-    return (route.endpoint if isinstance(route, Route) else route.app), route.path

@@ -24,7 +24,12 @@ from gateway.media import media_routes
 from gateway.middleware import CallerMiddleware
 from gateway.objects import object_routes
 from gateway.origins import origin_of
+<<<<<<< HEAD
 from gateway.paths import PathMiddleware
+=======
+from gateway.response_headers import ResponseHeadersMiddleware
+from gateway.route_templates import RouteTemplates
+>>>>>>> e695835 (Log no value that somebody sent, complete every answer's headers, and have production reached by https)
 from gateway.settings import Settings
 from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.authorize import authorize_routes
@@ -88,7 +93,7 @@ def make_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
 
 def create_app(settings: Settings) -> FastAPI:
     """The whole gateway as one ASGI application."""
-    configure_logs(settings.log_format)
+    configure_logs(settings.log_format, settings.log_level)
     database, limiter = make_database(settings), RateLimiter(settings.redis_url)
     mail = mail_task(settings, database)
     tasks = [BackgroundTask("fold", Fold(database).run, every=0.5), mail, *expiry_tasks(database)]
@@ -125,6 +130,18 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.services = services
     # After the others, whose first segments no slug can be.
     app.router.routes.extend(portal_routes())
+    _surround(app, settings, database, make_budget)
+    return app
+
+
+def _surround(
+    app: FastAPI,
+    settings: Settings,
+    database: Database,
+    make_budget: Callable[[dict[str, str]], RequestBudget],
+) -> None:
+    """Add what every request goes through, from the inside out."""
+    templates = RouteTemplates(app.routes)
     app.add_middleware(PathMiddleware)
     app.add_middleware(
         CallerMiddleware,
@@ -132,10 +149,11 @@ def create_app(settings: Settings) -> FastAPI:
         make_budget=make_budget,
         trusted_proxies=settings.trusted_proxies,
         own_origin=origin_of(settings.sign_in_url),
+        templates=templates,
     )
     if settings.access_log:
-        app.add_middleware(AccessLogMiddleware, routes=tuple(app.routes))
-    return app
+        app.add_middleware(AccessLogMiddleware, templates=templates)
+    app.add_middleware(ResponseHeadersMiddleware, secure=settings.sign_in_url.startswith("https:"))
 
 
 def _protocol_routes(settings: Settings) -> list[Route]:

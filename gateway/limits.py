@@ -134,7 +134,8 @@ class RateLimiter:
         self._next_attempt = now + REDIS_PAUSE_SECONDS
         if now >= self._next_warning:
             self._next_warning = now + WARNING_INTERVAL_SECONDS
-            logger.warning("Redis does not answer, so this process counts its rate limits alone: %s", error)
+            reason = type(error).__name__
+            logger.warning("Redis does not answer, so this process counts its rate limits alone: %s", reason)
 
 
 class _Budget(RateLimitItemPerSecond):

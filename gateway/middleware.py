@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateway.addresses import client_subject
 from gateway.budget import RequestBudget
 from gateway.origins import is_same_origin
+from gateway.route_templates import RouteTemplates, method_of
 from gateway.web.cookies import SESSION, Cookies
 from oauth.authentication import authenticate, authenticate_session
 from resolvers.admission import admit
@@ -42,16 +43,19 @@ class CallerMiddleware:
     def __init__(
         self,
         app: ASGIApp,
+        *,
         database: Database,
         make_budget: Callable[[dict[str, str]], RequestBudget],
         trusted_proxies: tuple[object, ...],
         own_origin: str,
+        templates: RouteTemplates,
     ) -> None:
         self._app = app
         self._database = database
         self._make_budget = make_budget
         self._trusted = trusted_proxies
         self._own_origin = own_origin
+        self._templates = templates
         self._cookies = Cookies(secure=own_origin.startswith("https:"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,7 +89,7 @@ class CallerMiddleware:
             except ClientDisconnect:
                 pass  # The access log says so: a line without a status.
             except Exception:
-                log.exception("unforeseen", path=scope["path"], method=scope["method"])
+                log.exception("unforeseen", path=self._templates.of(scope), method=method_of(scope))
                 if started:
                     raise
                 await _render(scope, Internal(request_id))(scope, receive, send_with_headers)

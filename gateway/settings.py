@@ -19,6 +19,7 @@ from pydantic import (
 from gateway.mail.messages import Sender
 from gateway.mail.smtp import SmtpUrl
 from gateway.secret_file import kept_secret
+from gateway.secret_strength import is_guessable
 from gateway.setting_types import (
     SQLITE_START,
     DatabaseUrl,
@@ -42,6 +43,13 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
+class LogLevel(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 class SettingsError(Exception):
     """A setting that cannot be used; the text says which and what to do."""
 
@@ -57,7 +65,10 @@ class Settings(BaseModel):
 
     env: Annotated[
         Environment,
-        Field(description="`development`, or `production`, which needs a `DUOGRAPH_SECRET_KEY`."),
+        Field(
+            description="`development`, or `production`, which needs a `DUOGRAPH_SECRET_KEY` and a "
+            "`DUOGRAPH_BASE_URL` at https."
+        ),
     ] = Environment.DEVELOPMENT
     database_url: Annotated[
         DatabaseUrl,
@@ -123,6 +134,9 @@ class Settings(BaseModel):
             "not set."
         ),
     ] = None
+    insecure_http: Annotated[
+        bool, Field(description="Whether production may have addresses at http, on a network of its own.")
+    ] = False
     secret_key: Annotated[
         SecretKey | None,
         Field(
@@ -182,6 +196,13 @@ class Settings(BaseModel):
         LogFormat,
         Field(description="`console`, for people, or `json`, one object a line."),
     ] = LogFormat.CONSOLE
+    log_level: Annotated[
+        LogLevel,
+        Field(
+            description="`debug`, `info`, `warning` or `error`; no level shows what callers send. `debug` "
+            "adds statements without their values, and libraries' messages."
+        ),
+    ] = LogLevel.INFO
     access_log: Annotated[bool, Field(description="Whether each request leaves a line in the log.")] = True
 
     @field_validator("s3_secret_access_key")
@@ -205,11 +226,31 @@ class Settings(BaseModel):
             settings = cls(**{**defaults, **given})
         except ValidationError as error:
             raise SettingsError("; ".join(_explain(entry) for entry in error.errors())) from None
-        if settings.env == Environment.PRODUCTION and settings.secret_key is None:
+        if settings.env == Environment.PRODUCTION:
+            settings._check_for_production(is_base_url_set="base_url" in given)
+        return settings
+
+    def _check_for_production(self, *, is_base_url_set: bool) -> None:
+        """Raises `SettingsError` for what is good for a laptop only."""
+        if self.secret_key is None:
             raise SettingsError(
                 "DUOGRAPH_SECRET_KEY is not set: production needs one of 32 characters or more."
             )
-        return settings
+        if is_guessable(self.secret_key.get_secret_value()):
+            raise SettingsError(
+                "DUOGRAPH_SECRET_KEY can be guessed: make a random one, as with `openssl rand -hex 32`."
+            )
+        if not is_base_url_set:
+            raise SettingsError(
+                "DUOGRAPH_BASE_URL is not set: production needs the address where callers find REST, like "
+                "https://api.example.com/api."
+            )
+        for name in ("base_url", "auth_url"):
+            if not self.insecure_http and (getattr(self, name) or "").startswith("http:"):
+                raise SettingsError(
+                    f"{variable_of(name)} is at http, which shows passwords and tokens to the network: use "
+                    "https, or set DUOGRAPH_INSECURE_HTTP=true if nobody else can read it."
+                )
 
     @property
     def sign_in_url(self) -> str:

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from resolvers.access import Row
 from resolvers.context import Services
 from storage.clock import now
-from storage.objects.interface import ObjectStore, StoreError
+from storage.objects.interface import ObjectStore, StoreError, StoreUnavailable
 from storage.rows import insert_rows, key_of, table_of
 from storage.tables.files import UNFINISHED, DiscardedObjectRow, FileRow
 
@@ -27,7 +27,9 @@ async def remove_content(objects: ObjectStore, file: Row) -> bool:
         await objects.abort(file["upload_id"], file["path"])
         await objects.delete(file["path"])
     except StoreError as error:
-        log.warning("content of a deleted file is left for later", path=file["path"], error=str(error))
+        log.warning(
+            "content of a deleted file is left for later", file=str(file["id"]), reason=_reason(error)
+        )
         return False
     return True
 
@@ -97,8 +99,13 @@ async def drop_lost_uploads(services: Services, life: timedelta) -> bool:
     try:
         dropped = await services.objects.drop_uploads(now() - life, known)
     except StoreError as error:
-        log.warning("the object store could not be searched for lost uploads", error=str(error))
+        log.warning("the object store could not be searched for lost uploads", reason=_reason(error))
         return False
     if dropped:
         log.info("dropped uploads that no file remembers", uploads=dropped)
     return False
+
+
+def _reason(error: StoreError) -> str:
+    """What may be logged: other messages hold paths, which end in the names of files."""
+    return str(error) if isinstance(error, StoreUnavailable) else type(error).__name__

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
 
 import typer
 from redis.asyncio import Redis
@@ -10,6 +11,7 @@ from redis.exceptions import RedisError
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.output import CommandError, Json, show
+from gateway.cli.warnings import warnings_of
 from gateway.mail.task import make_transport
 from gateway.mail.transport import Down
 from gateway.setting_types import S3_SCHEME
@@ -21,33 +23,48 @@ app = typer.Typer()
 
 PATIENCE_SECONDS = 5
 
+Status = Literal["ok", "warn", "failed"]
+LABELS: dict[Status, str] = {"ok": "ok  ", "warn": "warn", "failed": "FAIL"}
+
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found; `message` says what to do where it is not `ok`."""
+    """What one check found: `ok`, `warn` or `failed`; `message` says what to do where it is not `ok`."""
 
     name: str
-    ok: bool
+    status: Status
     message: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "ok": self.status != "failed"}
+
+    @property
+    def line(self) -> str:
+        return f"{LABELS[self.status]}  {self.name}: {self.message}"
 
 
 @app.command()
-def doctor(as_json: Json = False) -> None:
+def doctor(
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that `serve` will have.")] = 1,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail for warnings too.")] = False,
+    as_json: Json = False,
+) -> None:
     """Check the settings, the database, the object store, Redis and the mail server."""
-    findings = wait_for(_examine())
-    failed = [finding.name for finding in findings if not finding.ok]
-    text = "\n".join(f"{'ok  ' if item.ok else 'FAIL'}  {item.name}: {item.message}" for item in findings)
-    show({"ok": not failed, "checks": [asdict(item) for item in findings]}, text, as_json=as_json)
-    if failed:
-        raise CommandError(f"These need your attention, as said above: {', '.join(failed)}.")
+    findings = wait_for(_examine(workers))
+    fatal = {"failed", "warn"} if strict else {"failed"}
+    faults = list(dict.fromkeys(finding.name for finding in findings if finding.status in fatal))
+    result = {"ok": not faults, "checks": [finding.as_json() for finding in findings]}
+    show(result, "\n".join(finding.line for finding in findings), as_json=as_json)
+    if faults:
+        raise CommandError(f"These need your attention, as said above: {', '.join(faults)}.")
 
 
-async def _examine() -> list[Finding]:
+async def _examine(workers: int) -> list[Finding]:
     """All findings; with settings that cannot be used there is nothing else to look at."""
     try:
         settings = read_settings()
     except CommandError as error:
-        return [Finding("settings", False, str(error))]
+        return [Finding("settings", "failed", str(error))]
     checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
         "database": _check_database,
         "read replica": _check_replica,
@@ -55,13 +72,13 @@ async def _examine() -> list[Finding]:
         "redis": _check_redis,
         "mail": _check_mail,
     }
-    findings = [Finding("settings", True, f"for {settings.env.value}")]
+    findings = [Finding("settings", "ok", f"for {settings.env.value}")]
     for name, check in checks.items():
         try:
-            findings.append(Finding(name, True, await check(settings)))
+            findings.append(Finding(name, "ok", await check(settings)))
         except CommandError as error:
-            findings.append(Finding(name, False, str(error)))
-    return findings
+            findings.append(Finding(name, "failed", str(error)))
+    return findings + [Finding(about, "warn", sentence) for about, sentence in warnings_of(settings, workers)]
 
 
 async def _check_database(settings: Settings) -> str:

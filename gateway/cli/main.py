@@ -1,5 +1,6 @@
 """The command `duograph`: finds the subcommand's module, and says in one sentence what went wrong."""
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -28,6 +29,9 @@ NOUNS = (
     "doctor",
 )
 
+# The umask of files that no other user of the machine can read.
+OWNER_ALONE = 0o077
+
 
 class Nouns(TyperGroup):
     """The subcommands, each the Typer `app` of the module of its name."""
@@ -48,6 +52,8 @@ duograph = Nouns(name="duograph", help="Run and look after a Duograph gateway.")
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Exit with 0, with 1 and a sentence on standard error, or with 2 for arguments that make no sense."""
+    # What is written holds secrets: the database, mails, uploaded files.
+    os.umask(OWNER_ALONE)
     try:
         status = duograph.main(arguments, prog_name="duograph", standalone_mode=False)
     except CommandError as error:

@@ -11,14 +11,16 @@ from typing import Annotated, Any
 import structlog
 import typer
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
 from gateway.app import create_app
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.demo import Entry, enter_demo
 from gateway.cli.output import CommandError, Json, show
+from gateway.cli.warnings import warnings_of
 from gateway.connections import patient_protocol
-from gateway.logs import configure_logs
+from gateway.logs import configure_logs, take_over_process
 from gateway.settings import Environment, LogFormat, Settings
 
 app = typer.Typer()
@@ -45,10 +47,10 @@ def serve(
     origin = f"http://{_address_of(host)}:{listener.getsockname()[1]}"
     json_logs = {"log_format": LogFormat.JSON} if as_json else {}
     settings = read_settings(base_url=f"{origin}/api", **json_logs)
-    configure_logs(settings.log_format)
+    configure_logs(settings.log_format, settings.log_level)
     entry = wait_for(_prepare(settings, demo=demo))
-    if workers > 1 and settings.redis_url is None:
-        log.warning("Each process counts its rate limits alone: set DUOGRAPH_REDIS_URL for one budget.")
+    for about, sentence in warnings_of(settings, workers):
+        log.warning(sentence, about=about)
     announcement = Announcement(origin, settings, entry)
     _run(settings, listener, workers, partial(announcement.show, as_json=as_json))
 
@@ -133,7 +135,7 @@ async def _prepare(settings: Settings, *, demo: bool) -> Entry | None:
 
 def _run(settings: Settings, listener: socket.socket, workers: int, announce: Announce) -> None:
     config = uvicorn.Config(
-        partial(create_app, settings),
+        partial(_create_app_of_process, settings),
         factory=True,
         workers=workers,
         log_config=None,
@@ -155,6 +157,13 @@ def _run(settings: Settings, listener: socket.socket, workers: int, announce: An
     server.run([listener])
     if not server.started:
         raise CommandError("The gateway could not start: the log lines above say why.")
+
+
+def _create_app_of_process(settings: Settings) -> FastAPI:
+    """The gateway in a process that has nothing else to do."""
+    app = create_app(settings)
+    take_over_process()
+    return app
 
 
 def _bind(host: str, port: int) -> socket.socket:

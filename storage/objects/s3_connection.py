@@ -95,14 +95,14 @@ class S3Connection:
 def s3_failures(path: str = "") -> Iterator[None]:
     """Turns the SDK's exceptions into those of the interface.
 
-    A caller is told the service's code at most; addresses and the rest of the message are for the log.
+    A caller is told the service's code at most; not even the log has the rest, which may repeat paths.
     """
     try:
         yield
     except ClientError as error:
         raise _meaning(error, path) from error
     except (BotoCoreError, OSError) as error:
-        log.warning("the object store failed", error=str(error))
+        log.warning("the object store failed", reason=type(error).__name__)
         raise StoreUnavailable("the object store does not answer") from error
 
 
@@ -112,5 +112,5 @@ def _meaning(error: ClientError, path: str) -> StoreError:
         return UploadUnknown()
     if code in {"NoSuchKey", "404"}:  # the latter where an answer to HEAD has no body to say more
         return ObjectMissing(path)
-    log.warning("the object store refused", error=str(error))
+    log.warning("the object store refused", code=code, operation=error.operation_name)
     return StoreUnavailable(f"the object store refused: {code}")

@@ -48,3 +48,34 @@ def test_settings_that_cannot_be_used_are_a_finding(empty: Command) -> None:
     outcome = empty.run("doctor", DUOGRAPH_RATE_LIMIT="many")
     assert outcome.stdout.startswith("FAIL  settings: DUOGRAPH_RATE_LIMIT cannot be used: ")
     assert (outcome.status, len(outcome.stdout.splitlines())) == (1, 1)
+
+
+def test_a_risk_is_a_warning_that_only_a_strict_doctor_fails_for(command: Command) -> None:
+    file = command.directory / "var" / "duograph.sqlite"
+    file.chmod(0o644)
+    risky = {
+        "DUOGRAPH_ENV": "production",
+        "DUOGRAPH_SECRET_KEY": "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA",
+        "DUOGRAPH_BASE_URL": "https://shop.example.com/api",
+        "DUOGRAPH_RATE_LIMIT": "0",
+    }
+    report = command.json("doctor", "--workers", "4", **risky)
+    assert report["ok"] is True
+    warned = [(check["name"], check["message"]) for check in report["checks"] if check["status"] == "warn"]
+    assert [name for name, _ in warned] == [
+        *("redis", "database", "settings", "settings", "mail", "object store", "database"),
+    ]
+    for variable in ("REDIS_URL", "TRUSTED_PROXIES", "SMTP_URL", "OBJECT_STORE"):
+        assert [message for _, message in warned if f"DUOGRAPH_{variable}" in message], variable
+    assert warned[-1][1].endswith("run `chmod 600 var/duograph.sqlite*`.")
+    strict = command.run("doctor", "--strict", "--workers", "4", **risky)
+    assert strict.status == 1
+    assert strict.stderr == (
+        "These need your attention, as said above: redis, database, settings, mail, object store.\n"
+    )
+    assert "\nwarn  mail: Nobody gets mail" in strict.stdout
+
+
+def test_a_laptop_has_nothing_to_be_warned_of(command: Command) -> None:
+    (command.directory / "var" / "duograph.sqlite").chmod(0o600)
+    assert command.run("doctor", "--strict").status == 0

@@ -3,47 +3,20 @@
 import json
 import re
 import shlex
-import signal
 import socket
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.cli.command import PATIENCE_SECONDS, PROGRAM, Command
+from tests.cli.command import Command
+from tests.cli.serving import logged, serving
 
 ROOT = Path(__file__).parents[2]
-
-
-@contextmanager
-def serving(command: Command, *arguments: str, **settings: str) -> Iterator[dict[str, Any]]:
-    """What a server prints once it answers; it is stopped in the end, and must say so by status 0."""
-    with (
-        (command.directory / "log").open("w") as log,
-        subprocess.Popen(
-            [*PROGRAM, "serve", "--port", "0", "--json", *arguments],
-            cwd=command.directory,
-            env=command.environ(**settings),
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        ) as process,
-    ):
-        try:
-            assert process.stdout is not None
-            yield json.loads(process.stdout.readline())
-        finally:
-            process.send_signal(signal.SIGTERM)
-            left = process.communicate(timeout=PATIENCE_SECONDS)[0]
-    assert (process.returncode, left) == (0, "")
-
-
-def logged(command: Command) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (command.directory / "log").read_text().splitlines()]
+STRONG = "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA"
+PRODUCTION = {"DUOGRAPH_SECRET_KEY": STRONG, "DUOGRAPH_BASE_URL": "https://shop.example.com/api"}
 
 
 def in_a_shell(line: str) -> Any:
@@ -144,9 +117,11 @@ def test_a_taken_port_is_refused_in_a_sentence(empty: Command) -> None:
     ("arguments", "settings", "reason"),
     [
         ((), {}, "DUOGRAPH_SECRET_KEY is not set: production needs one of 32 characters or more."),
-        (("--demo",), {"DUOGRAPH_SECRET_KEY": "k" * 32}, "--demo is for development"),
+        ((), {"DUOGRAPH_SECRET_KEY": "k" * 32}, "DUOGRAPH_SECRET_KEY can be guessed"),
+        ((), {"DUOGRAPH_SECRET_KEY": STRONG}, "DUOGRAPH_BASE_URL is not set"),
+        (("--demo",), PRODUCTION, "--demo is for development"),
     ],
-    ids=["no secret", "demo data"],
+    ids=["no secret", "a weak secret", "no address", "demo data"],
 )
 def test_production_does_not_start_as_if_it_were_a_laptop(
     empty: Command, arguments: tuple[str, ...], settings: dict[str, str], reason: str
@@ -163,3 +138,24 @@ def test_several_processes_close_what_stalls(empty: Command) -> None:
             connection.sendall(b"GET /health HTTP/1.1\r\nHost: gate")
             assert connection.recv(65_536).startswith(b"HTTP/1.1 408 ")
             assert connection.recv(65_536) == b""
+
+
+def test_a_start_warns_of_what_the_doctor_warns_of(command: Command) -> None:
+    settings = PRODUCTION | {"DUOGRAPH_ENV": "production"}
+    report = command.json("doctor", **settings)
+    told = [check["message"] for check in report["checks"] if check["status"] == "warn"]
+    with serving(command, **settings) as said:
+        assert httpx.get(said["url"] + "/ready").status_code == 200
+    warned = [line["event"] for line in logged(command) if line["level"] == "warning"]
+    assert warned == told != []
+
+
+def test_no_other_user_of_the_machine_can_read_what_is_kept(empty: Command) -> None:
+    with serving(empty, "--demo") as said:
+        token = said["demo"]["workspace_token"]
+        client = {"Authorization": f"Bearer {token}"}
+        body = {"email": "cy@example.com"}
+        assert httpx.post(f"{said['base_url']}/customers/", json=body, headers=client).status_code == 201
+    kept = list((empty.directory / "var").rglob("*"))
+    assert {path.name for path in kept} >= {"duograph.sqlite", "objects"}
+    assert [path for path in [empty.directory / "var", *kept] if path.stat().st_mode & 0o077] == []

@@ -1,14 +1,23 @@
 """Settings: what the environment may say, and what it is told when it says something else."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from secrets import token_hex, token_urlsafe
 
 import pytest
 
+from gateway.secret_strength import is_guessable
 from gateway.settings import Settings, SettingsError, describe_settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 SECRET = "k" * 32
+STRONG = "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA"
+PRODUCTION = {
+    "DUOGRAPH_ENV": "production",
+    "DUOGRAPH_SECRET_KEY": STRONG,
+    "DUOGRAPH_BASE_URL": "https://shop.example.com/api",
+}
 
 
 def test_every_setting_is_documented_with_its_default_and_description() -> None:
@@ -91,8 +100,48 @@ def test_what_cannot_be_used_is_named_and_never_repeated_where_it_may_be_secret(
 def test_production_needs_a_secret_of_its_own() -> None:
     with pytest.raises(SettingsError, match="DUOGRAPH_SECRET_KEY is not set: production needs one"):
         Settings.from_environ({"DUOGRAPH_ENV": "production"})
-    environ = {"DUOGRAPH_ENV": "production", "DUOGRAPH_SECRET_KEY": SECRET}
-    assert Settings.from_environ(environ).secret() == SECRET.encode()
+    assert Settings.from_environ(PRODUCTION).secret() == STRONG.encode()
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "a" * 32,
+        "changemechangemechangemechangeme",
+        "please-change-this-secret-key-here!!",
+        "abcdefghijklmnopqrstuvwxyz012345",
+        "0123456789abcdef0123456789abcdef",
+        "password12345password54321password",
+        "abababababababababababababababab",
+    ],
+)
+def test_production_refuses_a_secret_that_can_be_guessed(secret: str) -> None:
+    with pytest.raises(
+        SettingsError, match="DUOGRAPH_SECRET_KEY can be guessed: make a random one"
+    ) as refused:
+        Settings.from_environ(PRODUCTION | {"DUOGRAPH_SECRET_KEY": secret})
+    assert secret not in str(refused.value)
+
+
+@pytest.mark.parametrize("make", [lambda: token_hex(16), lambda: token_hex(32), lambda: token_urlsafe(24)])
+def test_a_random_secret_is_never_taken_for_one_that_can_be_guessed(make: Callable[[], str]) -> None:
+    assert not [secret for secret in (make() for _ in range(2_000)) if is_guessable(secret)]
+
+
+@pytest.mark.parametrize("name", ["DUOGRAPH_BASE_URL", "DUOGRAPH_AUTH_URL"])
+def test_production_refuses_addresses_that_show_passwords_to_the_network(name: str) -> None:
+    exposed = PRODUCTION | {name: "http://shop.example.com"}
+    with pytest.raises(SettingsError, match=f"{name} is at http, .* or set DUOGRAPH_INSECURE_HTTP=true"):
+        Settings.from_environ(exposed)
+    allowed = Settings.from_environ(exposed | {"DUOGRAPH_INSECURE_HTTP": "true"})
+    assert allowed.sign_in_url.startswith("http")
+
+
+def test_production_does_not_guess_its_own_address() -> None:
+    silent = {name: value for name, value in PRODUCTION.items() if name != "DUOGRAPH_BASE_URL"}
+    for environ in (silent, silent | {"DUOGRAPH_INSECURE_HTTP": "true"}):
+        with pytest.raises(SettingsError, match="DUOGRAPH_BASE_URL is not set: production needs"):
+            Settings.from_environ(environ, base_url="http://127.0.0.1:8000/api")
 
 
 def test_development_makes_one_secret_and_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,40 @@
+"""How requests are named in the log: by the route that took them, as a path itself may hold a secret."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import Scope
+
+from rest_compat.api import PREFIX
+
+UNMATCHED = "unmatched"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class RouteTemplates:
+    """The paths of routes, such as `/api/shares/{id}`, by what the scope says of the route taken."""
+
+    def __init__(self, routes: Iterable[BaseRoute]) -> None:
+        plain = (route for route in routes if isinstance(route, Route | Mount))
+        self._paths: dict[Any, str] = dict(map(_endpoint_and_path, plain))
+
+    def of(self, scope: Scope) -> str:
+        """Once the request was routed; `unmatched` where no route took it."""
+        route = scope.get("route")
+        if route is None:
+            return self._paths.get(scope.get("endpoint"), UNMATCHED)
+        # The route of an operation has the path that it was declared with, without the API's prefix.
+        path: str = route.path
+        return PREFIX + path
+
+
+def method_of(scope: Scope) -> str:
+    """The method; `other` for a word of the client's own."""
+    method: str = scope["method"]
+    return method if method in METHODS else "other"
+
+
+def _endpoint_and_path(route: Route | Mount) -> tuple[Any, str]:
+    """What the scope says of a plain route that was taken, and its path."""
+    return (route.endpoint if isinstance(route, Route) else route.app), route.path
