@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
+from schema.names import NAMED
 from schema.pages import ListQuery, SortedByCreation
 from schema.scalars import LARGEST_INT, Id, Int, Moment
 
@@ -31,7 +32,7 @@ def documented_scopes(scopes: frozenset[Scope]) -> Any:
     return Field(json_schema_extra={"enum": list(map(str, sorted(scopes)))})
 
 
-Comment = Annotated[str, Field(min_length=1, max_length=256, description="What the token is for.")]
+Comment = Annotated[str, Field(min_length=1, max_length=256, description="What the token is for."), NAMED]
 _SCOPES = Field(
     min_length=1,
     max_length=len(Scope),

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from schema.base import Input
+from schema.names import NAMED
 from schema.scalars import Bool, Email
 
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 12, 1000
@@ -12,7 +13,7 @@ SHORTEST_PASSWORD, LONGEST_PASSWORD = 12, 1000
 Password = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=LONGEST_PASSWORD)]
 # What is compared with something stored is held to no form: a wrong one is wrong, and no more is said.
 GivenPassword = Annotated[str, Field(max_length=LONGEST_PASSWORD)]
-UserName = Annotated[str | None, Field(min_length=1, max_length=256)]
+UserName = Annotated[str | None, Field(min_length=1, max_length=256), NAMED]
 
 
 class SignUp(Input):

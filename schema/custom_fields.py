@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
 from schema.metadata import Metadata, MetadataPairs
+from schema.names import NAMED
 from schema.pages import ListQuery, SortedByCreation
 from schema.scalars import Bool, Int
 from storage.enums import CustomFieldType
@@ -24,6 +25,7 @@ Slug = Annotated[
     ),
 ]
 Name = Annotated[str, Field(min_length=1, max_length=256, description="The name that people read.")]
+NameInput = Annotated[Name, NAMED]
 Label = Annotated[str | None, Field(max_length=1000)]
 Length = Annotated[Int | None, Field(ge=0)]
 
@@ -68,7 +70,7 @@ class SelectOptionInput(Input):
     """One choice of a `select` field."""
 
     value: Annotated[str, Field(min_length=1, max_length=256)]
-    label: Annotated[str, Field(min_length=1, max_length=256)]
+    label: Annotated[str, Field(min_length=1, max_length=256), NAMED]
 
 
 def _unique_values(options: list[SelectOptionInput]) -> list[SelectOptionInput]:
@@ -109,7 +111,7 @@ class CustomFieldCreate(Input):
 
     type: CustomFieldType
     slug: Slug
-    name: Name
+    name: NameInput
     metadata: Metadata = Field(default_factory=lambda: MetadataPairs({}))
     properties: CustomFieldPropertiesInput = CustomFieldPropertiesInput()
     workspace_id: WorkspaceIdInput = None
@@ -120,7 +122,7 @@ class CustomFieldUpdate(Update):
     """A field left out keeps its value; `metadata` and `properties` are replaced as a whole."""
 
     slug: strawberry.Maybe[Slug | None]
-    name: strawberry.Maybe[Name | None]
+    name: strawberry.Maybe[NameInput | None]
     metadata: strawberry.Maybe[Metadata | None]
     properties: strawberry.Maybe[CustomFieldPropertiesInput | None]
 

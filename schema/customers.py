@@ -11,7 +11,7 @@ from schema.addresses import BillingAddress, BillingAddressInput
 from schema.base import Input, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput, is_absent
 from schema.links import link, load, selects
-from schema.members import ExternalId, Member, MemberExternalId, PersonName
+from schema.members import ExternalId, Member, MemberExternalId, PersonName, PersonNameInput
 from schema.metadata import Metadata, MetadataFilter, MetadataPairs
 from schema.pages import COUNTED, ListQuery, check_page
 from schema.scalars import Email, Moment
@@ -115,7 +115,7 @@ class OwnerInput(Input):
     """The first member of a new customer; what is left out is the customer's own."""
 
     email: Annotated[Email | None, Field(description="The default is the customer's.")] = None
-    name: Annotated[str | None, Field(max_length=256, description="The default is the customer's.")] = None
+    name: Annotated[PersonNameInput, Field(description="The default is the customer's.")] = None
     external_id: MemberExternalId = None
 
 
@@ -126,7 +126,7 @@ class CustomerCreate(Input):
     email: CustomerEmail
     metadata: Metadata = Field(default_factory=lambda: MetadataPairs({}))
     external_id: CustomerExternalId = None
-    name: PersonName = None
+    name: PersonNameInput = None
     billing_address: BillingAddressInput | None = None
     type: Annotated[CustomerType | None, Field(description="Null means the default, `individual`.")] = (
         CustomerType.INDIVIDUAL
@@ -145,7 +145,7 @@ class CustomerUpdate(Update):
 
     metadata: strawberry.Maybe[Metadata | None]
     email: strawberry.Maybe[CustomerEmail | None]
-    name: strawberry.Maybe[PersonName]
+    name: strawberry.Maybe[PersonNameInput]
     billing_address: strawberry.Maybe[BillingAddressInput | None]
     external_id: strawberry.Maybe[CustomerExternalId]
     type: strawberry.Maybe[TypeField | None]

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from schema.base import Input, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt
+from schema.names import NAMED
 from schema.pages import ListQuery
 from schema.scalars import Email, Id
 from storage.enums import MemberRole
@@ -15,6 +16,7 @@ from storage.enums import MemberRole
 strawberry.enum(MemberRole)
 
 PersonName = Annotated[str | None, Field(max_length=256)]
+PersonNameInput = Annotated[PersonName, NAMED]
 ExternalId = Annotated[str, Field(min_length=1, max_length=256)]
 MemberEmail = Annotated[Email, Field(description="Unique within the customer, in any case.")]
 MemberExternalId = Annotated[
@@ -48,7 +50,7 @@ class MemberCreate(Input):
 
     customer_id: Id
     email: MemberEmail
-    name: PersonName = None
+    name: PersonNameInput = None
     external_id: MemberExternalId = None
     role: Role = MemberRole.MEMBER
 
@@ -60,7 +62,7 @@ class MemberUpdate(Update):
     clears: ClassVar[frozenset[str]] = frozenset({"name", "external_id"})
 
     email: strawberry.Maybe[MemberEmail | None]
-    name: strawberry.Maybe[PersonName]
+    name: strawberry.Maybe[PersonNameInput]
     external_id: strawberry.Maybe[MemberExternalId]
     role: strawberry.Maybe[Role | None]
 

@@ -11,6 +11,7 @@ from oauth.scopes import CLIENT_SCOPES, Scope
 from schema.access_tokens import documented_scopes, one_of_scopes
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceIdFilter
+from schema.names import NAMED, NOT_OURS
 from schema.pages import ListQuery, SortedByCreation
 from schema.scalars import Bool, Id, Url
 
@@ -26,6 +27,7 @@ def _check_redirect_uri(uri: str) -> str:
 ClientName = Annotated[
     str, Field(min_length=1, max_length=256, description="Shown to people who are asked to allow it.")
 ]
+ClientNameInput = Annotated[ClientName, NAMED, NOT_OURS]
 RedirectUri = Annotated[
     str,
     Field(min_length=1, max_length=2083, json_schema_extra={"format": "uri"}),
@@ -87,7 +89,7 @@ class OAuthClientCreated(Output):
 class OAuthClientCreate(Input):
     """A new client. Without a `workspace_id` it is the user's own, or that of the token's workspace."""
 
-    name: ClientName
+    name: ClientNameInput
     redirect_uris: RedirectUris
     scopes: ClientScopes
     is_public: Annotated[Bool, _IS_PUBLIC] = False
@@ -105,7 +107,7 @@ class OAuthClientUpdate(Update):
 
     clears: ClassVar[frozenset[str]] = frozenset({"client_uri", "policy_uri", "tos_uri"})
 
-    name: strawberry.Maybe[ClientName | None]
+    name: strawberry.Maybe[ClientNameInput | None]
     redirect_uris: strawberry.Maybe[RedirectUris | None]
     scopes: strawberry.Maybe[ClientScopes | None]
     client_uri: strawberry.Maybe[ClientUri]

@@ -12,7 +12,7 @@ from schema.base import Input, Output, Resource, Update, graphql_input, graphql_
 from schema.customers import CustomerProfile
 from schema.fields import CreatedAt
 from schema.file_share_sessions import FileShareVisit
-from schema.members import Member, MemberEmail, PersonName, Role
+from schema.members import Member, MemberEmail, PersonNameInput, Role
 from schema.pages import CreatedAtSorting, ListQuery, SortedByCreation
 from schema.scalars import Email, Id, Moment
 from schema.shares import ShareOffer, ShareSorting
@@ -122,7 +122,7 @@ class PortalCustomerUpdate(Update):
 
     clears: ClassVar[frozenset[str]] = frozenset({"name"})
 
-    name: strawberry.Maybe[PersonName]
+    name: strawberry.Maybe[PersonNameInput]
     billing_address: strawberry.Maybe[BillingAddressInput | None]
 
 
@@ -198,7 +198,7 @@ class PortalMemberCreate(Input):
     """A new member of the customer's team."""
 
     email: MemberEmail
-    name: PersonName = None
+    name: PersonNameInput = None
     role: Role = MemberRole.MEMBER
 
 
@@ -209,5 +209,5 @@ class PortalMemberUpdate(Update):
     clears: ClassVar[frozenset[str]] = frozenset({"name"})
 
     email: strawberry.Maybe[MemberEmail | None]
-    name: strawberry.Maybe[PersonName]
+    name: strawberry.Maybe[PersonNameInput]
     role: strawberry.Maybe[Role | None]

@@ -13,6 +13,7 @@ from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter,
 from schema.files import File
 from schema.links import link, load
 from schema.metadata import Metadata, MetadataFilter, MetadataPairs
+from schema.names import NAMED_BY_3
 from schema.pages import ListQuery
 from schema.prices import Price, PriceInput
 from schema.scalars import Bool, Id
@@ -22,6 +23,7 @@ from storage.enums import Visibility
 strawberry.enum(Visibility)
 
 ShareName = Annotated[str, Field(min_length=3, max_length=256, description="Shown in the storefront.")]
+ShareNameInput = Annotated[ShareName, NAMED_BY_3]
 ShareDescription = Annotated[str | None, Field(max_length=65_536, description="Shown below the name.")]
 VisibilityField = Annotated[Visibility, Field(description="Who can find it: only public shares are listed.")]
 IsArchived = Annotated[Bool, Field(description="An archived share can no longer be purchased.")]
@@ -93,7 +95,7 @@ class Share(ShareOffer):
 class ShareCreate(Input):
     """A new share."""
 
-    name: ShareName
+    name: ShareNameInput
     prices: Prices
     metadata: Metadata = Field(default_factory=lambda: MetadataPairs({}))
     description: ShareDescription = None
@@ -110,7 +112,7 @@ class ShareUpdate(Update):
     clears: ClassVar[frozenset[str]] = frozenset({"description"})
 
     metadata: strawberry.Maybe[Metadata | None]
-    name: strawberry.Maybe[ShareName | None]
+    name: strawberry.Maybe[ShareNameInput | None]
     description: strawberry.Maybe[ShareDescription]
     is_archived: strawberry.Maybe[IsArchived | None]
     visibility: strawberry.Maybe[VisibilityField | None]

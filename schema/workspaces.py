@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt
+from schema.names import NAMED_BY_3
 from schema.pages import ListQuery
 from schema.scalars import Email, Moment, StoredEmail, Url
 from schema.workspace_settings import (
@@ -37,6 +38,7 @@ WorkspaceName = Annotated[
         min_length=3, max_length=256, description="Shown in the storefront, the customer portal and e-mails."
     ),
 ]
+WorkspaceNameInput = Annotated[WorkspaceName, NAMED_BY_3]
 WorkspaceSlug = Annotated[
     str,
     Field(
@@ -109,7 +111,7 @@ class Workspace(WorkspaceItem):
 class WorkspaceCreate(Input):
     """A new workspace."""
 
-    name: WorkspaceName
+    name: WorkspaceNameInput
     slug: WorkspaceSlug
     avatar_url: AvatarUrl = None
     email: PublicEmail = None
@@ -129,7 +131,7 @@ class WorkspaceUpdate(Update):
 
     clears: ClassVar[frozenset[str]] = frozenset({"avatar_url", "email", "website"})
 
-    name: strawberry.Maybe[WorkspaceName | None]
+    name: strawberry.Maybe[WorkspaceNameInput | None]
     avatar_url: strawberry.Maybe[AvatarUrl]
     email: strawberry.Maybe[PublicEmail]
     website: strawberry.Maybe[Website]

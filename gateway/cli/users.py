@@ -3,7 +3,6 @@
 from typing import Annotated, Any
 
 import typer
-from pydantic import Field
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked
@@ -12,7 +11,7 @@ from gateway.settings import Settings
 from oauth.password_strength import is_easy_to_guess
 from resolvers.accounts import create_user
 from resolvers.new_passwords import EASY_TO_GUESS
-from schema.accounts import Password
+from schema.accounts import Password, UserName
 from schema.base import Input
 from schema.scalars import Email
 from storage.rows import Duplicate
@@ -25,7 +24,7 @@ class UserCreate(Input):
 
     email: Email
     password: Password
-    name: Annotated[str | None, Field(min_length=1, max_length=256)] = None
+    name: UserName = None
 
 
 @app.command()

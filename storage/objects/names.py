@@ -1,33 +1,26 @@
 """How files are named: safe names, paths in the object store, readable sizes and Content-Disposition."""
 
 import re
-import unicodedata
 from urllib.parse import quote
 from uuid import UUID
+
+from storage.visible_text import without_hidden
 
 LONGEST_NAME_BYTES = 255
 LONGEST_SUFFIX_BYTES = 32
 NAMELESS = "file"
 
-# Marks that reorder what is displayed, so that "gpj.exe" reads as "exe.jpg".
-REORDERING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
-
 
 def safe_name(name: str) -> str:
-    """The name without path separators, `..`, control characters, lone surrogates and reordering marks.
+    """The name without path separators, `..`, and what hides or reorders (`without_hidden`).
 
     At most 255 bytes of UTF-8, and so at most 255 characters; the extension outlives the cut. Never empty,
     never only dots. A safe name is its own safe name.
     """
-    printable = "".join(
-        character
-        for character in name
-        if character not in REORDERING and unicodedata.category(character) not in UNPRINTABLE
-    )
-    segments = (segment for segment in re.split(r"[/\\]", printable) if segment != "..")
+    segments = (segment for segment in re.split(r"[/\\]", without_hidden(name)) if segment != "..")
     joined = re.sub(r"\.{2,}", ".", "".join(segments)).strip()
-    shortened = _shorten(joined)
+    # A cut may leave half of what is joined.
+    shortened = without_hidden(_shorten(joined))
     return shortened if shortened.strip(". ") else NAMELESS
 
 

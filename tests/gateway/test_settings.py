@@ -116,9 +116,7 @@ def test_production_needs_a_secret_of_its_own() -> None:
     ],
 )
 def test_production_refuses_a_secret_that_can_be_guessed(secret: str) -> None:
-    with pytest.raises(
-        SettingsError, match="DUOGRAPH_SECRET_KEY can be guessed: make a random one"
-    ) as refused:
+    with pytest.raises(SettingsError, match="DUOGRAPH_SECRET_KEY can be guessed: ") as refused:
         Settings.from_environ(PRODUCTION | {"DUOGRAPH_SECRET_KEY": secret})
     assert secret not in str(refused.value)
 
