@@ -14,9 +14,6 @@ def warnings_of(settings: Settings, workers: int) -> Iterator[tuple[str, str]]:
     yield from _about_processes(settings, workers)
     if settings.env == Environment.PRODUCTION:
         yield from _about_production(settings)
-    path = settings.sqlite_path
-    if path is not None and path.exists() and path.stat().st_mode & READABLE_BY_OTHERS:
-        yield "database", f"Other users of this machine can read {path}: run `chmod 600 {path}*`."
 
 
 def _about_processes(settings: Settings, workers: int) -> Iterator[tuple[str, str]]:
@@ -54,3 +51,6 @@ def _about_production(settings: Settings) -> Iterator[tuple[str, str]]:
             f"Files are kept in {place}, below the directory that this was started in: set "
             "DUOGRAPH_OBJECT_STORE to s3://BUCKET or to a path that begins with /.",
         )
+    path = settings.sqlite_path
+    if path is not None and path.exists() and path.stat().st_mode & READABLE_BY_OTHERS:
+        yield "database", f"Other users of this machine can read {path}: run `chmod 600 {path}*`."

@@ -77,5 +77,4 @@ def test_a_risk_is_a_warning_that_only_a_strict_doctor_fails_for(command: Comman
 
 
 def test_a_laptop_has_nothing_to_be_warned_of(command: Command) -> None:
-    (command.directory / "var" / "duograph.sqlite").chmod(0o600)
     assert command.run("doctor", "--strict").status == 0
