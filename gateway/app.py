@@ -24,12 +24,9 @@ from gateway.media import media_routes
 from gateway.middleware import CallerMiddleware
 from gateway.objects import object_routes
 from gateway.origins import origin_of
-<<<<<<< HEAD
 from gateway.paths import PathMiddleware
-=======
 from gateway.response_headers import ResponseHeadersMiddleware
 from gateway.route_templates import RouteTemplates
->>>>>>> e695835 (Log no value that somebody sent, complete every answer's headers, and have production reached by https)
 from gateway.settings import Settings
 from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.authorize import authorize_routes

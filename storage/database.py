@@ -103,7 +103,6 @@ def _make_engine(url: str, pool_size: int) -> AsyncEngine:
             parsed,
             hide_parameters=True,
             module=SqliteDriver(),
-            hide_parameters=True,
             connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
             pool_size=pool_size,
             # What others write makes a connection forget the pages that it knows: writers share the last one.
