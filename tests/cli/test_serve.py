@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.command import Command
+from tests.cli.command import PATIENCE_SECONDS, Command
 from tests.cli.serving import logged, serving
 
 ROOT = Path(__file__).parents[2]
