@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any, get_args
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from pydantic import AfterValidator, BaseModel
@@ -107,7 +107,7 @@ async def test_a_name_from_before_stays_readable_and_the_rest_can_change(surface
     share = await surface.create_share(data={"name": "Report", "prices": FREE})
     shares, kept = table_of(ShareRow), "a\u202eb\u200b"
     async with gateway.database.write() as connection:
-        await connection.execute(update(shares).where(shares.c.id == share["id"]).values(name=kept))
+        await connection.execute(update(shares).where(shares.c.id == UUID(share["id"])).values(name=kept))
     assert (await surface.get_share(id=share["id"]))["name"] == kept
     changed = await surface.update_share(id=share["id"], data={"description": "New"})
     assert changed["name"] == kept
