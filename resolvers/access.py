@@ -17,6 +17,7 @@ from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
 from storage.tables.file_share_sessions import FileShareSessionRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthConsentRow
+from storage.tables.second_factors import PasskeyRow
 from storage.tables.shares import ShareRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
@@ -110,6 +111,11 @@ def _visible_consents(principal: Principal) -> ColumnElement[bool]:
     return table_of(OAuthConsentRow).c.user_id == principal.user_id if _is_user(principal) else false()
 
 
+def _visible_passkeys(principal: Principal) -> ColumnElement[bool]:
+    """The user's own."""
+    return table_of(PasskeyRow).c.user_id == principal.user_id if _is_user(principal) else false()
+
+
 def _is_user(principal: Principal) -> bool:
     return principal.workspace_id is None and principal.user_id is not None
 
@@ -118,6 +124,7 @@ _OWN_CONDITIONS: Mapping[type[SQLModel], Callable[[Principal], ColumnElement[boo
     CredentialRow: _visible_credentials,
     OAuthClientRow: _visible_clients,
     OAuthConsentRow: _visible_consents,
+    PasskeyRow: _visible_passkeys,
 }
 
 

@@ -29,11 +29,14 @@ from resolvers import (
     members,
     metrics,
     oauth_clients,
+    passkeys,
     personal_access_tokens,
     portal,
     portal_members,
     portal_sessions,
+    second_factors,
     shares,
+    totp,
     viewer,
     workspace_access_tokens,
     workspace_members,
@@ -73,6 +76,9 @@ class Query:
     personal_access_tokens = expose(personal_access_tokens.list_personal_access_tokens)
     browser_session = expose(browser_sessions.get_browser_session)
     browser_sessions = expose(browser_sessions.list_browser_sessions)
+    passkey = expose(passkeys.get_passkey)
+    passkeys = expose(passkeys.list_passkeys)
+    second_factors = expose(second_factors.get_second_factors)
     custom_field = expose(custom_fields.get_custom_field)
     custom_fields = expose(custom_fields.list_custom_fields)
     customer = expose(customers.get_customer)
@@ -112,6 +118,9 @@ class Mutation:
     update_personal_access_token = expose(personal_access_tokens.update_personal_access_token)
     delete_personal_access_token = expose(personal_access_tokens.delete_personal_access_token)
     delete_browser_session = expose(browser_sessions.delete_browser_session)
+    update_passkey = expose(passkeys.update_passkey)
+    delete_passkey = expose(passkeys.delete_passkey)
+    delete_totp = expose(totp.delete_totp)
     create_custom_field = expose(custom_fields.create_custom_field)
     update_custom_field = expose(custom_fields.update_custom_field)
     delete_custom_field = expose(custom_fields.delete_custom_field)

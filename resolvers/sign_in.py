@@ -1,7 +1,6 @@
 """Signing up, in and out: what a person does in a browser. On no surface, but under the same rules."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 
 from sqlalchemy import select
@@ -15,7 +14,6 @@ from resolvers.browser_sessions import (
     IN_A_BROWSER,
     end_session,
     end_sessions,
-    renew_session,
     start_session,
 )
 from resolvers.context import Context
@@ -24,6 +22,7 @@ from resolvers.known_browsers import find_token, renew_token
 from resolvers.mailed_links import end_links, mail_link
 from resolvers.new_passwords import hash_new_password
 from resolvers.operations import public, requires
+from resolvers.second_steps import PendingSignIn, begin_second_step
 from resolvers.sign_in_attempts import (
     NOTIFIED_FROM,
     Subject,
@@ -32,7 +31,7 @@ from resolvers.sign_in_attempts import (
     forget_attempts,
     may_notify,
 )
-from schema.accounts import PasswordChange, PasswordConfirmation, SignIn, SignUp
+from schema.accounts import PasswordChange, SignIn, SignUp
 from schema.errors import Invalid, problem
 from storage.enums import LinkPurpose
 from storage.rows import Duplicate, Values, table_of, update_row
@@ -81,16 +80,18 @@ async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession
 
 
 @public("it is how one comes by a credential", restricted=True)
-async def sign_in(ctx: Context, data: SignIn, browser: Browser) -> OpenedSession:
+async def sign_in(ctx: Context, data: SignIn, browser: Browser) -> OpenedSession | PendingSignIn:
     """A new session in the place of the one that the browser had.
 
-    Raises `Invalid`, the same and after the same time for an unknown address and a wrong password, and
-    `RateLimited` after too many of them, for both too.
+    A user with a second factor gets a step in which to show it instead. Raises `Invalid`, the same and after
+    the same time for an unknown address and a wrong password, and `RateLimited` after too many of them, for
+    both too.
     """
     user = await check_password(ctx, data, browser)
     async with ctx.services.database.write() as connection:
         await lock_unchanged(connection, user)
-        return await open_session(connection, ctx, user, browser)
+        pending = await begin_second_step(connection, user, browser.authorization_digest)
+        return pending or await open_session(connection, ctx, user, browser)
 
 
 async def check_password(ctx: Context, data: SignIn, browser: Browser) -> Values:
@@ -131,21 +132,6 @@ async def open_session(
     return OpenedSession(credential, renew_token(ctx, user, browser.known_tokens))
 
 
-@requires(None, kinds=IN_A_BROWSER)
-async def confirm_password(ctx: Context, data: PasswordConfirmation) -> datetime:
-    """When the user proved again who they are: the session may hand out access for an hour from then.
-
-    Raises `Invalid` for a wrong password.
-    """
-    await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
-    user = await _find_own(ctx)
-    if not await _is_own(ctx, user, data.password):
-        raise Invalid([problem(("data", "password"), "This is not your password", "credentials")])
-    async with ctx.services.database.write() as connection:
-        await lock_unchanged(connection, user)
-        return await renew_session(connection, ctx.principal.credential_id)
-
-
 async def sign_out(ctx: Context, session: str) -> None:
     """End the session with this text."""
     async with ctx.services.database.write() as connection:
@@ -161,8 +147,8 @@ async def change_password(ctx: Context, data: PasswordChange, known_tokens: str 
     Raises `Invalid` for a wrong current password and for a new one that is easy to guess.
     """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
-    user = await _find_own(ctx)
-    if not await _is_own(ctx, user, data.current_password):
+    user = await find_own_user(ctx)
+    if not await is_own_password(ctx, user, data.current_password):
         raise _not_current()
     password_hash = await hash_new_password(data.new_password, user["email"], user["name"], "new_password")
     async with ctx.change() as unit:
@@ -187,7 +173,7 @@ async def _tell_owner(ctx: Context, subject: Subject, user: Values) -> None:
             await mail_wrong_passwords(unit, user)
 
 
-async def _is_own(ctx: Context, user: Values, password: str) -> bool:
+async def is_own_password(ctx: Context, user: Values, password: str) -> bool:
     """Whether it is the password of the session's user. Raises `RateLimited` after too many wrong ones."""
     subject = Subject.of(ctx, "session", str(ctx.principal.credential_id))
     await count_attempt(ctx, subject)
@@ -198,7 +184,7 @@ async def _is_own(ctx: Context, user: Values, password: str) -> bool:
     return True
 
 
-async def _find_own(ctx: Context) -> Values:
+async def find_own_user(ctx: Context) -> Values:
     """The user of the browser session."""
     wanted = select(_users).where(_users.c.id == ctx.principal.user_id)
     async with ctx.read() as connection:

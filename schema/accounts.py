@@ -31,12 +31,6 @@ class SignIn(Input):
     password: GivenPassword
 
 
-class PasswordConfirmation(Input):
-    """What proves that it is still the user who sits at the browser."""
-
-    password: GivenPassword
-
-
 class ForgottenPassword(Input):
     """Whose password is forgotten."""
 

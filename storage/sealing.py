@@ -28,11 +28,15 @@ class Purpose(StrEnum):
     LIST_CURSOR = "duograph list cursor"
     NOTICE = "duograph notice"
     OBJECT_URL = "duograph object URL"
+    PASSKEY_CHALLENGE = "duograph passkey challenge"
     PORTAL_CODE = "duograph portal code"
     PORTAL_RECIPIENT = "duograph portal recipient"
+    RECOVERY_CODE = "duograph recovery code"
     REFRESH_ANSWER = "duograph refresh answer"
     SIGN_IN_SUBJECT = "duograph sign-in subject"
     SIGNING_KEY = "duograph signing keys"
+    TOTP = "duograph TOTP"
+    TOTP_ENROLMENT = "duograph TOTP enrolment"
 
 
 class Unreadable(Exception):

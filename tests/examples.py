@@ -7,6 +7,8 @@ from uuid import UUID, uuid4
 
 from oauth.consents import remember
 from resolvers.browser_sessions import start_session
+from storage.rows import insert_row
+from storage.tables.second_factors import PasskeyRow, TotpSecretRow
 from tests.conftest import Tenant
 from tests.surfaces import Surface
 from tests.uploads import completion, new_file, put_parts, upload_image
@@ -33,6 +35,7 @@ class World:
     workspace_token: str
     personal_token: str
     browser_session: str
+    passkey: str
     workspace_member: str
     oauth_client: str
     authorized_application: str
@@ -94,10 +97,21 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
         workspace_token=token["workspace_access_token"]["id"],
         personal_token=personal["personal_access_token"]["id"],
         browser_session=browser_session["id"],
+        passkey=await add_factors(user, tenant.user_id),
         workspace_member=invited["id"],
         oauth_client=client["oauth_client"]["id"],
         authorized_application=allowed,
     )
+
+
+async def add_factors(user: Surface, user_id: str) -> str:
+    """Give the user an authenticator app and a passkey, as the pages do; gives the passkey's id."""
+    owner, text = UUID(user_id), uuid4().hex
+    async with user.app.state.services.database.write() as connection:
+        await insert_row(connection, TotpSecretRow, user_id=owner, sealed="", last_step=0)
+        values = {"name": "Phone", "credential_id": text, "public_key": "", "transports": ["internal"]}
+        row = await insert_row(connection, PasskeyRow, user_id=owner, **values)
+    return str(row["id"])
 
 
 async def allow(user: Surface, user_id: str, oauth_client_id: str) -> str:
@@ -238,6 +252,12 @@ EXAMPLES: dict[str, Arguments] = {
     "list_browser_sessions": lambda world: {},
     "get_browser_session": lambda world: {"id": world.browser_session},
     "delete_browser_session": lambda world: {"id": world.browser_session},
+    "get_second_factors": lambda world: {},
+    "delete_totp": lambda world: {},
+    "list_passkeys": lambda world: {},
+    "get_passkey": lambda world: {"id": world.passkey},
+    "update_passkey": lambda world: {"id": world.passkey, "data": {"name": "Laptop"}},
+    "delete_passkey": lambda world: {"id": world.passkey},
 }
 
 # Operations on what is the caller's own, whoever calls: there is no other tenant's row to reach.
@@ -255,6 +275,7 @@ OWN = {
     "update_portal_customer",
     "create_portal_member",
     "list_browser_sessions",
+    "get_second_factors",
 }
 
 # Operations on what is a user's own, which a workspace's token has nothing to do with.
@@ -263,3 +284,6 @@ PERSONAL = {
     for name in EXAMPLES
     if any(noun in name for noun in ("personal", "authorized_application", "browser_session"))
 }
+
+# Operations that only a browser in which the user is signed in can do.
+IN_A_BROWSER = {name for name in EXAMPLES if any(noun in name for noun in ("passkey", "totp", "factor"))}

@@ -19,15 +19,17 @@ from tests.report_keys import serve_keys
 
 
 @contextmanager
-def serve(database_url: str, objects: Path, **settings: Any) -> Iterator[tuple[str, Tenant]]:
-    """The address of a running gateway and a tenant of it."""
+def serve(
+    database_url: str, objects: Path, host: str = "127.0.0.1", **settings: Any
+) -> Iterator[tuple[str, Tenant]]:
+    """The address of a running gateway and a tenant of it; `host` is its name on this machine."""
     with serve_keys() as keys:
-        yield from _serve(database_url, objects, secret_scanning_keys_url=keys.url, **settings)
+        yield from _serve(database_url, objects, host, secret_scanning_keys_url=keys.url, **settings)
 
 
-def _serve(database_url: str, objects: Path, **settings: Any) -> Iterator[tuple[str, Tenant]]:
+def _serve(database_url: str, objects: Path, host: str, **settings: Any) -> Iterator[tuple[str, Tenant]]:
     listener = socket.create_server(("127.0.0.1", 0))
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    address = f"http://{host}:{listener.getsockname()[1]}"
     made_settings = Settings(
         **{
             "database_url": database_url,

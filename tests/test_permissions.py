@@ -8,12 +8,14 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import select
 
+from gateway.web.cookies import SESSION
 from oauth.principals import PrincipalKind
+from resolvers.browser_sessions import start_session
 from rest_compat.api import operation_routes
 from storage.tables.registry import METADATA
 from tests.conftest import make_tenant, make_token
-from tests.examples import EXAMPLES, OWN, PERSONAL, make_world
-from tests.surfaces import Refused, Rest
+from tests.examples import EXAMPLES, IN_A_BROWSER, OWN, PERSONAL, make_world
+from tests.surfaces import Refused, Rest, Surface
 
 OPERATIONS = sorted(EXAMPLES)
 PUBLIC = {name for name, route in operation_routes().items() if route.operation.why_public}
@@ -47,11 +49,15 @@ async def built(gateway):
     return await build(gateway)
 
 
-def token_for(tenant: Any, name: str, customer_token: str) -> str:
-    """The tenant's token of the kind that the operation takes."""
+async def caller_for(caller: Any, gateway: Any, tenant: Any, name: str, customer_token: str) -> Surface:
+    """A caller with the tenant's credential of the kind that the operation takes."""
+    if name in IN_A_BROWSER:
+        async with gateway.database.write() as connection:
+            session = await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+        return caller(None).with_headers(cookie=f"{SESSION}={session.text}", sec_fetch_site="same-origin")
     if name in PORTAL:
-        return customer_token
-    return tenant.personal_token if name in PERSONAL else tenant.token
+        return caller(customer_token)
+    return caller(tenant.personal_token if name in PERSONAL else tenant.token)
 
 
 async def make_customer_token(gateway: Any, tenant: Any) -> str:
@@ -80,7 +86,8 @@ def test_every_operation_has_an_example():
 @pytest.mark.parametrize("name", CLOSED)
 async def test_everything_can_be_done_with_ones_own(name, gateway, caller):
     tenant, world = await build(gateway)
-    await caller(token_for(tenant, name, world.customer_token)).ask(name, EXAMPLES[name](world))
+    own = await caller_for(caller, gateway, tenant, name, world.customer_token)
+    await own.ask(name, EXAMPLES[name](world))
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -89,7 +96,8 @@ async def test_another_workspace_reaches_nothing_and_changes_nothing(
 ):
     tenant, world = built
     before = await rows_of(gateway, tenant)
-    outsider = caller(token_for(other_tenant, name, await make_customer_token(gateway, other_tenant)))
+    customer_token = await make_customer_token(gateway, other_tenant)
+    outsider = await caller_for(caller, gateway, other_tenant, name, customer_token)
     if name in OWN or (name.startswith("list_") and "workspace_id" not in EXAMPLES[name](world)):
         answer = await outsider.ask(name, EXAMPLES[name](world))
         assert not world.ids & set(json.dumps(answer.value).split('"'))
@@ -130,4 +138,4 @@ async def test_a_token_without_the_scope_is_told_which_would_do(name, built, gat
     if refused.value.code == "insufficient_scope":
         assert operation.scope in refused.value.detail
     else:
-        assert name in PERSONAL | PORTAL
+        assert name in PERSONAL | PORTAL | IN_A_BROWSER

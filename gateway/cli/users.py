@@ -5,12 +5,13 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.database import migrated, read_settings, wait_for
-from gateway.cli.input import checked
+from gateway.cli.input import checked, user_of
 from gateway.cli.output import CommandError, Json, noun, show
 from gateway.settings import Settings
 from oauth.password_strength import is_easy_to_guess
 from resolvers.accounts import create_user
 from resolvers.new_passwords import EASY_TO_GUESS
+from resolvers.second_factors import reset_factors
 from schema.accounts import Password, UserName
 from schema.base import Input
 from schema.scalars import Email
@@ -41,6 +42,31 @@ def create(
     user = wait_for(_create(read_settings(), data))
     result = {"id": str(user["id"]), "email": user["email"]}
     show(result, f"Made the user {user['email']} ({user['id']}).", as_json=as_json)
+
+
+@app.command("reset-factors")
+def reset(
+    email: Annotated[str, typer.Argument(help="The address of a user who lost every second factor.")],
+    as_json: Json = False,
+) -> None:
+    """Remove a user's authenticator app, passkeys and recovery codes: the password alone signs in then."""
+    result = wait_for(_reset(read_settings(), email))
+    removed = f"{result['passkeys']} passkeys and {result['recovery_codes']} unused recovery codes"
+    app_too = "an authenticator app, " if result["totp"] else ""
+    show(result, f"Removed {app_too}{removed} of {result['email']}, who is told by mail.", as_json=as_json)
+
+
+async def _reset(settings: Settings, email: str) -> dict[str, Any]:
+    async with migrated(settings) as database, database.write() as connection:
+        user = await user_of(connection, email)
+        state = await reset_factors(connection, settings.sign_in_url, user["id"])
+        return {
+            "id": str(user["id"]),
+            "email": user["email"],
+            "totp": state.totp_created_at is not None,
+            "passkeys": state.passkeys,
+            "recovery_codes": state.recovery_codes,
+        }
 
 
 async def _create(settings: Settings, data: UserCreate) -> dict[str, Any]:

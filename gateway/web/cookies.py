@@ -11,6 +11,7 @@ SESSION = "duograph_session"
 VISITOR = "duograph_visitor"
 NOTICE = "duograph_notice"
 KNOWN = "duograph_known"
+SECOND_STEP = "duograph_second_step"
 
 
 @dataclass(frozen=True)

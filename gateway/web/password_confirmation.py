@@ -6,16 +6,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.web.forms import Form
-from gateway.web.visits import (
-    CONFIRMATION,
-    CONFIRMATION_PATH,
-    Visit,
-    local_path,
-    page,
-    renamed,
-    show_confirmation,
-)
-from resolvers.sign_in import confirm_password
+from gateway.web.visits import CONFIRMATION_PATH, Visit, confirm, local_path, page, show_confirmation
 from schema.errors import Invalid
 
 
@@ -27,14 +18,16 @@ def password_confirmation_routes() -> list[Route]:
 
 
 async def show(visit: Visit) -> Response:
-    return show_confirmation(visit, Form.of(next=local_path(visit.request.query_params.get("next", ""))))
+    return await show_confirmation(
+        visit, Form.of(next=local_path(visit.request.query_params.get("next", "")))
+    )
 
 
 async def take(visit: Visit) -> Response:
     """Note that the user has proved who they are, and go on."""
     form = await visit.form()
     try:
-        await visit.call(confirm_password, data={"password": form.raw(CONFIRMATION)})
+        await confirm(visit, form)
     except Invalid as invalid:
-        return show_confirmation(visit, form.refused(renamed(invalid)), 422)
-    return visit.redirect(local_path(form.raw("next")), "Your password is confirmed for an hour.")
+        return await show_confirmation(visit, form.refused(invalid), 422)
+    return visit.redirect(local_path(form.raw("next")), "Thank you: you are not asked again for an hour.")

@@ -10,15 +10,19 @@ from gateway.web.address_confirmation import address_confirmation_routes
 from gateway.web.forgotten_password import forgotten_password_routes
 from gateway.web.oauth_clients import oauth_client_routes
 from gateway.web.password_confirmation import password_confirmation_routes
-from gateway.web.sign_in import sign_in_routes
+from gateway.web.second_step import second_step_routes
+from gateway.web.security import security_routes
+from gateway.web.sign_in import Entrance, sign_in_routes
 from gateway.web.workspace_members import member_routes
 from gateway.web.workspaces import workspace_routes
 
 
 def settings_routes(*, sign_up_open: bool) -> list[Route]:
     """Sign-up (where it is open), sign-in, workspaces with their settings, and the user's account."""
+    entrance = Entrance(sign_up_open)
     return [
-        *sign_in_routes(sign_up_open=sign_up_open),
+        *sign_in_routes(entrance),
+        *second_step_routes(entrance),
         *address_confirmation_routes(),
         *forgotten_password_routes(),
         *password_confirmation_routes(),
@@ -27,4 +31,5 @@ def settings_routes(*, sign_up_open: bool) -> list[Route]:
         *access_token_routes(),
         *oauth_client_routes(),
         *account_routes(),
+        *security_routes(),
     ]

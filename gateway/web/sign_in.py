@@ -5,34 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.discovery import AUTHORIZE_PATH
-from gateway.web.cookies import KNOWN, SESSION, VISITOR
+from gateway.web.cookies import KNOWN, SECOND_STEP, SESSION, VISITOR
 from gateway.web.forms import Form
 from gateway.web.visits import SIGN_IN_PATH, Visit, local_path, page
 from oauth.reauthentication import digest_of, read_pairs
 from resolvers.browser_sessions import LIFE
+from resolvers.factor_sign_in import passkey_sign_in_options
 from resolvers.known_browsers import DAYS_KEPT
+from resolvers.second_steps import LIFE as SECOND_STEP_LIFE
+from resolvers.second_steps import PendingSignIn
 from resolvers.sign_in import Browser, OpenedSession, sign_in, sign_out, sign_up
 from schema.accounts import SHORTEST_PASSWORD
 from schema.errors import Invalid
 
 SIGN_UP_PATH, SIGN_OUT_PATH = "/sign-up", "/sign-out"
+SECOND_STEP_PATH, PASSKEY_PATH = "/sign-in/second-step", "/sign-in/passkey"
 SIGNED_UP = "Your account is ready. We have mailed you a link: follow it to confirm your address."
 
 
-def sign_in_routes(*, sign_up_open: bool) -> list[Route]:
-    """`sign_up_open` says whether anyone may sign up."""
-    entrance = Entrance(sign_up_open)
+def sign_in_routes(entrance: Entrance) -> list[Route]:
+    """Sign-up (where it is open), sign-in and sign-out."""
     routes = [
         Route(SIGN_IN_PATH, page(entrance.show_sign_in, anyone=True)),
         Route(SIGN_IN_PATH, page(entrance.take_sign_in, anyone=True), methods=["POST"]),
         Route(SIGN_OUT_PATH, page(leave, anyone=True), methods=["POST"]),
     ]
-    if sign_up_open:
+    if entrance.sign_up_open:
         routes += [
             Route(SIGN_UP_PATH, page(entrance.show_sign_up, anyone=True)),
             Route(SIGN_UP_PATH, page(entrance.take_sign_up, anyone=True), methods=["POST"]),
@@ -52,24 +56,26 @@ class Entrance:
         if visit.user is not None and "again" not in visit.request.query_params:
             return visit.redirect(next_path)
         email = None if visit.user is None else visit.user.email
-        return self._show(visit.as_visitor(), "sign_in.html", Form.of(next=next_path, email=email))
+        return self.show(visit.as_visitor(), "sign_in.html", Form.of(next=next_path, email=email))
 
     async def take_sign_in(self, visit: Visit) -> Response:
         return await self._take(visit.as_visitor(), "sign_in.html", sign_in, ("email",))
 
     async def show_sign_up(self, visit: Visit) -> Response:
-        return self._show(visit.as_visitor(), "sign_up.html", Form.of(next=_next_path(visit)))
+        return self.show(visit.as_visitor(), "sign_up.html", Form.of(next=_next_path(visit)))
 
     async def take_sign_up(self, visit: Visit) -> Response:
         names = ("email", "name")
         return await self._take(visit.as_visitor(), "sign_up.html", sign_up, names, SIGNED_UP)
 
-    def _show(self, visit: Visit, template: str, form: Form, status_code: int = 200) -> Response:
+    def show(self, visit: Visit, template: str, form: Form, status_code: int = 200) -> Response:
+        """The page with what was sent and what is wrong with it."""
         return visit.render(
             template,
             status_code=status_code,
             form=form,
             sign_up_open=self.sign_up_open,
+            options=passkey_sign_in_options(visit.ctx, visit.visitor),
             shortest_password=SHORTEST_PASSWORD,
         )
 
@@ -84,19 +90,15 @@ class Entrance:
         form = await visit.form()
         data = {name: value for name in names if (value := form.optional(name)) is not None}
         next_path = local_path(form.raw("next"))
-        browser = Browser(
-            session=visit.session,
-            user_agent=visit.request.headers.get("user-agent"),
-            authorization_digest=_authorization_digest(next_path),
-            known_tokens=visit.cookies.read(visit.request, KNOWN) or "",
-        )
         try:
             opened = await visit.call(
-                resolver, data=data | {"password": form.raw("password")}, browser=browser
+                resolver, data=data | {"password": form.raw("password")}, browser=browser_of(visit, next_path)
             )
         except Invalid as invalid:
-            return self._show(visit, template, form.refused(invalid), 422)
-        return _enter(visit, opened, next_path, notice)
+            return self.show(visit, template, form.refused(invalid), 422)
+        if isinstance(opened, PendingSignIn):
+            return _to_second_step(visit, opened, next_path)
+        return enter(visit, opened, next_path, notice)
 
 
 async def leave(visit: Visit) -> Response:
@@ -114,6 +116,16 @@ def _next_path(visit: Visit) -> str:
     return local_path(visit.request.query_params.get("next", ""))
 
 
+def browser_of(visit: Visit, next_path: str) -> Browser:
+    """The browser that signs in, and for what."""
+    return Browser(
+        session=visit.session,
+        user_agent=visit.request.headers.get("user-agent"),
+        authorization_digest=_authorization_digest(next_path),
+        known_tokens=visit.cookies.read(visit.request, KNOWN) or "",
+    )
+
+
 def _authorization_digest(next_path: str) -> str | None:
     """The digest of the authorization request that the sign-in leads to, if it leads to one."""
     path, _, query = next_path.partition("?")
@@ -125,7 +137,15 @@ def _authorization_digest(next_path: str) -> str | None:
         return None
 
 
-def _enter(visit: Visit, opened: OpenedSession, next_path: str, notice: str | None) -> Response:
+def _to_second_step(visit: Visit, pending: PendingSignIn, next_path: str) -> Response:
+    """Have the browser keep the step, and ask for the factor."""
+    response = visit.redirect(f"{SECOND_STEP_PATH}?{urlencode({'next': next_path})}")
+    seconds = int(SECOND_STEP_LIFE.total_seconds())
+    visit.cookies.write(response, SECOND_STEP, pending.text, seconds=seconds)
+    return response
+
+
+def enter(visit: Visit, opened: OpenedSession, next_path: str, notice: str | None = None) -> Response:
     """Give the browser its new session, never one that it had before, and go on."""
     if next_path.startswith(AUTHORIZE_PATH):
         # Browsers hold a form's Content-Security-Policy against every redirect that follows it, and this one

@@ -21,9 +21,9 @@ from gateway.web.html import html_page
 from oauth.authentication import authenticate_session
 from resolvers.admission import Demand, admit
 from resolvers.context import Context, Outcome
+from resolvers.factor_sign_in import confirm_user, get_needed_confirmation
 from resolvers.operations import operation_of
 from resolvers.run import run
-from resolvers.sign_in import confirm_password
 from schema.errors import Failure, Invalid, ReauthenticationRequired
 from storage.rows import table_of
 from storage.sealing import Purpose, read_signed, signed
@@ -33,7 +33,8 @@ from storage.tables.users import UserRow
 SIGN_IN_PATH = "/sign-in"
 HOME_PATH = "/workspaces"
 CONFIRMATION_PATH = "/confirm-password"
-CONFIRMATION = "confirmed_password"
+# Fields of the page that asks who sits at the browser: unlike any of the forms that lead to it.
+CONFIRMATION = {"password": "confirmed_password", "code": "confirming_code", "passkey": "confirming_passkey"}
 NEVER_KEEP = "no-store"
 
 _VISITOR = re.compile(r"[A-Za-z0-9_-]{43}")
@@ -187,24 +188,38 @@ async def _after_confirmation(visit: Visit, handler: Handler) -> Response:
         address = f"{visit.request.url.path}?{visit.request.url.query}".removesuffix("?")
         return visit.redirect(f"{CONFIRMATION_PATH}?{urlencode({'next': address})}")
     form = await visit.form()
-    if CONFIRMATION not in form.values:
-        return show_confirmation(visit, form, status_code=403)
+    if form.values.keys().isdisjoint(CONFIRMATION.values()):
+        return await show_confirmation(visit, form, status_code=403)
     try:
-        at = await visit.call(confirm_password, data={"password": form.raw(CONFIRMATION)})
+        at = await confirm(visit, form)
     except Invalid as invalid:
-        return show_confirmation(visit, form.refused(renamed(invalid)), status_code=422)
+        return await show_confirmation(visit, form.refused(invalid), status_code=422)
     return await handler(visit.authenticated(at))
 
 
-def show_confirmation(visit: Visit, form: Form, status_code: int = 200) -> Response:
-    """The form that asks for the password, holding what another form sent to the same address."""
-    kept = [(name, value) for name in form.values if name != CONFIRMATION for value in form.all(name)]
-    return visit.render("password_confirmation.html", status_code=status_code, form=form, kept=kept)
+async def confirm(visit: Visit, form: Form) -> datetime:
+    """When the user proved with the form who they are. Raises `Invalid`, for the form's own fields."""
+    data = {name: form.raw(field) for name, field in CONFIRMATION.items()}
+    try:
+        at: datetime = await visit.call(confirm_user, data=data)
+    except Invalid as invalid:
+        raise Invalid(
+            [
+                entry | {"loc": [CONFIRMATION.get(part, part) for part in entry["loc"]]}
+                for entry in invalid.problems
+            ]
+        ) from None
+    return at
 
 
-def renamed(invalid: Invalid) -> Invalid:
-    """The problems of the password, told beside the field that the form has for it."""
-    return Invalid([entry | {"loc": ["data", CONFIRMATION]} for entry in invalid.problems])
+async def show_confirmation(visit: Visit, form: Form, status_code: int = 200) -> Response:
+    """The form that asks for the proof, holding what another form sent to the same address."""
+    own = CONFIRMATION.values()
+    kept = [(name, value) for name in form.values if name not in own for value in form.all(name)]
+    needed = await visit.call(get_needed_confirmation)
+    return visit.render(
+        "password_confirmation.html", status_code=status_code, form=form, kept=kept, needed=needed
+    )
 
 
 def local_path(path: str, default: str = HOME_PATH) -> str:

@@ -18,6 +18,8 @@ from storage.tables import (  # noqa: F401
     oauth_grants,
     portal_codes,
     refresh_answers,
+    second_factors,
+    second_steps,
     shares,
     sign_in_attempts,
     signing_keys,

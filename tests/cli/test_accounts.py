@@ -1,5 +1,9 @@
 """Users, workspaces, their review and their limits from the command line."""
 
+import sqlite3
+from contextlib import closing
+from uuid import uuid4
+
 import pytest
 
 from tests.cli.command import Command
@@ -91,3 +95,34 @@ def test_the_revenue_of_the_next_review_can_be_set_and_taken_away(command: Comma
 def test_without_json_a_short_text_is_printed(command: Command) -> None:
     outcome = command.run("limits", "set", "acme", "1200")
     assert outcome.stdout == "The workspace acme may make 1200 calls a minute.\n"
+
+
+def test_an_operator_removes_the_factors_of_a_user_who_lost_them(command: Command) -> None:
+    file = command.directory / "var" / "duograph.sqlite"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        (owner,) = connection.execute("SELECT id FROM users").fetchone()
+        at = "2026-01-31 09:30:00.000000"
+        connection.execute(
+            "INSERT INTO totp_secrets (created_at, user_id, sealed, last_step) VALUES (?, ?, '', 0)",
+            (at, owner),
+        )
+        connection.execute(
+            "INSERT INTO passkeys (created_at, id, user_id, name, credential_id, public_key, sign_count,"
+            " transports) VALUES (?, ?, ?, 'Phone', 'a', '', 0, '[]')",
+            (at, uuid4().hex, owner),
+        )
+    reset = command.json("users", "reset-factors", OWNER.upper())
+    assert reset | {"id": ""} == {
+        "id": "",
+        "email": OWNER,
+        "totp": True,
+        "passkeys": 1,
+        "recovery_codes": 0,
+    }
+    with closing(sqlite3.connect(file)) as connection:
+        for table in ("totp_secrets", "passkeys", "recovery_codes"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+        (subject,) = connection.execute("SELECT subject FROM mails").fetchone()
+    assert subject == "All second factors were removed"
+    said = command.refusal("users", "reset-factors", "nobody@example.com")
+    assert said.startswith("There is no user with the address nobody@example.com")

@@ -48,7 +48,7 @@ async def ask_for_a_token(browser):
 async def test_a_token_is_made_once_the_password_is_entered_again(browser, api):
     answer = await ask_for_a_token(browser)
     assert answer.status_code == 403
-    assert "Confirm your password" in browser.text
+    assert "Confirm that it is you" in browser.text
     assert await made(api) == []
     answer = await browser.press("Continue", confirmed_password=PASSWORD)
     assert answer.status_code == 201
@@ -84,7 +84,7 @@ async def test_a_form_cannot_say_that_the_password_was_confirmed(browser, api):
 async def test_invitations_and_clients_ask_for_the_password_too(browser, tenant):
     await browser.open(f"/workspaces/{tenant.slug}/members")
     await browser.press("Invite", email="new@example.com")
-    assert "Confirm your password" in browser.text
+    assert "Confirm that it is you" in browser.text
     await browser.press("Continue", confirmed_password=PASSWORD)
     assert "new@example.com" in browser.text
 

@@ -10,11 +10,11 @@ if (navigator.clipboard) {
       try {
         await navigator.clipboard.writeText(source.textContent);
         button.textContent = "Copied";
-        status.textContent = "The command is in the clipboard.";
+        status.textContent = "Copied to the clipboard.";
       } catch {
-        // Without permission the command is selected instead, so that the keyboard can copy it.
+        // Without permission the text is selected instead, so that the keyboard can copy it.
         getSelection().selectAllChildren(source);
-        status.textContent = "The command is selected.";
+        status.textContent = "Selected: copy it with the keyboard.";
       }
       setTimeout(() => {
         button.textContent = "Copy";

@@ -1,0 +1,58 @@
+// Passkeys: a form with data-passkey has the browser make or use one, and sends what it gave.
+"use strict";
+
+{
+  const toBytes = (text) => Uint8Array.from(atob(text.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
+
+  const toText = (buffer) =>
+    btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+
+  // The options as JSON have bytes in base64url.
+  const readOptions = (json) => {
+    const options = JSON.parse(json);
+    options.challenge = toBytes(options.challenge);
+    if (options.user) options.user.id = toBytes(options.user.id);
+    for (const list of [options.excludeCredentials, options.allowCredentials]) {
+      for (const credential of list ?? []) credential.id = toBytes(credential.id);
+    }
+    return options;
+  };
+
+  const written = (credential) => {
+    const given = credential.response;
+    const response = { clientDataJSON: toText(given.clientDataJSON) };
+    if (given.attestationObject) {
+      response.attestationObject = toText(given.attestationObject);
+      response.transports = given.getTransports?.() ?? [];
+    } else {
+      response.authenticatorData = toText(given.authenticatorData);
+      response.signature = toText(given.signature);
+      if (given.userHandle) response.userHandle = toText(given.userHandle);
+    }
+    return JSON.stringify({ id: credential.id, rawId: toText(credential.rawId), type: credential.type, response });
+  };
+
+  const said = {
+    InvalidStateError: "This device already keeps a passkey for your account.",
+    NotAllowedError: "That was cancelled or took too long. Try again.",
+  };
+
+  for (const form of document.querySelectorAll("form[data-passkey]")) {
+    if (!window.PublicKeyCredential) continue;
+    form.hidden = false;
+    const error = form.querySelector("[data-passkey-error]");
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      error.hidden = true;
+      try {
+        const publicKey = readOptions(form.dataset.options);
+        const credential = await navigator.credentials[form.dataset.passkey]({ publicKey });
+        form.querySelector("[data-passkey-answer]").value = written(credential);
+        form.submit();
+      } catch (reason) {
+        error.textContent = said[reason.name] ?? "The browser could not use a passkey. Try again.";
+        error.hidden = false;
+      }
+    });
+  }
+}

@@ -1,0 +1,60 @@
+"""Challenges of passkey ceremonies: signed instead of stored, so that looking at a page writes nothing.
+
+A challenge is bound to one use and one browser and lives 15 minutes. What was answered is written down until
+then, so that it counts once.
+"""
+
+import secrets
+from datetime import timedelta
+from enum import StrEnum
+
+from sqlalchemy import delete
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.credentials import digest
+from storage.clock import now
+from storage.rows import insert_new_rows, table_of
+from storage.sealing import Purpose, is_signed, sign
+from storage.tables.second_steps import AnsweredChallengeRow
+
+LIFE = timedelta(minutes=15)
+
+_answered = table_of(AnsweredChallengeRow)
+
+
+class ChallengeUse(StrEnum):
+    """What the answer to a challenge does."""
+
+    CONFIRMATION = "confirmation"
+    CREATION = "creation"
+    SECOND_STEP = "second step"
+    SIGN_IN = "sign-in"
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the passkey is the only proof, so that the authenticator has to check its user."""
+        return self in (ChallengeUse.CONFIRMATION, ChallengeUse.SIGN_IN)
+
+
+def new_challenge(secret: bytes, use: ChallengeUse, binding: str) -> bytes:
+    """A challenge for the browser that holds `binding`, a secret of its cookies."""
+    random, end = secrets.token_urlsafe(24), str(int((now() + LIFE).timestamp()))
+    signature = sign(secret, Purpose.PASSKEY_CHALLENGE, random, end, use, binding)
+    return f"{random}.{end}.{signature}".encode()
+
+
+def is_open(secret: bytes, use: ChallengeUse, binding: str, challenge: bytes) -> bool:
+    """Whether we made the challenge for this use and this browser, less than 15 minutes ago."""
+    random, _, rest = challenge.decode("ascii", "replace").partition(".")
+    end, _, signature = rest.partition(".")
+    if not is_signed(secret, Purpose.PASSKEY_CHALLENGE, signature, random, end, use, binding):
+        return False
+    return now().timestamp() < int(end)
+
+
+async def answer(connection: AsyncConnection, challenge: bytes) -> bool:
+    """Note that the challenge was answered; whether this is the first time."""
+    moment = now()
+    await connection.execute(delete(_answered).where(_answered.c.expires_at <= moment))
+    row = {"hash": digest(challenge.decode()), "created_at": moment, "expires_at": moment + LIFE}
+    return bool(await insert_new_rows(connection, AnsweredChallengeRow, [row]))

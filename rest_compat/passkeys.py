@@ -1,0 +1,10 @@
+"""`/api/passkeys/`."""
+
+from resolvers import passkeys
+from rest_compat.router import Router
+
+router = Router("/passkeys", "Second factors")
+router.get("/", passkeys.list_passkeys)
+router.get("/{id}", passkeys.get_passkey)
+router.patch("/{id}", passkeys.update_passkey)
+router.delete("/{id}", passkeys.delete_passkey)

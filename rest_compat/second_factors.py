@@ -1,0 +1,8 @@
+"""`/api/second-factors/`."""
+
+from resolvers import second_factors, totp
+from rest_compat.router import Router
+
+router = Router("/second-factors", "Second factors")
+router.get("/", second_factors.get_second_factors)
+router.delete("/totp", totp.delete_totp)

@@ -1,0 +1,57 @@
+"""The tables of second factors: authenticator apps, passkeys and recovery codes."""
+
+from datetime import datetime
+from typing import ClassVar
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Index
+from sqlmodel import Field
+
+from storage.tables.base import DirectoryRow, Row
+from storage.types import JsonColumn, MomentColumn
+
+
+class TotpSecretRow(Row, table=True):
+    """The secret that a user shares with an authenticator app (RFC 6238), sealed for that user.
+
+    `last_step` is the time step, in 30 seconds since 1970, of the latest code that was accepted.
+    """
+
+    __tablename__ = "totp_secrets"
+
+    user_id: UUID = Field(primary_key=True, foreign_key="users.id")
+    sealed: str
+    last_step: int
+    last_used_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+
+
+class RecoveryCodeRow(DirectoryRow, table=True):
+    """A code that works once in place of a factor; `hash` is a digest keyed by the secret key."""
+
+    __tablename__ = "recovery_codes"
+    __table_args__ = (Index("ix_recovery_codes_user", "user_id"),)
+
+    user_id: UUID = Field(foreign_key="users.id")
+    hash: str = Field(unique=True)
+    used_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+
+
+class PasskeyRow(DirectoryRow, table=True):
+    """A WebAuthn credential. `credential_id` and `public_key` (COSE) are in base64url.
+
+    `sign_count` is what the authenticator counted at its latest use, up to 2^32 - 1; 0 where it does not
+    count.
+    """
+
+    __tablename__ = "passkeys"
+    __table_args__ = (Index("ix_passkeys_user", "user_id", "created_at"),)
+    unique: ClassVar[dict[str, str]] = {"passkey": "credential_id"}
+
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    user_id: UUID = Field(foreign_key="users.id")
+    name: str
+    credential_id: str = Field(unique=True)
+    public_key: str
+    sign_count: int = Field(default=0, sa_type=BigInteger)
+    transports: list[str] = Field(sa_type=JsonColumn)
+    last_used_at: datetime | None = Field(default=None, sa_type=MomentColumn)

@@ -1,0 +1,36 @@
+"""Gateways at an https address with a name, where browsers offer passkeys."""
+
+import pytest_asyncio
+
+from tests.conftest import make_tenant, run_gateway
+from tests.pages.browsing import browsing
+from tests.second_factors.acting import signed_in
+
+ADDRESS = "https://gateway"
+
+
+@pytest_asyncio.fixture(scope="session")
+async def safe_gateway(database_url, tmp_path_factory):
+    objects = tmp_path_factory.mktemp("objects")
+    async for gateway in run_gateway(database_url, objects, base_url=f"{ADDRESS}/api"):
+        yield gateway
+
+
+@pytest_asyncio.fixture
+async def owner(safe_gateway):
+    """A tenant whose user has no factor yet."""
+    return await make_tenant(safe_gateway)
+
+
+@pytest_asyncio.fixture
+async def browser(safe_gateway):
+    """A browser where nobody is signed in."""
+    async with browsing(safe_gateway, ADDRESS) as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture
+async def account(safe_gateway, owner):
+    """A browser in which the owner is signed in."""
+    async with signed_in(safe_gateway, owner) as browser:
+        yield browser

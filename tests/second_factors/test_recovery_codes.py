@@ -1,0 +1,70 @@
+"""Recovery codes: ten, each once, in the place of a factor."""
+
+from tests.conftest import make_tenant
+from tests.mailed import mails_to
+from tests.pages.browsing import browsing
+from tests.second_factors.acting import (
+    SECURITY,
+    add_passkey,
+    add_totp,
+    is_signed_in,
+    recovery_codes,
+    signed_in,
+)
+
+WRONG = "This code is wrong, or was used before"
+
+
+async def test_a_recovery_code_signs_in_once_and_the_owner_is_told(safe_gateway, account, owner, browser):
+    await add_totp(account)
+    code = recovery_codes(account.page)[3]
+    await browser.sign_in(owner.user_email)
+    await browser.press("Sign in", code=f" {code.lower().replace('-', ' ')} ")
+    assert is_signed_in(browser)
+    (mail,) = [mail for mail in await mails_to(safe_gateway, owner.user_email) if "recovery" in mail.subject]
+    assert "Unused codes: 9." in mail.text
+    assert code not in mail.text
+    async with browsing(safe_gateway, "https://gateway") as thief:
+        await thief.sign_in(owner.user_email)
+        await thief.press("Sign in", code=code)
+        assert WRONG in thief.text
+        assert not is_signed_in(thief)
+
+
+async def test_new_codes_end_the_old_ones(account, owner, browser):
+    await add_totp(account)
+    old = recovery_codes(account.page)
+    await account.open(SECURITY)
+    await account.press("Make new codes")
+    new = recovery_codes(account.page)
+    assert len(new) == 10
+    assert not set(old) & set(new)
+    await browser.sign_in(owner.user_email)
+    await browser.press("Sign in", code=old[0])
+    assert WRONG in browser.text
+    await browser.press("Sign in", code=new[0])
+    assert is_signed_in(browser)
+
+
+async def test_codes_come_with_the_first_factor_only_and_are_shown_once(account):
+    await add_totp(account)
+    assert recovery_codes(account.page)
+    await add_passkey(account)
+    assert recovery_codes(account.page) == []
+    await account.open(SECURITY)
+    assert recovery_codes(account.page) == []
+    assert "Unused codes: 10." in account.text
+
+
+async def test_the_page_has_the_codes_as_a_file_too(account):
+    await add_totp(account)
+    (link,) = (link for link in account.reading.links if link.startswith("data:"))
+    assert set(recovery_codes(account.page)) <= set(link.split("%0A"))
+
+
+async def test_without_a_factor_there_are_no_codes_to_make(safe_gateway):
+    tenant = await make_tenant(safe_gateway)
+    async with signed_in(safe_gateway, tenant) as browser:
+        assert "Make new codes" not in browser.text
+        answer = await browser.send(f"{SECURITY}/recovery-codes", browser.form("Sign out").fields)
+        assert answer.status_code == 404
