@@ -6,8 +6,8 @@ from alembic import op
 
 import storage.types
 
-revision = '0016'
-down_revision = '0015'
+revision = '0017'
+down_revision = '0016'
 branch_labels = None
 depends_on = None
 
