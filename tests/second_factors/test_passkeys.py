@@ -1,15 +1,20 @@
 """Passkeys by an authenticator in software, and what attackers try with them."""
 
 import json
+from contextlib import suppress
 from uuid import UUID
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sqlalchemy import select
 
+from oauth.passkeys import Refused, RelyingParty, challenge_of_creation, read_assertion
 from storage.rows import table_of
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.users import UserRow
-from tests.authenticator import Authenticator
+from tests.authenticator import Authenticator, from_text
 from tests.conftest import make_tenant
 from tests.mailed import mails_to
 from tests.pages.browsing import browsing
@@ -25,6 +30,7 @@ from tests.second_factors.acting import (
 REFUSED = "This passkey was not accepted"
 ALONE = "Sign in with a passkey"
 AFTER_PASSWORD = "Use a passkey"
+KEY = generate_private_key(SECP256R1())
 _passkeys, _users = table_of(PasskeyRow), table_of(UserRow)
 
 
@@ -198,3 +204,29 @@ async def test_altered_answers_are_refused(account, owner, browser):
         await browser.press(ALONE, passkey=passkey.use(options, **{name: altered}))
         assert REFUSED in browser.text
         assert not is_signed_in(browser)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_no_altered_answer_is_accepted_and_none_breaks_the_parsers(data):
+    """Any text of a true answer changed anywhere; what is then accepted has the same signed parts."""
+    party, passkey = RelyingParty("gateway", "https://gateway"), Authenticator(key=KEY)
+    challenge = b"a challenge of ours"
+    made = party.creation_options(challenge, UUID(int=7), "ada@example.com", [])
+    created = party.check_creation(passkey.create(made), challenge)
+    sent = data.draw(
+        st.sampled_from([passkey.create(made), passkey.use(party.request_options(challenge, verified=True))])
+    )
+    at = data.draw(st.integers(0, 9_999)) * len(sent) // 10_000  # Its length varies with the signature.
+    altered = sent[:at] + data.draw(st.sampled_from('A7_-"{}[]:,\\ \x00\xe9')) + sent[at + 1 :]
+    with suppress(Refused):
+        party.check_creation(altered, challenge_of_creation(altered))
+    with suppress(Refused):
+        assertion = read_assertion(altered)
+        party.check_use(assertion, created.public_key, verified=True)
+        assert signed_parts(altered) == signed_parts(sent)
+
+
+def signed_parts(sent):
+    response = json.loads(sent)["response"]
+    return [from_text(response[name]) for name in ("clientDataJSON", "authenticatorData", "signature")]
