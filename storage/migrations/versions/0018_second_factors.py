@@ -6,8 +6,8 @@ from alembic import op
 
 import storage.types
 
-revision = '0017'
-down_revision = '0016'
+revision = '0018'
+down_revision = '0017'
 branch_labels = None
 depends_on = None
 
