@@ -8,13 +8,14 @@ from pydantic import Field
 from schema.accounts import GivenPassword
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt
+from schema.names import NAMED
 from schema.pages import ListQuery, SortedByCreation
 from schema.scalars import Id, Int, Moment
 
 LONGEST_PASSKEY = 16_384
 
 PasskeyName = Annotated[
-    str, Field(min_length=1, max_length=64, description="What the user calls the passkey.")
+    str, Field(min_length=1, max_length=64, description="What the user calls the passkey."), NAMED
 ]
 # A wrong one is wrong, and no more is said.
 GivenCode = Annotated[str, Field(max_length=64)]
