@@ -43,6 +43,8 @@ INTROSPECTION_COST = 10
 _MEMBERS = frozenset({"fields", "inputFields", "interfaces", "possibleTypes"})
 _META_FIELDS = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
 _LONGEST_LIMIT = 10
+# Where a type's extensions keep the names of its free fields.
+FREE = "free"
 
 
 @dataclass(slots=True)
@@ -101,20 +103,18 @@ class _Surveyor:
         """What the selections ask of one `owner`. Raises `TooComplex` or `Invalid`."""
         if level > MOST_NESTED:
             raise TooComplex(f"This document is nested more than {MOST_NESTED} levels deep, the limit.")
-        part = Part()
+        part, free = Part(selections=len(selections.selections)), _free_fields(owner)
         for node in selections.selections:
-            part.selections += 1
             if isinstance(node, FieldNode):
+                if node.alias is None and node.selection_set is None and node.name.value in free:
+                    part.depth = part.depth or 1
+                    continue
                 self._add_field(part, node, owner, level)
             else:
                 below = self._part_behind(node, owner, level + 1)
                 part.add(below)
                 part.depth = max(part.depth, below.depth)
-            if part.selections > MOST_SELECTIONS:
-                raise TooComplex(
-                    f"This document has more than {MOST_SELECTIONS} selections with its fragments spread "
-                    "out, the limit."
-                )
+            _check_selections(part)
         return part
 
     def _part_behind(self, node: SelectionNode, owner: GraphQLNamedType | None, level: int) -> Part:
@@ -220,6 +220,27 @@ def survey(
     surveyor.survey.cost = part.cost
     surveyor.survey.is_introspection = part.schemas + part.types > 0 and not surveyor.survey.demands
     return surveyor.survey
+
+
+def _free_fields(owner: GraphQLNamedType | None) -> frozenset[str]:
+    """The names of the type's fields that cost nothing and need nothing by themselves."""
+    if not isinstance(owner, GraphQLObjectType) or owner.name.startswith("__"):
+        return frozenset()
+    if FREE not in owner.extensions:
+        declared = {name: _metadata(definition) for name, definition in owner.fields.items()}
+        owner.extensions[FREE] = frozenset(
+            name for name, metadata in declared.items() if not {OPERATION, SCOPE} & metadata.keys()
+        )
+    free: frozenset[str] = owner.extensions[FREE]
+    return free
+
+
+def _check_selections(part: Part) -> None:
+    if part.selections > MOST_SELECTIONS:
+        raise TooComplex(
+            f"This document has more than {MOST_SELECTIONS} selections with its fragments spread out: "
+            "ask for less at once."
+        )
 
 
 def _check_alias(alias: str, owner: GraphQLNamedType | None) -> None:

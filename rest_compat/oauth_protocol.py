@@ -101,7 +101,8 @@ async def tell_userinfo(request: Request, ctx: Context) -> Response:
     if scheme.lower() == "bearer":
         principal = await authenticate(ctx.services.database, text.strip())
     subject = principal.subject if principal else ctx.caller.address
-    await ctx.caller.budget.charge(subject, 1, None, restricted=False)
+    roof = principal.roof if principal else None
+    await ctx.caller.budget.charge(subject, 1, None, restricted=False, roof=roof)
     if scheme.lower() != "bearer":
         raise Unauthorized
     if principal is None:
