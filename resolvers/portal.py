@@ -15,6 +15,7 @@ from resolvers.operations import requires
 from resolvers.portal_activity import assemble_sessions
 from resolvers.portal_sessions import CUSTOMERS
 from resolvers.share_parts import assemble_shares
+from schema.errors import NotPermitted
 from schema.pages import Page
 from schema.portal import (
     PortalCustomer,
@@ -24,10 +25,14 @@ from schema.portal import (
     PortalShare,
     PortalShareQuery,
 )
+from storage.enums import CustomerType, MemberRole
 from storage.rows import table_of, update_row
-from storage.tables.customers import CustomerRow
+from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.file_share_sessions import FileShareSessionRow
 from storage.tables.shares import ShareRow
+
+# Who may change a team's name and billing address.
+PROFILE_ROLES = frozenset({MemberRole.OWNER, MemberRole.BILLING_MANAGER})
 
 _shares = table_of(ShareRow)
 
@@ -40,12 +45,22 @@ async def get_portal_customer(ctx: Context) -> PortalCustomer:
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_customer)
 async def update_portal_customer(ctx: Context, data: PortalCustomerUpdate) -> PortalCustomer:
-    """Change the customer's own name and billing address."""
+    """Change the customer's own name and billing address; in a team its owner and billing managers do."""
     row = await get_for_update(ctx, CustomerRow, id=ctx.principal.customer_id)
+    await _check_role(ctx, row)
     changes = data.changes()
     if "billing_address" in changes:
         changes["billing_address"] = whole_address(changes["billing_address"])
     return _customer_of(await update_row(ctx.unit, CustomerRow, row, **changes))
+
+
+async def _check_role(ctx: Context, customer: Row) -> None:
+    """Raises `NotPermitted` where the session is a plain member's of a team."""
+    if customer["type"] != CustomerType.TEAM or ctx.principal.member_id is None:
+        return
+    member = await get_visible(ctx, MemberRow, id=ctx.principal.member_id)
+    if member["role"] not in PROFILE_ROLES:
+        raise NotPermitted("Only the owner and the billing managers of the team can do this.")
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, and_, delete, func, select
+from sqlalchemy import Select, and_, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.access import Row
@@ -20,8 +20,11 @@ from storage.sealing import Purpose, is_signed, sign
 from storage.tables.portal_codes import PortalCodeRow
 
 LIFE = timedelta(minutes=30)
-MOST_TRIES = 5
-# A row is kept for the hour in which it counts against what an address may be mailed.
+# A visitor has a few tries, and all of them together so many that strangers hardly use them up.
+MOST_TRIES, MOST_TRIES_OF_ALL = 5, 100
+# A code that was just mailed stays, so that strangers cannot replace it while it is being typed.
+YOUNG_FOR = timedelta(minutes=2)
+# A row is kept for the hour in which it counts against what its visitor may have mailed to the address.
 KEPT_FOR = timedelta(hours=1)
 MOST_CODES = 10
 LENGTH = 6
@@ -42,14 +45,18 @@ class Entry:
 async def mail_code(unit: Context, workspace: Row, email: str) -> None:
     """Mail the address a code, if it is a customer's or a member's; the code before it ends.
 
-    The steps are the same for any address. One that has been asked for too often gets no further mail.
+    The steps are the same for any address. Nothing is mailed within two minutes of a code that was not used,
+    or after the visitor has had ten mailed to the address within an hour.
     """
-    recipient, moment = recipient_of(unit, workspace["id"], email), now()
+    recipient, visitor = recipient_of(unit, workspace["id"], email), _visitor(unit)
+    moment = now()
     outdated = and_(_codes.c.workspace_id == workspace["id"], _codes.c.created_at < moment - KEPT_FOR)
     await unit.unit.execute(delete(_codes).where(outdated))
     same = and_(_codes.c.workspace_id == workspace["id"], _codes.c.recipient == recipient)
-    count = (await unit.unit.execute(select(func.count()).select_from(_codes).where(same))).scalar_one()
-    if count >= MOST_CODES:
+    asked = select(_codes.c.visitor, _codes.c.created_at, _codes.c.used_at).where(same)
+    rows = (await unit.unit.execute(asked)).all()
+    is_young = any(row.used_at is None and row.created_at > moment - YOUNG_FOR for row in rows)
+    if is_young or sum(row.visitor == visitor for row in rows) >= MOST_CODES:
         return
     entrants = await find_entrants(unit.unit, workspace, email)
     entrant = entrants[0] if entrants else None
@@ -59,6 +66,7 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
         PortalCodeRow,
         workspace_id=workspace["id"],
         recipient=recipient,
+        visitor=visitor,
         # A code has too few characters for a hash that takes no secret to make.
         hash=sign(unit.services.secret_key, Purpose.PORTAL_CODE, recipient, code),
         customer_id=entrant.customer["id"] if entrant else None,
@@ -98,10 +106,14 @@ async def use_code(
     entry = _choose(entrants, customer_id)
     given = "".join(code.split()).replace("-", "").upper()
     is_right = is_signed(unit.services.secret_key, Purpose.PORTAL_CODE, row["hash"], recipient, given)
-    is_over = row["used_at"] or row["tries"] >= MOST_TRIES or row["expires_at"] <= now()
+    visitor, tries = _visitor(unit), row["visitor_tries"]
+    if tries.get(visitor, 0) >= MOST_TRIES or row["tries"] >= MOST_TRIES_OF_ALL:
+        return Entry()
+    is_over = row["used_at"] or row["expires_at"] <= now()
     # A code that nobody was mailed lets nobody in, whoever has the address by now.
     if not is_right or is_over or row["customer_id"] is None or entry == Entry():
-        await update_row(unit.unit, PortalCodeRow, row, tries=row["tries"] + 1)
+        tried = {**tries, visitor: tries.get(visitor, 0) + 1}
+        await update_row(unit.unit, PortalCodeRow, row, tries=row["tries"] + 1, visitor_tries=tried)
         return Entry()
     if entry.entrant is not None:
         await update_row(unit.unit, PortalCodeRow, row, used_at=now())
@@ -114,6 +126,10 @@ def _choose(entrants: Sequence[Entrant], customer_id: UUID | None) -> Entry:
     if len(entrants) == 1 and not entrants[0].is_unconfirmed:
         return Entry(entrants[0])
     return Entry(choices=entrants)
+
+
+def _visitor(ctx: Context) -> str:
+    return sign(ctx.services.secret_key, Purpose.CODE_VISITOR, ctx.caller.address)
 
 
 async def _first(connection: AsyncConnection, statement: Select[Any]) -> dict[str, Any] | None:

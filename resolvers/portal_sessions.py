@@ -38,8 +38,8 @@ _workspaces, _credentials = table_of(WorkspaceRow), table_of(CredentialRow)
 async def request_portal_code(ctx: Context, data: PortalCodeRequest) -> bool:
     """Mail a customer, or a member of one, a code of 6 characters for the portal of its workspace.
 
-    The code works once, within 30 minutes, and ends with the fifth wrong try or when another one is mailed.
-    The answer is the same, and takes the same time, whether or not anybody has the address.
+    The code works once, within 30 minutes, and ends when another one is mailed, two minutes later at the
+    earliest. The answer is the same, and takes the same time, whether or not anybody has the address.
     """
     workspace = await _workspace_of(ctx, data)
 
@@ -59,7 +59,8 @@ async def authenticate_portal_code(ctx: Context, data: PortalAuthentication) -> 
     Where the address belongs to several customers, or was entered for a member and never confirmed, the
     answer lists them as `choices` and has no token: send the same again with the `customer_id` of one. The
     code is used only then. `email_verified` is set where the address is the customer's own. A wrong, used or
-    expired code fails with `invalid_code`, and so does one for another address or workspace.
+    expired code fails with `invalid_code`, and so does one for another address or workspace, and the right
+    one after five wrong tries from the same network address.
     """
     workspace = await _workspace_of(ctx, data)
     token: PortalToken | None = None

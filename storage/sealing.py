@@ -22,6 +22,7 @@ _NONCE_BYTES = 12
 class Purpose(StrEnum):
     """What a key is for. Its text goes into the derivation: nothing made before it changed is readable."""
 
+    CODE_VISITOR = "duograph code visitor"
     FORM = "duograph form"
     IDEMPOTENT_ANSWER = "duograph idempotent answer"
     KNOWN_BROWSER = "duograph known browser"

@@ -147,3 +147,20 @@ async def test_another_customers_member_does_not_exist(surface, enter, domain):
     ):
         with pytest.raises(Refused, match="not_found"):
             await call
+
+
+@pytest.mark.parametrize("role", ["owner", "billing_manager", "member"])
+async def test_a_plain_member_does_not_change_the_teams_profile(enter, surface, team, role):
+    portal, data = await enter(role), {"name": "Renamed", "billing_address": {"country": "DE"}}
+    if role == "member":
+        await not_permitted(portal.update_portal_customer(data=data))
+        assert (await surface.get_customer(id=team["id"]))["name"] is None
+    else:
+        assert (await portal.update_portal_customer(data=data))["name"] == "Renamed"
+
+
+async def test_a_person_changes_the_own_profile_whatever_the_role_of_the_session(surface, gateway, domain):
+    person = await surface.create_customer(data={"email": f"ada@{domain}", "type": "individual"})
+    token = (await surface.create_customer_session(data={"customer_id": person["id"]}))["token"]
+    changed = await surface.with_token(token).update_portal_customer(data={"name": "Ada L."})
+    assert changed["name"] == "Ada L."

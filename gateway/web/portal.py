@@ -8,11 +8,12 @@ from starlette.routing import Route
 from gateway.web.forms import Form
 from gateway.web.portal_entrance import (
     TOKEN,
-    enter_by_link,
     show_entrance,
+    show_link,
     take_address,
     take_code,
     take_leave,
+    take_link,
 )
 from gateway.web.portal_members import (
     remove_member,
@@ -24,6 +25,7 @@ from gateway.web.portal_members import (
 from gateway.web.portal_visits import PortalVisit, portal_page
 from gateway.web.portal_words import COUNTRIES
 from resolvers.portal import (
+    PROFILE_ROLES,
     get_portal_customer,
     list_portal_file_share_sessions,
     list_portal_shares,
@@ -31,6 +33,7 @@ from resolvers.portal import (
 )
 from schema.addresses import BillingAddress
 from schema.errors import Invalid
+from storage.enums import CustomerType
 
 PATH = "/{slug}/portal"
 SHARES_AT_A_TIME, SESSIONS_AT_A_TIME = 12, 20
@@ -45,6 +48,8 @@ def portal_routes() -> list[Route]:
         Route(f"{PATH}/code", portal_page(take_address, anyone=True), methods=["POST"]),
         Route(f"{PATH}/enter", portal_page(show_portal, anyone=True)),
         Route(f"{PATH}/enter", portal_page(take_code, anyone=True), methods=["POST"]),
+        Route(f"{PATH}/continue", portal_page(show_portal, anyone=True)),
+        Route(f"{PATH}/continue", portal_page(take_link, anyone=True), methods=["POST"]),
         Route(f"{PATH}/leave", portal_page(take_leave), methods=["POST"]),
         Route(f"{PATH}/sessions", portal_page(show_sessions)),
         Route(f"{PATH}/profile", portal_page(show_profile)),
@@ -58,10 +63,10 @@ def portal_routes() -> list[Route]:
 
 
 async def show_portal(portal: PortalVisit) -> Response:
-    """The shares; the entrance for whoever has not come in, and straight in for whoever has a link."""
+    """The shares; without a session the entrance, or the question behind a session's link."""
     token = portal.visit.request.query_params.get(TOKEN)
     if token is not None:
-        return await enter_by_link(portal, token)
+        return await show_link(portal, token)
     if portal.session is None:
         return show_entrance(portal)
     query = {"limit": SHARES_AT_A_TIME, "page": portal.visit.page_number}
@@ -97,6 +102,12 @@ async def take_profile(portal: PortalVisit) -> Response:
 
 async def _show_profile(portal: PortalVisit, form: Form, status_code: int = 200) -> Response:
     customer = await portal.visit.call(get_portal_customer)
+    member = None if portal.session is None else portal.session.member
     return portal.render(
-        "portal_profile.html", status_code=status_code, form=form, customer=customer, countries=COUNTRIES
+        "portal_profile.html",
+        status_code=status_code,
+        form=form,
+        customer=customer,
+        countries=COUNTRIES,
+        may_change=customer.type != CustomerType.TEAM or member is None or member.role in PROFILE_ROLES,
     )

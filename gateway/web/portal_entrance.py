@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from starlette.responses import Response
 
 from gateway.web.forms import Form
 from gateway.web.portal_visits import ENDED, PortalVisit, customer_behind
+from resolvers.portal import get_portal_customer
 from resolvers.portal_sessions import authenticate_portal_code, end_portal_session, request_portal_code
 from schema.errors import Invalid, InvalidCode, InvalidToken, problem
 from storage.clock import now
@@ -16,8 +18,29 @@ TOKEN = "customer_session_token"  # noqa: S105
 OVER = "This link has ended. Enter your e-mail address to come in."
 
 
-async def enter_by_link(portal: PortalVisit, token: str) -> Response:
-    """Take the token out of the address into the cookie; one that does not count leads to the entrance."""
+async def show_link(portal: PortalVisit, token: str) -> Response:
+    """Ask whether to come in as the customer of the link, as anyone can make a browser open one.
+
+    A link that does not count leads to the entrance, and one whose session the browser has already goes on.
+    """
+    if token == portal.visit.ctx.caller.credential:
+        return portal.visit.redirect(portal.path)
+    try:
+        principal = await customer_behind(portal.visit, portal.workspace, token)
+    except InvalidToken:
+        return portal.leave(OVER)
+    caller = replace(portal.visit.ctx.caller, principal=principal, credential=token)
+    behind = replace(portal.visit, ctx=replace(portal.visit.ctx, caller=caller))
+    customer = await behind.call(get_portal_customer)
+    response = portal.render("portal_link.html", customer=customer, token=token)
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+async def take_link(portal: PortalVisit) -> Response:
+    """Take the token into the cookie; its link works until the session ends."""
+    form = await portal.visit.form()
+    token = form.raw(TOKEN)
     try:
         principal = await customer_behind(portal.visit, portal.workspace, token)
     except InvalidToken:

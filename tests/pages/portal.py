@@ -12,6 +12,12 @@ async def link_to(rest, customer, **values):
     return f"{parts.path}?{parts.query}"
 
 
+async def come_in(browser, rest, customer, **values):
+    """Follow a new session's link and press its button."""
+    await browser.open(await link_to(rest, customer, **values))
+    return await browser.press("Continue")
+
+
 def portal_of(tenant):
     return f"/{tenant.slug}/portal"
 

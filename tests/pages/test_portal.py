@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from tests.pages.browsing import browsing
-from tests.pages.portal import link_to, portal_of
+from tests.pages.portal import come_in, portal_of
 from tests.surfaces import Rest
 from tests.uploads import upload_image
 
@@ -48,10 +48,10 @@ async def make_activity(rest, customer):
 
 
 async def test_the_back_button_leads_to_the_return_url(browser, rest, tenant, customer):
-    await browser.open(await link_to(rest, customer, return_url="https://shop.example/?a=b&c=d"))
+    await come_in(browser, rest, customer, return_url="https://shop.example/?a=b&c=d")
     assert "https://shop.example/?a=b&c=d" in browser.reading.links
     assert "Back to shop.example" in browser.text
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     assert "Back to" not in browser.text
 
 
@@ -64,7 +64,7 @@ async def test_the_shares_are_shown_with_prices_and_images(browser, rest, tenant
     await rest.create_share(
         data={"name": "Secret", "prices": [{"amount_type": "free"}], "visibility": "private"}
     )
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     assert "Annual <report>" in browser.text
     assert "€1,234.50" in browser.text
     assert "For nothing Free" in browser.text
@@ -76,7 +76,7 @@ async def test_the_shares_are_shown_with_prices_and_images(browser, rest, tenant
 
 async def test_only_images_that_are_shown_may_be_loaded_from_elsewhere(browser, rest, tenant, customer):
     await rest.update_workspace(id=tenant.id, data={"avatar_url": "https://cdn.example/a.png"})
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     assert 'src="https://cdn.example/a.png"' in browser.page.text
     policy = browser.page.headers["content-security-policy"]
     assert "img-src 'self' data: https://cdn.example;" in policy
@@ -87,7 +87,7 @@ async def test_only_images_that_are_shown_may_be_loaded_from_elsewhere(browser, 
 
 async def test_a_customer_reads_its_sessions_with_payments_and_downloads(browser, rest, tenant, customer):
     await make_activity(rest, customer)
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     await browser.open(f"{portal_of(tenant)}/sessions")
     for text in (
         "31 January 2026 ¥1,500 4.2 MB 1 download",
@@ -100,7 +100,7 @@ async def test_a_customer_reads_its_sessions_with_payments_and_downloads(browser
 async def test_usage_is_hidden_where_the_workspace_does_not_show_it(browser, rest, tenant, customer):
     await rest.update_workspace(id=tenant.id, data={"customer_portal_settings": {"usage": {"show": False}}})
     await make_activity(rest, customer)
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     await browser.open(f"{portal_of(tenant)}/sessions")
     assert "31 January 2026 ¥1,500" in browser.text
     for text in ("4.2 MB", "ownload", "10:00 UTC"):
@@ -108,7 +108,7 @@ async def test_usage_is_hidden_where_the_workspace_does_not_show_it(browser, res
 
 
 async def test_a_customer_changes_its_profile(browser, rest, tenant, customer):
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     await browser.open(f"{portal_of(tenant)}/profile")
     await browser.press(
         "Save", name="Ada L.", billing_address__line1="Main Street 1", billing_address__country="DE"
@@ -124,7 +124,7 @@ async def test_a_customer_changes_its_profile(browser, rest, tenant, customer):
 
 
 async def test_what_is_wrong_with_a_profile_is_said_beside_its_field(browser, rest, tenant, customer):
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     await browser.open(f"{portal_of(tenant)}/profile")
     answer = await browser.press("Save", name="x" * 257, billing_address__country="Mars")
     assert answer.status_code == 422
@@ -134,7 +134,7 @@ async def test_what_is_wrong_with_a_profile_is_said_beside_its_field(browser, re
 
 
 async def test_the_owner_of_a_team_looks_after_its_members(browser, rest, tenant, team):
-    await browser.open(await link_to(rest, team))
+    await come_in(browser, rest, team)
     await browser.open(f"{portal_of(tenant)}/members")
     assert "Bo" in browser.text
     email = f"cy-{uuid4().hex}@example.com"
@@ -153,7 +153,7 @@ async def test_the_owner_of_a_team_looks_after_its_members(browser, rest, tenant
 
 
 async def test_a_form_that_is_sent_twice_adds_one_member(browser, rest, tenant, team):
-    await browser.open(await link_to(rest, team))
+    await come_in(browser, rest, team)
     await browser.open(f"{portal_of(tenant)}/members")
     form = browser.form("Add the member")
     email = f"cy-{uuid4().hex}@example.com"
@@ -165,7 +165,7 @@ async def test_a_form_that_is_sent_twice_adds_one_member(browser, rest, tenant, 
 
 async def test_a_member_who_is_not_the_owner_only_looks(browser, rest, tenant, team):
     bo = next(member for member in team["members"] if member["name"] == "Bo")
-    await browser.open(await link_to(rest, team, member_id=bo["id"]))
+    await come_in(browser, rest, team, member_id=bo["id"])
     await browser.open(f"{portal_of(tenant)}/members")
     assert "Bo (you)" in browser.text
     assert "Add the member" not in browser.text
@@ -175,7 +175,7 @@ async def test_a_member_who_is_not_the_owner_only_looks(browser, rest, tenant, t
 
 @pytest.mark.parametrize("page", ["profile", "members", "leave"])
 async def test_a_form_that_is_not_ours_changes_nothing(page, browser, rest, tenant, team):
-    await browser.open(await link_to(rest, team))
+    await come_in(browser, rest, team)
     for sent in ([], [("form_token", "0" * 43)]):
         answer = await browser.send(f"{portal_of(tenant)}/{page}", [*sent, ("name", "Mallory")])
         assert answer.status_code == 403
@@ -185,23 +185,32 @@ async def test_a_form_that_is_not_ours_changes_nothing(page, browser, rest, tena
 
 
 async def test_a_form_of_one_session_counts_in_no_other(browser, gateway, rest, tenant, customer, team):
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     await browser.open(f"{portal_of(tenant)}/profile")
     form = browser.form("Save")
     async with browsing(gateway) as other:
-        await other.open(await link_to(rest, team))
+        await come_in(other, rest, team)
         assert (await other.send(form.action, form.fields)).status_code == 403
 
 
 async def test_nobody_elses_member_can_be_opened(browser, rest, tenant, customer, team):
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     answer = await browser.open(f"{portal_of(tenant)}/members/{team['members'][0]['id']}")
     assert answer.status_code == 404
 
 
 async def test_no_browser_keeps_a_page_of_the_portal(browser, rest, tenant, customer):
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     for page in ("", "/sessions", "/profile", "/members"):
         await browser.open(portal_of(tenant) + page)
         assert browser.page.headers["cache-control"] == "no-store"
         assert browser.page.headers["x-frame-options"] == "DENY"
+
+
+async def test_a_plain_member_sees_the_teams_profile_and_no_form(browser, rest, tenant, team):
+    bo = next(m for m in (await rest.get_customer(id=team["id"]))["members"] if m["role"] == "member")
+    await rest.update_workspace(id=tenant.id, data={"feature_settings": {"member_model_enabled": True}})
+    await come_in(browser, rest, team, member_id=bo["id"])
+    await browser.open(f"{portal_of(tenant)}/profile")
+    assert "billing managers of the team can change this" in browser.text
+    assert "Save" not in browser.text

@@ -13,7 +13,7 @@ from storage.tables.credentials import CredentialRow
 from tests.conftest import run_gateway
 from tests.mailed import latest_code, mails_to
 from tests.pages.browsing import browsing
-from tests.pages.portal import COOKIE, link_to, portal_of, session_of
+from tests.pages.portal import COOKIE, come_in, link_to, portal_of, session_of
 from tests.surfaces import Rest
 
 
@@ -28,8 +28,9 @@ async def customer(rest):
 
 
 async def test_a_link_leads_in_and_its_token_leaves_the_address(browser, rest, tenant, customer):
-    link = await link_to(rest, customer)
-    answer = await browser.client.get(link)
+    page = await browser.open(await link_to(rest, customer))
+    assert page.headers["referrer-policy"] == "no-referrer"
+    answer = await browser.press("Continue", follow=False)
     assert (answer.status_code, answer.headers["location"]) == (303, portal_of(tenant))
     assert answer.headers["referrer-policy"] == "no-referrer"
     assert answer.headers["cache-control"] == "no-store"
@@ -46,7 +47,8 @@ async def test_a_link_leads_in_and_its_token_leaves_the_address(browser, rest, t
 async def test_at_https_the_cookie_is_secure(database_url, tmp_path, customer, rest, tenant):
     async for gateway in run_gateway(database_url, tmp_path, base_url="https://gateway/api"):
         async with browsing(gateway, "https://gateway") as browser:
-            answer = await browser.client.get(await link_to(rest, customer))
+            await browser.open(await link_to(rest, customer))
+            answer = await browser.press("Continue", follow=False)
             (cookie,) = [text for text in answer.headers.get_list("set-cookie") if COOKIE in text]
             assert cookie.startswith(f"__Secure-{COOKIE}=")
             assert "secure" in cookie.lower().replace("__secure", "")
@@ -124,6 +126,7 @@ async def test_what_is_no_address_is_said_beside_the_field(browser, tenant):
 async def test_whoever_leaves_is_out_in_every_browser(browser, gateway, rest, tenant, customer):
     link = await link_to(rest, customer)
     await browser.open(link)
+    await browser.press("Continue")
     await browser.press("Sign out")
     assert "You are signed out." in browser.text
     assert session_of(browser) is None
@@ -132,7 +135,7 @@ async def test_whoever_leaves_is_out_in_every_browser(browser, gateway, rest, te
 
 
 async def test_a_session_that_ends_leads_to_the_entrance(browser, rest, tenant, customer):
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     await rest.delete_customer(id=customer["id"])
     for page in ("", "/sessions", "/profile", "/members"):
         await browser.open(portal_of(tenant) + page)
@@ -141,7 +144,7 @@ async def test_a_session_that_ends_leads_to_the_entrance(browser, rest, tenant, 
 
 
 async def test_a_session_is_for_its_own_workspaces_portal_only(browser, rest, tenant, other_tenant, customer):
-    await browser.open(await link_to(rest, customer))
+    await come_in(browser, rest, customer)
     token = session_of(browser)
     answer = await browser.client.get(portal_of(other_tenant), headers={"Cookie": f"{COOKIE}={token}"})
     assert "Mail me a code" in answer.text
@@ -158,3 +161,32 @@ async def test_the_portal_stands_in_front_of_no_other_page(browser):
         assert "ustomer portal" not in browser.page.text or path == "/docs"
     for path in ("/static/portal", "/api/portal", "/workspaces/portal"):
         assert "Mail me a code" not in (await browser.open(path)).text
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "none", None])
+async def test_no_site_can_bring_a_browser_into_its_own_portal(site, browser, rest, tenant, customer):
+    """Login CSRF: the victim would type its billing address for the attacker."""
+    mine = await rest.create_customer(data={"email": f"eve-{uuid4().hex}@example.com", "name": "Eve"})
+    await come_in(browser, rest, customer)
+    before = session_of(browser)
+    headers = {} if site is None else {"Sec-Fetch-Site": site}
+    answer = await browser.client.get(await link_to(rest, mine), headers=headers)
+    assert answer.status_code == 200
+    assert not [c for c in answer.headers.get_list("set-cookie") if c.startswith(COOKIE)]
+    for shown in ("Eve", mine["email"], "Acme"):
+        assert shown in answer.text
+    assert session_of(browser) == before
+    token = (await rest.create_customer_session(data={"customer_id": mine["id"]}))["token"]
+    forged = [("customer_session_token", token)]
+    for fields, sent in ((forged, {}), (forged, {"Sec-Fetch-Site": "cross-site"})):
+        answer = await browser.send(f"{portal_of(tenant)}/continue", fields, follow=False, **sent)
+        assert answer.status_code == 403
+    assert session_of(browser) == before
+
+
+async def test_a_link_whose_session_the_browser_has_asks_nothing(browser, rest, tenant, customer):
+    link = await link_to(rest, customer)
+    await browser.open(link)
+    await browser.press("Continue")
+    answer = await browser.client.get(link)
+    assert (answer.status_code, answer.headers["location"]) == (303, portal_of(tenant))

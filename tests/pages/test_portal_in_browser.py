@@ -52,6 +52,9 @@ async def furnish(rest: Rest) -> dict[str, Any]:
         data={"name": "Quarterly report", "prices": [price], "medias": [media["id"]]}
     )
     await rest.create_share(data={"name": "Colour cards", "prices": [{"amount_type": "free"}]})
+    (workspace,) = (await rest.list_workspaces())["data"]
+    settings = {"feature_settings": {"member_model_enabled": True}}
+    await rest.update_workspace(id=workspace["id"], data=settings)
     owner = {"email": OWNER, "name": "Grace Hopper"}
     team = await rest.create_customer(
         data={"email": "team@bluebird.example", "name": "Bluebird", "type": "team", "owner": owner}
@@ -93,6 +96,7 @@ async def test_a_customer_comes_in_by_its_link_and_looks_around(
 ) -> None:
     async with opened(chromium, site.address, scripts=scripts) as page:
         await page.goto(await site.link())
+        await page.get_by_role("button", name="Continue").click()
         assert page.url == site.portal
         await expect(page.get_by_role("heading", name="Quarterly report")).to_be_visible()
         await expect(page.get_by_text("€149.00")).to_be_visible()
@@ -124,6 +128,7 @@ async def test_no_script_can_read_the_session_and_no_other_page_is_sent_it(
 ) -> None:
     async with opened(chromium, site.address) as page:
         await page.goto(await site.link())
+        await page.get_by_role("button", name="Continue").click()
         assert "duograph_portal" not in await page.evaluate("document.cookie")
         (cookie,) = [c for c in await page.context.cookies() if c["name"] == "duograph_portal"]
         assert (cookie["path"], cookie["httpOnly"], cookie["sameSite"]) == (site.path, True, "Lax")
@@ -163,6 +168,7 @@ async def test_a_customer_comes_in_by_a_mailed_code(chromium: Browser, site: Sit
 async def test_the_owner_adds_and_removes_a_member(chromium: Browser, site: Site) -> None:
     async with opened(chromium, site.address) as page:
         await page.goto(await site.link())
+        await page.get_by_role("button", name="Continue").click()
         await page.get_by_role("link", name="Members").click()
         await page.get_by_label("E-mail address").fill("cy@bluebird.example")
         await page.get_by_label("Role").select_option("Billing manager")
@@ -184,6 +190,7 @@ async def test_every_page_fits_the_screen_and_follows_the_setting(
         await page.goto(site.portal)
         await expect(page.get_by_role("button", name="Mail me a code")).to_be_visible()
         await page.goto(await site.link())
+        await page.get_by_role("button", name="Continue").click()
         for path in ("", "/sessions", "/profile", "/members"):
             await page.goto(site.portal + path)
             assert not await overflows(page), path

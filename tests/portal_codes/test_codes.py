@@ -13,7 +13,7 @@ from storage.enums import CredentialKind
 from storage.rows import table_of
 from storage.tables.portal_codes import PortalCodeRow
 from tests.mailed import latest_code, mails_to
-from tests.portal_codes.calling import authenticate, change_codes, request
+from tests.portal_codes.calling import authenticate, change_codes, elsewhere, let_grow, request
 from tests.surfaces import Refused
 
 _codes = table_of(PortalCodeRow)
@@ -123,14 +123,46 @@ async def test_nothing_is_looked_up_or_written_before_the_answer_has_gone(gatewa
     assert len(await mails_to(gateway, address)) == 1
 
 
-async def test_an_address_is_mailed_ten_codes_an_hour_at_most(anyone, gateway, tenant, customer, address):
+async def test_a_visitor_has_ten_codes_an_hour_mailed_to_an_address(
+    anyone, gateway, tenant, customer, address
+):
     for _ in range(12):
         await request(anyone, tenant, address)
+        await let_grow(gateway, tenant)
     assert len(await mails_to(gateway, address)) == 10
     assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
     await change_codes(gateway, tenant, created_at=now() - timedelta(hours=1, seconds=1))
     await request(anyone, tenant, address)
     assert len(await mails_to(gateway, address)) == 11
+
+
+async def test_a_stranger_who_asks_too_often_does_not_keep_the_customer_out(
+    anyone, gateway, tenant, customer, address
+):
+    async with elsewhere(gateway, anyone) as stranger:
+        for _ in range(12):
+            await request(stranger, tenant, address)
+            await let_grow(gateway, tenant)
+    await request(anyone, tenant, address)
+    assert len(await mails_to(gateway, address)) == 11
+    assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
+
+
+async def test_a_stranger_cannot_replace_the_code_that_the_customer_types(
+    anyone, gateway, tenant, customer, address
+):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    async with elsewhere(gateway, anyone) as stranger:
+        answers = [
+            await who.ask("request_portal_code", {"data": {"email": address, "slug": tenant.slug}})
+            for who in (stranger, anyone)
+        ]
+    assert answers[0].value == answers[1].value
+    assert len(await mails_to(gateway, address)) == 1
+    assert (await authenticate(anyone, tenant, address, code))["token"]
+    await request(anyone, tenant, address)
+    assert len(await mails_to(gateway, address)) == 2
 
 
 async def test_what_is_kept_holds_neither_address_nor_code(anyone, gateway, tenant, customer, address):

@@ -10,7 +10,15 @@ from storage.clock import now
 from storage.rows import table_of
 from storage.tables.portal_codes import PortalCodeRow
 from tests.mailed import latest_code
-from tests.portal_codes.calling import another, authenticate, change_codes, refused_code, request
+from tests.portal_codes.calling import (
+    another,
+    authenticate,
+    change_codes,
+    elsewhere,
+    let_grow,
+    refused_code,
+    request,
+)
 from tests.surfaces import Refused
 
 _codes = table_of(PortalCodeRow)
@@ -53,6 +61,24 @@ async def test_the_fifth_wrong_try_ends_a_code(anyone, gateway, tenant, customer
     await refused_code(anyone, tenant, address, code)
 
 
+async def test_a_strangers_tries_do_not_spend_the_customers_code(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    async with elsewhere(gateway, anyone) as stranger:
+        for _ in range(8):
+            await refused_code(stranger, tenant, address, another(code))
+        await refused_code(stranger, tenant, address, code)
+    assert (await authenticate(anyone, tenant, address, code))["token"]
+
+
+async def test_many_strangers_together_have_a_hundred_tries(anyone, gateway, tenant, customer, address):
+    await request(anyone, tenant, address)
+    code = await latest_code(gateway, address)
+    await change_codes(gateway, tenant, tries=99)
+    await refused_code(anyone, tenant, address, another(code))
+    await refused_code(anyone, tenant, address, code)
+
+
 async def test_a_code_survives_four_wrong_tries(anyone, gateway, tenant, customer, address):
     await request(anyone, tenant, address)
     code = await latest_code(gateway, address)
@@ -71,6 +97,7 @@ async def test_wrong_tries_at_the_same_moment_all_count(anyone, gateway, tenant,
 async def test_another_code_ends_the_one_before(anyone, gateway, tenant, customer, address):
     await request(anyone, tenant, address)
     first = await latest_code(gateway, address)
+    await let_grow(gateway, tenant)
     await request(anyone, tenant, address)
     await refused_code(anyone, tenant, address, first)
     assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
