@@ -141,7 +141,8 @@ class Settings(BaseModel):
         SecretKey | None,
         Field(
             description="Signs cursors, addresses and forms, and encrypts signing keys: 32 characters or "
-            "more, the same for all processes; development makes one and keeps it in `var/secret-key`."
+            "more, the same for all processes; development makes one and keeps it in `var/secret-key`. With "
+            "another one, authenticator apps and recovery codes stop working."
         ),
     ] = None
     rate_limit: Annotated[

@@ -1,5 +1,7 @@
 """Codes of an authenticator app, and what attackers try with them."""
 
+import asyncio
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -79,6 +81,21 @@ async def test_a_code_that_was_seen_does_not_work_again(safe_gateway, account, o
         await thief.press("Sign in", code=code)
         assert WRONG in thief.text
         assert not is_signed_in(thief)
+
+
+async def test_one_code_entered_in_many_browsers_at_the_same_time_opens_one(safe_gateway, account, owner):
+    app = await add_totp(account)
+    recovery = recovery_codes(account.page)[0]
+    for code in (app.now(), recovery):
+        await forget_last_code(safe_gateway, owner)
+        async with AsyncExitStack() as stack:
+            browsers = [
+                await stack.enter_async_context(browsing(safe_gateway, "https://gateway")) for _ in range(3)
+            ]
+            for browser in browsers:
+                await browser.sign_in(owner.user_email)
+            await asyncio.gather(*(browser.press("Sign in", code=code) for browser in browsers))
+            assert sum(map(is_signed_in, browsers)) == 1
 
 
 async def test_a_code_of_a_minute_ago_does_not_work(safe_gateway, account, owner, browser):
