@@ -34,7 +34,7 @@ from gateway.web.pages import explorer_response, page_routes, render_lost
 from gateway.web.portal import portal_routes
 from gateway.web.routes import settings_routes
 from oauth.signed_reports import ReportKeys
-from resolvers.context import Context, Services
+from resolvers.context import Context, Quota, Services
 from resolvers.root import make_schema
 from rest_compat.api import PREFIX, include_api
 from rest_compat.oauth_protocol import protocol_routes
@@ -71,6 +71,7 @@ def make_services(
         },
         report_keys=ReportKeys(settings.secret_scanning_keys_url),
         wake_delivery=wake_delivery,
+        quota=Quota(settings.storage_quota, settings.open_upload_quota),
     )
 
 

@@ -30,6 +30,14 @@ class Budget(Protocol):
 
 
 @dataclass(frozen=True)
+class Quota:
+    """What a workspace may store and have open unless an operator set its own; 0 for no limit."""
+
+    stored_bytes: int = 0
+    open_uploads: int = 0
+
+
+@dataclass(frozen=True)
 class Services:
     """What the process offers to resolvers; made once by the gateway.
 
@@ -46,6 +54,7 @@ class Services:
     size_limits: Mapping[str, int]
     report_keys: ReportKeys
     wake_delivery: Callable[[], None] = lambda: None
+    quota: Quota = Quota()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.access import Row
 from resolvers.context import Services
+from resolvers.storage_quota import give_room_back
 from storage.clock import now
 from storage.objects.interface import ObjectStore, StoreError, StoreUnavailable
 from storage.rows import insert_rows, key_of, table_of
@@ -38,6 +39,7 @@ async def discard_files(connection: AsyncConnection, files: list[Row]) -> None:
     """Delete the rows, and remember for the clean-up what they leave in the store."""
     left = [{name: file[name] for name in ("workspace_id", "id", "path", "upload_id")} for file in files]
     await insert_rows(connection, DiscardedObjectRow, left)
+    await give_room_back(connection, files)
     for file in files:
         await connection.execute(delete(_files).where(key_of(FileRow, file)))
 

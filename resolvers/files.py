@@ -15,6 +15,7 @@ from resolvers.context import Context
 from resolvers.discards import discard_files, remove_content
 from resolvers.lists import Listing, any_of, contains, list_page
 from resolvers.operations import LARGEST_BATCH, requires
+from resolvers.storage_quota import end_upload, take_room
 from resolvers.uploads import (
     IMAGE_SERVICES,
     URL_LIFE,
@@ -133,6 +134,7 @@ async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[Row]:
 )
 async def create_file(ctx: Context, data: FileCreate) -> File:
     """Begin a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
+    await take_room(ctx, ctx.prepared["workspace_id"], data.size)
     row = await insert_row(
         ctx.unit,
         FileRow,
@@ -177,6 +179,7 @@ async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletio
     row = await get_for_update(ctx, FileRow, id=id)
     if row["is_uploaded"]:
         return file_of(ctx, row)
+    await end_upload(ctx.unit, row["workspace_id"])
     stored: StoredObject = ctx.prepared
     checksum = stored.checksum_sha256_base64 or row["checksum_sha256_base64"]
     row = await update_row(

@@ -56,6 +56,18 @@ class FilePartRow(SQLModel, table=True):
     checksum_sha256_base64: str | None = None
 
 
+class StorageUsageRow(SQLModel, table=True):
+    """What the workspace's files have, or are declared to have; a quota of its own, 0 for none."""
+
+    __tablename__ = "storage_usage"
+
+    workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
+    stored_bytes: int = Field(default=0, sa_type=BigInteger)
+    open_uploads: int = 0
+    storage_quota: int | None = Field(default=None, sa_type=BigInteger)
+    open_upload_quota: int | None = None
+
+
 class DiscardedObjectRow(TenantRow, table=True):
     """What a deleted file left in the store, until it is gone for certain; `id` is the file's."""
 

@@ -79,6 +79,27 @@ def test_a_limit_can_be_set_and_turned_off(command: Command) -> None:
     assert "no workspace with the slug nowhere" in command.refusal("limits", "set", "nowhere", "5")
 
 
+def test_what_a_workspace_may_store_can_be_set_and_is_shown(command: Command) -> None:
+    shown = command.json("limits", "show", "acme")
+    assert shown == {
+        "slug": "acme",
+        "requests_per_minute": 500,
+        "stored_bytes": 0,
+        "open_uploads": 0,
+        "storage_quota": 100 * 1024**3,
+        "open_upload_quota": 500,
+    }
+    changed = command.json("limits", "set", "acme", "--storage-quota", "5000", "--open-upload-quota", "0")
+    assert changed == {"slug": "acme", "storage_quota": 5000, "open_upload_quota": 0}
+    assert command.json("limits", "show", "acme") == {**shown, **changed}
+    command.json("limits", "set", "acme", "7")
+    said = command.run("limits", "show", "acme").stdout
+    assert "acme may make 7 calls a minute." in said
+    assert "of at most 5.0 kB" in said
+    assert "Say a limit" in command.refusal("limits", "set", "acme")
+    assert "no workspace with the slug nowhere" in command.refusal("limits", "show", "nowhere")
+
+
 def test_the_revenue_of_the_next_review_can_be_set_and_taken_away(command: Command) -> None:
     for amount, kept in ((500_000, 500_000), (0, None)):
         answer = command.json("workspaces", "review-threshold", "acme", str(amount))
