@@ -3,16 +3,20 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import cache
 
+import orjson
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Lifespan
 
 from gateway.access_log import AccessLogMiddleware
 from gateway.background import BackgroundTask, running
 from gateway.budget import RequestBudget
+from gateway.charging import charged
 from gateway.discovery import discovery_routes
 from gateway.expiry import expiry_tasks
 from gateway.graphql import GraphQLEndpoint
@@ -30,10 +34,11 @@ from gateway.route_templates import RouteTemplates
 from gateway.settings import Settings
 from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.authorize import authorize_routes
-from gateway.web.pages import explorer_response, page_routes, render_lost
+from gateway.web.pages import OPENAPI_PATH, explorer_response, page_routes, render_lost
 from gateway.web.portal import portal_routes
 from gateway.web.routes import settings_routes
 from oauth.signed_reports import ReportKeys
+from resolvers.admission import admit
 from resolvers.context import Context, Quota, Services
 from resolvers.root import make_schema
 from rest_compat.api import PREFIX, include_api
@@ -79,14 +84,28 @@ def make_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     """The REST surface alone; enough to document it."""
     app = FastAPI(
         title="Duograph",
-        openapi_url=f"{PREFIX}/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
         redirect_slashes=False,
     )
     include_api(app)
+    app.router.routes.append(_reference_route(app))
     return app
+
+
+def _reference_route(app: FastAPI) -> Route:
+    """The OpenAPI document, written once."""
+
+    @cache
+    def written() -> bytes:
+        return orjson.dumps(app.openapi())
+
+    async def answer(_: Request) -> Response:
+        return Response(written(), media_type="application/json")
+
+    return Route(OPENAPI_PATH, charged(answer), include_in_schema=False)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -112,7 +131,7 @@ def create_app(settings: Settings) -> FastAPI:
         await limiter.close()
 
     app = make_api(lifespan)
-    app.exception_handler(HTTPException)(render_lost)
+    app.exception_handler(HTTPException)(_charged_lost)
     app.state.context = make_context
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
     app.router.routes.extend(_protocol_routes(settings))
@@ -152,6 +171,13 @@ def _surround(
     if settings.access_log:
         app.add_middleware(AccessLogMiddleware, templates=templates)
     app.add_middleware(ResponseHeadersMiddleware, secure=settings.sign_in_url.startswith("https:"))
+
+
+async def _charged_lost(request: Request, exception: HTTPException) -> Response:
+    """Looking for what there is costs a call for what there is not."""
+    ctx: Context = request.app.state.context(request)
+    await admit(ctx.caller, [])
+    return await render_lost(request, exception)
 
 
 def _protocol_routes(settings: Settings) -> list[Route]:

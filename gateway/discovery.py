@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from gateway.charging import charged
 from oauth.authorization import PROMPTS
 from oauth.clients import CONFIDENTIAL, GRANT_TYPES, RESPONSE_TYPE
 from oauth.exchange import AUTH_METHODS
@@ -35,9 +36,9 @@ def discovery_routes() -> list[Route]:
             return JSONResponse({"keys": await published_keys(connection)}, headers=_KEEP)
 
     return [
-        Route(f"{_WELL_KNOWN}/openid-configuration", tell_metadata),
-        Route(f"{_WELL_KNOWN}/oauth-authorization-server", tell_metadata),
-        Route(f"{_WELL_KNOWN}/jwks.json", tell_keys),
+        Route(f"{_WELL_KNOWN}/openid-configuration", charged(tell_metadata)),
+        Route(f"{_WELL_KNOWN}/oauth-authorization-server", charged(tell_metadata)),
+        Route(f"{_WELL_KNOWN}/jwks.json", charged(tell_keys)),
     ]
 
 

@@ -58,11 +58,11 @@ class GraphQLEndpoint:
         self._batches = [item for item in operations if item.largest_body > LARGEST_BODY]
 
     async def answer(self, request: Request) -> Response:
-        if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
-            return self._explorer()
         ctx = self._make_context(request)
         try:
             await admit(ctx.caller, [])
+            if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
+                return self._explorer()
             asked, size = await _read(request, largest_body(ctx.caller, self._batches))
             result = await self._schema.execute(
                 asked["query"],

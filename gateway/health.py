@@ -1,6 +1,8 @@
 """Whether the process lives and can work, for whoever starts, watches or balances it."""
 
 import asyncio
+import time
+from math import inf
 
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
@@ -14,23 +16,44 @@ from storage.migrations.run import current_revision, newest_revision
 
 READY_PATH = "/ready"
 PATIENCE_SECONDS = 5
+GOOD_FOR_SECONDS = 1
 
 
 def health_routes(database: Database) -> list[BaseRoute]:
     """`/health` answers while the process does; `/ready` needs a database at our revision."""
     wanted = newest_revision()
+    readiness = Readiness(database, wanted)
 
     async def health(_: Request) -> JSONResponse:
         return JSONResponse({"status": "ok"})
 
     async def ready(_: Request) -> JSONResponse:
-        fault = await _fault_of(database, wanted)
+        fault = await readiness.fault()
         if fault is None:
             return JSONResponse({"status": "ok", "revision": wanted})
         failure = Unavailable(fault)
         return JSONResponse(failure.body, int(failure.status), failure.headers)
 
     return [Route(HEALTH_PATH, health), Route(READY_PATH, ready)]
+
+
+class Readiness:
+    """What is wrong with the database, asked once a second at most, however many want to know."""
+
+    def __init__(self, database: Database, wanted: str) -> None:
+        self._database = database
+        self._wanted = wanted
+        self._asking = asyncio.Lock()
+        self._asked_at = -inf
+        self._fault: str | None = None
+
+    async def fault(self) -> str | None:
+        """None where nothing is wrong."""
+        async with self._asking:
+            if time.monotonic() - self._asked_at >= GOOD_FOR_SECONDS:
+                self._fault = await _fault_of(self._database, self._wanted)
+                self._asked_at = time.monotonic()
+            return self._fault
 
 
 async def _fault_of(database: Database, wanted: str) -> str | None:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from gateway.charging import charged
 from gateway.web.assets import static_route
 from gateway.web.html import content_security_policy, html_page
 from rest_compat.api import PREFIX, render_http_exception
@@ -84,7 +85,7 @@ def page_routes(base_url: str, auth_url: str) -> list[BaseRoute]:
         return html_page("reference.html", policy=REFERENCE_POLICY, openapi_path=OPENAPI_PATH)
 
     return [
-        Route("/", home, name="home"),
-        Route("/docs", reference, name="reference"),
+        Route("/", charged(home), name="home"),
+        Route("/docs", charged(reference), name="reference"),
         static_route(),
     ]

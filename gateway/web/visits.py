@@ -167,6 +167,7 @@ def page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Await
     async def endpoint(request: Request) -> Response:
         visit = _unknown_visit(request)
         try:
+            await admit(visit.ctx.caller, [])
             visit = await _recognized(visit)
             if visit.user is None and not anyone:
                 return visit.to_sign_in()
