@@ -20,6 +20,7 @@ from resolvers.operations import LARGEST_BODY
 from resolvers.root import exposed
 from rest_compat.reading import parse_json, read_body
 from schema.errors import (
+    MOST_PROBLEMS,
     Failure,
     Internal,
     Invalid,
@@ -99,6 +100,7 @@ def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Response:
     status, headers = 200, {}
     if errors:
         body["errors"] = [_formatted(ctx, error) for error in errors[:MOST_ERRORS]]
+        _shorten(body["errors"])
         if len(errors) > MOST_ERRORS:
             body["extensions"] = {"more": len(errors) - MOST_ERRORS}
         first = errors[0].original_error
@@ -107,6 +109,18 @@ def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Response:
     if ctx.outcome.replayed:
         headers = {**headers, "Idempotency-Replayed": "true"}
     return Response(orjson.dumps(body), status, headers, media_type="application/json")
+
+
+def _shorten(errors: list[dict[str, Any]]) -> None:
+    """Keep 100 problems of the answer, and the first of each error."""
+    left = MOST_PROBLEMS
+    for extensions in (error["extensions"] for error in errors):
+        if not isinstance(detail := extensions["detail"], list):
+            continue
+        kept = detail[: max(left, 1)]
+        left -= len(kept)
+        if more := extensions.get("more", 0) + len(detail) - len(kept):
+            extensions |= {"detail": kept, "more": more}
 
 
 def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:

@@ -195,6 +195,18 @@ async def test_an_answer_lists_100_problems_and_counts_the_others(surface):
     assert refused.value.more == 1_000 - MOST_PROBLEMS
 
 
+async def test_an_answer_lists_100_problems_of_all_its_mutations_together(send):
+    metadata = {f"k{number}": None for number in range(50)}
+    data = {"events": [{"name": "a", "metadata": metadata}] * 4}
+    fields = " ".join(f"a{number}: ingestEvents(data: $d) {{ inserted }}" for number in range(30))
+    query = f"mutation($d: EventIngest!) {{ {fields} }}"
+    answer = await send("/graphql", json={"query": query, "variables": {"d": data}})
+    refusals = [error["extensions"] for error in answer.json()["errors"]]
+    assert sum(len(refusal["detail"]) for refusal in refusals) == MOST_PROBLEMS + 29
+    assert sum(len(refusal["detail"]) + refusal["more"] for refusal in refusals) == 30 * 200
+    assert len(answer.content) < 64 * 1024
+
+
 async def test_events_full_of_bad_fields_cost_no_more_than_good_ones(surface):
     def batch(event: dict[str, Any]) -> dict[str, Any]:
         return {"events": [event for _ in range(1_000)]}
