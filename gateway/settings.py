@@ -178,12 +178,7 @@ class Settings(BaseModel):
         int, Field(ge=1, description="The largest file of the service `workspace_avatar`, in bytes.")
     ] = 1024**2
     storage_quota: Annotated[
-        int,
-        Field(
-            ge=0,
-            description="Bytes that a workspace may store, unfinished uploads included, unless "
-            "`duograph limits set` gave it its own; 0 for no limit.",
-        ),
+        int, Field(ge=0, description="Bytes a workspace may store, unfinished uploads included; 0 for all.")
     ] = 100 * 1024**3
     open_upload_quota: Annotated[
         int, Field(ge=0, description="The same for uploads that a workspace has not completed.")
