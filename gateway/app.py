@@ -23,6 +23,7 @@ from gateway.graphql import GraphQLEndpoint
 from gateway.health import health_routes
 from gateway.limits import RateLimiter
 from gateway.logs import configure_logs
+from gateway.mail.budget import WINDOW_SECONDS, MailBudget
 from gateway.mail.task import mail_task
 from gateway.media import media_routes
 from gateway.middleware import CallerMiddleware
@@ -31,7 +32,7 @@ from gateway.origins import origin_of
 from gateway.paths import PathMiddleware
 from gateway.response_headers import ResponseHeadersMiddleware
 from gateway.route_templates import RouteTemplates
-from gateway.settings import Settings
+from gateway.settings import Environment, Settings
 from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.web.authorize import authorize_routes
 from gateway.web.pages import OPENAPI_PATH, explorer_response, page_routes, render_lost
@@ -59,7 +60,9 @@ def make_services(
     database: Database,
     objects: ObjectStore,
     reserved_slugs: frozenset[str],
+    *,
     wake_delivery: Callable[[], None],
+    mail_limiter: RateLimiter,
 ) -> Services:
     """What resolvers are offered."""
     return Services(
@@ -77,6 +80,14 @@ def make_services(
         report_keys=ReportKeys(settings.secret_scanning_keys_url),
         wake_delivery=wake_delivery,
         quota=Quota(settings.storage_quota, settings.open_upload_quota),
+        mail_budget=MailBudget(
+            mail_limiter,
+            settings.mail_limit_recipient,
+            settings.mail_limit_workspace,
+            settings.mail_limit_user,
+        ),
+        # Where mails are files on a developer's machine, they reach no strangers.
+        mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,
     )
 
 
@@ -112,6 +123,7 @@ def create_app(settings: Settings) -> FastAPI:
     """The whole gateway as one ASGI application."""
     configure_logs(settings.log_format, settings.log_level)
     database, limiter = make_database(settings), RateLimiter(settings.redis_url)
+    mail_limiter = RateLimiter(settings.redis_url, WINDOW_SECONDS)
     mail = mail_task(settings, database)
     tasks = [BackgroundTask("fold", Fold(database).run, every=0.5), mail, *expiry_tasks(database)]
     objects = make_object_store(settings, settings.secret())
@@ -129,6 +141,7 @@ def create_app(settings: Settings) -> FastAPI:
         await objects.close()
         await database.close()
         await limiter.close()
+        await mail_limiter.close()
 
     app = make_api(lifespan)
     app.exception_handler(HTTPException)(_charged_lost)
@@ -142,7 +155,9 @@ def create_app(settings: Settings) -> FastAPI:
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
     app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)
     app.router.routes.extend(health_routes(database))
-    services = make_services(settings, database, objects, _first_segments(app), mail.wake)
+    services = make_services(
+        settings, database, objects, _first_segments(app), wake_delivery=mail.wake, mail_limiter=mail_limiter
+    )
     tasks += storage_tasks(services, timedelta(days=settings.upload_days))
     app.state.services = services
     # After the others, whose first segments no slug can be.

@@ -147,7 +147,7 @@ class Settings(BaseModel):
     ] = None
     rate_limit: Annotated[
         int, Field(ge=0, description="Calls that each subject may make in any minute; 0 turns the limit off.")
-    ] = 500
+    ] = 1000
     rate_limit_restricted: Annotated[
         int, Field(ge=0, description="The same for sign-in, mailed links, portal codes and token exchange.")
     ] = 60
@@ -195,6 +195,21 @@ class Settings(BaseModel):
         Sender, Field(description="Whom mails are from: an address, or `NAME <ADDRESS>`.")
     ] = "Duograph <duograph@localhost>"
     mail_rate: Annotated[int, Field(ge=1, description="Mails that a process sends in any minute.")] = 300
+    mail_limit_recipient: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="Mails that one address gets in any hour because of workspaces, and as many codes; 0 "
+            "turns the limit off.",
+        ),
+    ] = 20
+    mail_limit_workspace: Annotated[
+        int,
+        Field(ge=0, description="The same on behalf of one workspace, to all but its members."),
+    ] = 1000
+    mail_limit_user: Annotated[
+        int, Field(ge=0, description="The same because of one user, by their session or any of their tokens.")
+    ] = 1000
     secret_scanning_keys_url: Annotated[
         WebAddress,
         Field(description="Where the public keys are with which GitHub signs reports of leaked tokens."),

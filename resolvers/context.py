@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
+from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -12,6 +13,7 @@ from oauth.principals import Principal
 from oauth.signed_reports import ReportKeys
 from schema.errors import Unauthorized
 from storage.database import Database
+from storage.mails import Mail
 from storage.objects.interface import ObjectStore
 
 UNITS_AT_A_TIME = 4
@@ -29,6 +31,13 @@ class Budget(Protocol):
         """The most that could ever fit; None where there is no limit."""
 
 
+class MailBudget(Protocol):
+    """Where mails to people are counted who did not ask for them."""
+
+    async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
+        """Whole seconds after which the mail may be sent; 0 where it is charged and may be now."""
+
+
 @dataclass(frozen=True)
 class Quota:
     """What a workspace may store and have open unless an operator set its own; 0 for no limit."""
@@ -43,6 +52,7 @@ class Services:
 
     `base_url` and `auth_url` have no slash at the end; `secret_key` is for `storage.sealing`.
     `wake_delivery` has mails sent that were committed; without a gateway that runs, nobody is woken.
+    `mails_for_new_workspaces`: strangers may be mailed for a workspace whose review has not begun.
     """
 
     database: Database
@@ -53,6 +63,8 @@ class Services:
     reserved_slugs: frozenset[str]
     size_limits: Mapping[str, int]
     report_keys: ReportKeys
+    mail_budget: MailBudget
+    mails_for_new_workspaces: bool = False
     wake_delivery: Callable[[], None] = lambda: None
     quota: Quota = Quota()
 

@@ -89,7 +89,7 @@ async def tell_owners(
         if found is not None and found.was_live:
             by_owner[await _owner_of(connection, found.row)].append(found.row)
     for owner, rows in by_owner.items():
-        finds = [{"name": _name(row), "url": (urls or {}).get(row["hash"])} for row in rows]
+        finds = [{**_named(row), "url": (urls or {}).get(row["hash"])} for row in rows]
         said = {"found": finds, "in_public": urls is not None, "home": f"{auth_url}/"}
         await write_mails(connection, await _mails_to(connection, owner, said), owner.workspace_id)
 
@@ -116,16 +116,15 @@ async def _owner_of(connection: AsyncConnection, row: Values) -> Owner:
 async def _mails_to(connection: AsyncConnection, owner: Owner, said: dict[str, Any]) -> list[Mail]:
     if owner.workspace_id is not None:
         wanted = select(_workspaces.c.name).where(_workspaces.c.id == owner.workspace_id)
-        named = f"the workspace {(await connection.execute(wanted)).scalar_one()}"
+        workspace = (await connection.execute(wanted)).scalar_one()
         addresses = await addresses_of_members(connection, owner.workspace_id)
     else:
-        named = "yours"
+        workspace = None
         addresses = list(
             (await connection.execute(select(_users.c.email).where(_users.c.id == owner.user_id))).scalars()
         )
-    return [make_mail(address, "leak", owner=named, **said) for address in addresses]
+    return [make_mail(address, "leak", workspace=workspace, **said) for address in addresses]
 
 
-def _name(row: Values) -> str:
-    noun = NOUNS[CredentialKind(row["kind"])]
-    return f"{noun} “{row['comment']}”" if row["comment"] else noun
+def _named(row: Values) -> dict[str, str]:
+    return {"noun": NOUNS[CredentialKind(row["kind"])], "comment": row["comment"]}

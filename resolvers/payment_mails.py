@@ -9,6 +9,7 @@ from sqlalchemy import and_, select
 from resolvers.access import Row
 from resolvers.context import Context
 from resolvers.mails import make_mail, send_mails
+from resolvers.stranger_mails import mail_stranger_if_allowed
 from resolvers.workspace_addresses import addresses_of_members
 from schema.prose import write_amount, write_day
 from schema.workspace_settings import CustomerEmailSettings, NotificationSettings
@@ -30,14 +31,14 @@ async def mail_payment(ctx: Context, session: Row, payment: Row) -> None:
     if now() - payment["at"] > LIVE_FOR:
         return
     found = await _find(ctx, session)
-    mails = list(_to_customer(found, payment))
+    for mail in _to_customer(found, payment):
+        await mail_stranger_if_allowed(ctx, mail, session["workspace_id"])
     if NotificationSettings.model_validate(found["notification_settings"]).new_payment:
         addresses = await addresses_of_members(ctx.unit, session["workspace_id"])
-        payer = found["customer_name"] or found["customer_email"]
-        home = f"{ctx.services.auth_url}/"
-        said = {**_said(found, payment), "payer": payer, "home": home}
-        mails += [make_mail(address, "new_payment", **said) for address in addresses]
-    await send_mails(ctx, mails, session["workspace_id"])
+        payer = {"payer": found["customer_name"], "payer_address": found["customer_email"]}
+        said = {**_said(found, payment), **payer, "home": f"{ctx.services.auth_url}/"}
+        mails = [make_mail(address, "new_payment", **said) for address in addresses]
+        await send_mails(ctx, mails, session["workspace_id"])
 
 
 async def _find(ctx: Context, session: Row) -> Row:

@@ -12,9 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.access import Row
 from resolvers.context import Context
+from resolvers.mails import make_mail
 from resolvers.portal_entrants import Entrant, find_entrants, lock_customers, recipient_of
+from resolvers.stranger_mails import mail_stranger_if_allowed
 from storage.clock import now
-from storage.mails import Mail, write_mail
+from storage.mails import Mail
 from storage.rows import insert_row, key_of, table_of, update_row
 from storage.sealing import Purpose, is_signed, sign
 from storage.tables.portal_codes import PortalCodeRow
@@ -75,7 +77,8 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
         expires_at=moment + LIFE,
     )
     if entrant is not None:
-        await write_mail(unit.unit, _mail(unit, workspace, entrant.address, code), workspace["id"])
+        mail = _mail(unit, workspace, entrant.address, code)
+        await mail_stranger_if_allowed(unit, mail, workspace["id"])
 
 
 async def use_code(
@@ -137,12 +140,12 @@ async def _first(connection: AsyncConnection, statement: Select[Any]) -> dict[st
     return None if row is None else dict(row)
 
 
-def _mail(ctx: Context, workspace: Row, email: str, code: str) -> Mail:
-    minutes = int(LIFE.total_seconds() // 60)
-    text = (
-        f"Your code for the customer portal of {workspace['name']} is\n\n    {code}\n\n"
-        f"Enter it at {ctx.services.auth_url}/{workspace['slug']}/portal within {minutes} minutes. "
-        "It works once.\n\nIf you did not ask for it, somebody else entered your address: you need not do "
-        "anything, and without the code they cannot get in.\n"
+def _mail(ctx: Context, workspace: Row, address: str, code: str) -> Mail:
+    return make_mail(
+        address,
+        "portal_code",
+        workspace=workspace["name"],
+        code=code,
+        portal=f"{ctx.services.auth_url}/{workspace['slug']}/portal",
+        minutes=int(LIFE.total_seconds() // 60),
     )
-    return Mail(email, f"Your code for the customer portal of {workspace['name']}", text)

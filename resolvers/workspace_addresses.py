@@ -13,11 +13,11 @@ _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 
 
 async def addresses_of_members(connection: AsyncConnection, workspace_id: UUID) -> list[str]:
-    """The addresses of the workspace's members, without those who are only invited."""
+    """The confirmed addresses of the workspace's members, without those who are only invited."""
     wanted = (
         select(_users.c.email)
         .join_from(_members, _users, _members.c.user_id == _users.c.id)
-        .where(_members.c.workspace_id == workspace_id)
+        .where(_members.c.workspace_id == workspace_id, _users.c.email_verified_at.is_not(None))
         .order_by(_members.c.created_at, _members.c.id)
     )
     return list((await connection.execute(wanted)).scalars())

@@ -18,12 +18,13 @@ _mails = table_of(MailRow)
 
 @dataclass(frozen=True)
 class Mail:
-    """A mail to one address; `html` says the same as `text`."""
+    """A mail to one address; `html` says the same as `text`. What is urgent is sent before what is not."""
 
     to: str
     subject: str
     text: str = field(repr=False)
     html: str | None = field(default=None, repr=False)
+    is_urgent: bool = False
 
 
 async def write_mail(connection: AsyncConnection, mail: Mail, workspace_id: UUID | None = None) -> None:
@@ -45,6 +46,7 @@ async def write_mails(
             "subject": " ".join(mail.subject.split()),
             "text": mail.text,
             "html": mail.html,
+            "rank": 0 if mail.is_urgent else 1,
         }
         for mail in mails
     ]
@@ -58,7 +60,7 @@ async def is_mail_due(connection: AsyncConnection) -> bool:
 
 
 async def claim_mail(connection: AsyncConnection, lease: timedelta) -> Values | None:
-    """The mail that has been due for longest; None if none is.
+    """The mail that has been due for longest, urgent ones first; None if none is.
 
     It is due again after `lease`, should its sender not come to an end. Rows that others are claiming
     are passed over.
@@ -67,7 +69,7 @@ async def claim_mail(connection: AsyncConnection, lease: timedelta) -> Values | 
     longest = (
         select(_mails.c.id)
         .where(_mails.c.due_at <= moment)
-        .order_by(_mails.c.due_at, _mails.c.id)
+        .order_by(_mails.c.rank, _mails.c.due_at, _mails.c.id)
         .limit(1)
         .with_for_update(skip_locked=True)
     )

@@ -1,7 +1,9 @@
 """A database whose mails nobody sends but the test, and real mail servers."""
 
 import json
+from datetime import timedelta
 from email.headerregistry import Address
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -11,7 +13,7 @@ from gateway.mail.delivery import Delivery
 from gateway.mail.smtp import SmtpAddress, SmtpTransport
 from storage.clock import now
 from storage.database import Database
-from storage.mails import Mail, write_mail
+from storage.mails import Mail, claim_mail, write_mail
 from storage.migrations.run import upgrade
 from storage.rows import table_of
 from storage.tables.mails import MailRow
@@ -30,9 +32,13 @@ class Post:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    async def write(self, to: str = "ada@example.com", subject: str = "Hello", **values: str) -> None:
+    async def write(self, to: str = "ada@example.com", subject: str = "Hello", **values: Any) -> None:
         async with self.database.write() as connection:
             await write_mail(connection, Mail(to, subject, **{"text": "Good morning", **values}))
+
+    async def claim(self) -> dict | None:
+        async with self.database.write() as connection:
+            return await claim_mail(connection, timedelta(minutes=1))
 
     async def rows(self) -> list[dict]:
         async with self.database.read() as connection:

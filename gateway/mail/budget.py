@@ -1,0 +1,32 @@
+"""How many mails may go to one recipient, and on behalf of one workspace or user, in any hour."""
+
+from hashlib import sha256
+from uuid import UUID
+
+from gateway.limits import RateLimiter
+from storage.emails import fold_email
+from storage.mails import Mail
+
+WINDOW_SECONDS = 3600
+
+
+class MailBudget:
+    """Counts mails to people who did not ask for them; a limit of 0 is none.
+
+    What is urgent has budgets of its own: a flood of other mails does not use up somebody's codes.
+    """
+
+    def __init__(self, limiter: RateLimiter, per_recipient: int, per_workspace: int, per_user: int) -> None:
+        self._limiter = limiter
+        self._limits = (per_recipient, per_workspace, per_user)
+
+    async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
+        """Whole seconds after which the mail may be sent; 0 where it is charged and may be now."""
+        recipient = sha256(fold_email(mail.to).encode()).hexdigest()
+        kind = "urgent" if mail.is_urgent else "other"
+        for name, limit in zip((recipient, workspace_id, user_id), self._limits, strict=True):
+            if name is not None:
+                charge = await self._limiter.charge(f"mails:{kind}:{name}", 1, limit)
+                if not charge.allowed:
+                    return charge.retry_after
+        return 0
