@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 from email.headerregistry import Address
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import pytest_asyncio
@@ -71,6 +72,18 @@ async def mail_database(database_url, tmp_path_factory):
     await upgrade(database)
     yield database
     await database.close()
+
+
+@pytest_asyncio.fixture
+async def own_database_url(database_url, tmp_path):
+    """A new database on the same engine, whose mails no other gateway takes."""
+    if database_url.startswith("sqlite"):
+        return f"sqlite+aiosqlite:///{tmp_path}/own.sqlite"
+    server, name = Database(database_url), f"own_{uuid4().hex}"
+    async with server.read() as connection:
+        await connection.execute(text(f"CREATE DATABASE {name}"))
+    await server.close()
+    return database_url.replace("/postgres?", f"/{name}?", 1)
 
 
 @pytest_asyncio.fixture

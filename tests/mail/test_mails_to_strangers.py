@@ -24,9 +24,9 @@ def caller_of(request):
 
 
 @pytest_asyncio.fixture
-async def in_earnest(database_url, tmp_path):
+async def in_earnest(own_database_url, tmp_path):
     """A gateway whose mails go to a server, which does not answer: they stay to be read."""
-    async for running in run_gateway(database_url, tmp_path, smtp_url=NOWHERE):
+    async for running in run_gateway(own_database_url, tmp_path, smtp_url=NOWHERE):
         yield running
 
 
@@ -96,10 +96,10 @@ async def test_on_a_developers_machine_where_mails_are_files_a_new_workspace_mai
     assert len(await mails_to(gateway, stranger)) == 3
 
 
-async def test_no_recipient_workspace_or_user_gets_beyond_its_budget(database_url, tmp_path, caller_of):
+async def test_no_recipient_workspace_or_user_gets_beyond_its_budget(own_database_url, tmp_path, caller_of):
     """Payments are recorded all the same, and codes are counted apart from them."""
     limits = {"mail_limit_recipient": 3, "mail_limit_workspace": 5, "mail_limit_user": 0}
-    async for gateway in run_gateway(database_url, tmp_path, **limits):
+    async for gateway in run_gateway(own_database_url, tmp_path, **limits):
         tenant = await make_tenant(gateway)
         surface = caller_of(gateway, tenant.token)
         stranger = f"stranger-{uuid4().hex}@example.com"
@@ -119,8 +119,8 @@ async def test_no_recipient_workspace_or_user_gets_beyond_its_budget(database_ur
         assert (refused.value.status, refused.value.code) == (429, "rate_limited")
 
 
-async def test_a_user_has_one_budget_for_all_their_workspaces(database_url, tmp_path, caller_of):
-    async for gateway in run_gateway(database_url, tmp_path, mail_limit_user=2):
+async def test_a_user_has_one_budget_for_all_their_workspaces(own_database_url, tmp_path, caller_of):
+    async for gateway in run_gateway(own_database_url, tmp_path, mail_limit_user=2):
         tenant = await make_tenant(gateway)
         surface = caller_of(gateway, tenant.personal_token)
         data = {"name": "Another", "slug": f"w-{uuid4().hex}"}
