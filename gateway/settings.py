@@ -6,15 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 
 from gateway.mail.messages import Sender
 from gateway.mail.smtp import SmtpUrl
@@ -23,6 +15,9 @@ from gateway.secret_strength import is_guessable
 from gateway.setting_types import (
     SQLITE_START,
     DatabaseUrl,
+    MailsOfUser,
+    MailsOfWorkspace,
+    MailsToRecipient,
     Networks,
     ObjectPlace,
     RedisUrl,
@@ -195,21 +190,9 @@ class Settings(BaseModel):
         Sender, Field(description="Whom mails are from: an address, or `NAME <ADDRESS>`.")
     ] = "Duograph <duograph@localhost>"
     mail_rate: Annotated[int, Field(ge=1, description="Mails that a process sends in any minute.")] = 300
-    mail_limit_recipient: Annotated[
-        int,
-        Field(
-            ge=0,
-            description="Mails that one address gets in any hour because of workspaces, and as many codes; 0 "
-            "turns the limit off.",
-        ),
-    ] = 20
-    mail_limit_workspace: Annotated[
-        int,
-        Field(ge=0, description="The same on behalf of one workspace, to all but its members."),
-    ] = 1000
-    mail_limit_user: Annotated[
-        int, Field(ge=0, description="The same because of one user, by their session or any of their tokens.")
-    ] = 1000
+    mail_limit_recipient: MailsToRecipient = 20
+    mail_limit_workspace: MailsOfWorkspace = 1000
+    mail_limit_user: MailsOfUser = 1000
     secret_scanning_keys_url: Annotated[
         WebAddress,
         Field(description="Where the public keys are with which GitHub signs reports of leaked tokens."),
