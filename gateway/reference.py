@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import OPENID_SCOPES, Scope, that_would_do
+from resolvers.operations import Operation
 from resolvers.root import exposed, make_schema
 from rest_compat.api import PREFIX, documented_routes
 from schema.errors import Failure
@@ -64,7 +65,9 @@ def permissions_page() -> str:
         "`not_permitted` where the operation does not take the kind, `insufficient_scope` where no",
         "credential of the kind can have the scope. Allowed means for what the caller can see: a",
         "workspace's or a user's own, and for a customer its own and what its workspace shows to",
-        "everyone; anything else does not exist (404). The tests try each cell on REST and on GraphQL.",
+        "everyone; anything else does not exist (404). Owners means that what belongs to a workspace takes",
+        "a user who is an owner of it, others get 403 `not_permitted`: see [members.md](members.md). The",
+        "tests try each cell on REST and on GraphQL.",
     ]
     twins, tag = _twins(), None
     for route in documented_routes():
@@ -74,11 +77,16 @@ def permissions_page() -> str:
             lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "no credential", *kinds), "|---" * 8 + "|"]
         method = next(iter(route.methods or ()))
         field = twins[route.operation.name].partition("(")[0]
-        cells = [
-            "allowed" if route.operation.is_open_to(kind) else "refused" for kind in (None, *PrincipalKind)
-        ]
+        cells = [_permission(route.operation, kind) for kind in (None, *PrincipalKind)]
         lines += _row(f"`{method} {PREFIX}{route.path}`", f"`{field}`", *cells)
     return "\n".join(lines) + "\n"
+
+
+def _permission(operation: Operation, kind: PrincipalKind | None) -> str:
+    if not operation.is_open_to(kind):
+        return "refused"
+    is_user = kind is not PrincipalKind.WORKSPACE_TOKEN
+    return "owners" if operation.owners_only and is_user else "allowed"
 
 
 def errors_page() -> str:

@@ -80,7 +80,10 @@ async def find_client(connection: AsyncConnection, client_id: str) -> Client | N
 
 
 async def issue_client_credential(
-    connection: AsyncConnection, kind: CredentialKind, oauth_client_id: UUID
+    connection: AsyncConnection,
+    kind: CredentialKind,
+    oauth_client_id: UUID,
+    maker_user_id: UUID | None = None,
 ) -> Credential:
     """A new secret or registration token of the client; one that it had before ends."""
     await update_rows(connection, CredentialRow, _live(oauth_client_id, kind), revoked_at=now())
@@ -91,6 +94,7 @@ async def issue_client_credential(
         hash=credential.hash,
         kind=kind.value,
         oauth_client_id=oauth_client_id,
+        maker_user_id=maker_user_id,
         scopes=[],
     )
     return credential

@@ -9,10 +9,11 @@ from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows
 from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthConsentRow, OAuthGrantRow
 
 _credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)
-_consents = table_of(OAuthConsentRow)
+_consents, _clients = table_of(OAuthConsentRow), table_of(OAuthClientRow)
 _OF_GRANTS = (CredentialKind.ACCESS_TOKEN, CredentialKind.REFRESH_TOKEN, CredentialKind.AUTHORIZATION_CODE)
 
 
@@ -41,6 +42,27 @@ async def end_membership(connection: AsyncConnection, user_id: UUID, workspace_i
     await _revoke(connection, and_(_credentials.c.workspace_id == workspace_id, by_user, kinds))
     remembered = and_(_consents.c.workspace_id == workspace_id, _consents.c.user_id == user_id)
     await connection.execute(delete(_consents).where(remembered))
+
+
+async def end_creations(connection: AsyncConnection, user_id: UUID, workspace_id: UUID) -> None:
+    """Revoke what the user created in the workspace: its access tokens, also those that the user's tokens
+    made, the secrets of its clients, and every grant and token of the clients that the user created.
+
+    The clients stay, to be given another secret or deleted.
+    """
+    of_workspace = (_clients.c.workspace_id == workspace_id) & _clients.c.deleted_at.is_(None)
+    created = select(_clients.c.id).where(of_workspace, _clients.c.maker_user_id == user_id)
+    for oauth_client_id in (await connection.execute(created)).scalars().all():
+        await end_client(connection, oauth_client_id)
+    tokens = and_(
+        _credentials.c.kind == CredentialKind.WORKSPACE_TOKEN.value,
+        _credentials.c.workspace_id == workspace_id,
+    )
+    secrets = and_(
+        _credentials.c.kind == CredentialKind.CLIENT_SECRET.value,
+        _credentials.c.oauth_client_id.in_(select(_clients.c.id).where(of_workspace)),
+    )
+    await _revoke(connection, and_(_credentials.c.maker_user_id == user_id, or_(tokens, secrets)))
 
 
 async def end_user(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:

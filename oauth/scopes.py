@@ -12,6 +12,7 @@ class Scope(StrEnum):
     USER_READ = "user:read"
     WORKSPACES_READ = "workspaces:read"
     WORKSPACES_WRITE = "workspaces:write"
+    WORKSPACE_MEMBERS_WRITE = "workspace_members:write"
     SHARES_READ = "shares:read"
     SHARES_WRITE = "shares:write"
     CUSTOM_FIELDS_READ = "custom_fields:read"
@@ -42,10 +43,13 @@ class Scope(StrEnum):
 
 CUSTOMER_SCOPES = frozenset({Scope.CUSTOMER_PORTAL_READ, Scope.CUSTOMER_PORTAL_WRITE})
 OPENID_SCOPES = frozenset({Scope.OPENID, Scope.PROFILE, Scope.EMAIL})
-WORKSPACE_SCOPES = frozenset(Scope) - CUSTOMER_SCOPES - OPENID_SCOPES - {Scope.USER_READ}
+# What only a user decides: who belongs to a workspace. A credential that could invite would have every scope.
+PERSONAL_SCOPES = frozenset({Scope.USER_READ, Scope.WORKSPACE_MEMBERS_WRITE})
+WORKSPACE_SCOPES = frozenset(Scope) - CUSTOMER_SCOPES - OPENID_SCOPES - PERSONAL_SCOPES
 USER_SCOPES = frozenset(Scope) - CUSTOMER_SCOPES
-# What a client may ask for: never what would let it make credentials of its own.
+# What a client may ask for: never what would let it make credentials of its own, or give others access.
 CLIENT_SCOPES = USER_SCOPES - {
+    Scope.WORKSPACE_MEMBERS_WRITE,
     Scope.ACCESS_TOKENS_READ,
     Scope.ACCESS_TOKENS_WRITE,
     Scope.OAUTH_CLIENTS_READ,

@@ -7,10 +7,11 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, true
 from sqlmodel import SQLModel
 
-from oauth.principals import Principal
+from oauth.principals import Principal, PrincipalKind
 from resolvers.context import Context
-from schema.errors import Invalid, NotFound, problem
-from storage.enums import CredentialKind, Visibility
+from schema.errors import Invalid, NotFound, NotPermitted, problem
+from storage.clock import now
+from storage.enums import CredentialKind, Visibility, WorkspaceRole
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
@@ -19,11 +20,12 @@ from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthConsentRow
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.shares import ShareRow
+from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 Row = Mapping[str, Any]
 
-_members = table_of(WorkspaceMemberRow)
+_members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 # The column that says whose a row is, for a customer: everything else of the workspace is not there.
 _CUSTOMER_COLUMNS: dict[type[SQLModel], str] = {
     CustomerRow: "id",
@@ -116,6 +118,15 @@ def _visible_passkeys(principal: Principal) -> ColumnElement[bool]:
     return table_of(PasskeyRow).c.user_id == principal.user_id if _is_user(principal) else false()
 
 
+def invitations_to(principal: Principal) -> ColumnElement[bool]:
+    """The condition on rows of workspace members: open invitations to the user's confirmed address."""
+    confirmed = select(_users.c.email_folded).where(
+        _users.c.id == principal.user_id, _users.c.email_verified_at.is_not(None)
+    )
+    is_open = and_(_members.c.user_id.is_(None), _members.c.expires_at > now())
+    return and_(is_open, _members.c.email_folded.in_(confirmed)) if _is_user(principal) else false()
+
+
 def _is_user(principal: Principal) -> bool:
     return principal.workspace_id is None and principal.user_id is not None
 
@@ -138,10 +149,11 @@ async def get_visible(ctx: Context, model: type[SQLModel], **values: Any) -> Row
 async def get_for_update(ctx: Context, model: type[SQLModel], **values: Any) -> Row:
     """The same inside a change, locked until its end; compares `If-Match` once the lock is held.
 
-    Raises `NotFound` and `PreconditionFailed`.
+    Raises `NotFound`, `PreconditionFailed` and what `check_owner` raises.
     """
     found = await ctx.unit.execute(_select(ctx, model, values).with_for_update())
     row = _the_one(found.mappings().first(), model)
+    await check_owner(ctx, row["id"] if model is WorkspaceRow else row.get("workspace_id"))
     if ctx.precondition is not None:
         await ctx.precondition()
     return row
@@ -151,8 +163,33 @@ async def workspace_for(ctx: Context, workspace_id: UUID | None) -> UUID:
     """The workspace in which the caller makes something.
 
     It may be left out where the credential reaches just one. Raises `NotFound` for one that is not
-    visible, `Invalid` where it has to be named.
+    visible, `Invalid` where it has to be named, and what `check_owner` raises.
     """
+    chosen = await _choose_workspace(ctx, workspace_id)
+    await check_owner(ctx, chosen)
+    return chosen
+
+
+async def check_owner(ctx: Context, workspace_id: UUID | None) -> None:
+    """Raises `NotPermitted` where the operation is for owners and the caller's user is none of the workspace.
+
+    A workspace token passes: an owner gave it its scopes. What belongs to no workspace is the user's own.
+    Within a change the user stays an owner until the change ends.
+    """
+    principal = ctx.principal
+    if not ctx.owners_only or workspace_id is None or principal.kind is PrincipalKind.WORKSPACE_TOKEN:
+        return
+    user_id = principal.user_id or principal.maker_user_id
+    role = select(_members.c.role).where(
+        _members.c.workspace_id == workspace_id, _members.c.user_id == user_id
+    )
+    async with ctx.read() as connection:
+        found = await connection.execute(role if ctx.connection is None else role.with_for_update(read=True))
+    if found.scalar() != WorkspaceRole.OWNER:
+        raise NotPermitted("Only an owner of the workspace can do this: ask one of them.")
+
+
+async def _choose_workspace(ctx: Context, workspace_id: UUID | None) -> UUID:
     if workspace_id is not None:
         await get_visible(ctx, WorkspaceRow, id=workspace_id)
         return workspace_id

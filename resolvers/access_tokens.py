@@ -11,6 +11,7 @@ from resolvers.access import Row, get_for_update
 from resolvers.accounts import issue_token
 from resolvers.context import Context
 from resolvers.lists import Listing
+from resolvers.people import maker_of
 from schema.errors import Invalid, Problem, problem
 from storage.clock import now
 from storage.enums import CredentialKind
@@ -45,14 +46,19 @@ async def make_token(
         {Scope(scope) for scope in scopes},
         comment=comment,
         expires_in=lifetime,
-        maker_user_id=ctx.principal.user_id or ctx.principal.maker_user_id,
+        maker_user_id=maker_of(ctx.principal),
         **owner,
     )
     return credential.text, row
 
 
-async def change_token(ctx: Context, kind: CredentialKind, id: UUID, changes: dict[str, Any]) -> Values:
-    """Change a token. Whoever makes it wider needs a credential as wide as it then is; else `Invalid`."""
+async def change_token(
+    ctx: Context, kind: CredentialKind, id: UUID, changes: dict[str, Any]
+) -> tuple[Values, bool]:
+    """Change a token; gives its row and whether it is wider now.
+
+    Raises `Invalid` where the caller's credential is not as wide as a token that it widens.
+    """
     row = await get_for_update(ctx, CredentialRow, id=id, kind=kind.value)
     if "expires_in" in changes:
         seconds = changes.pop("expires_in")
@@ -60,14 +66,15 @@ async def change_token(ctx: Context, kind: CredentialKind, id: UUID, changes: di
     sent: list[str] | None = changes.get("scopes")
     if sent is not None:
         changes["scopes"] = sorted(set(sent))
-    if _widens(row, changes):
+    is_wider = _widens(row, changes)
+    if is_wider:
         problems = [
             *_lacking(ctx.principal, sent or row["scopes"], scopes_sent=sent is not None),
             *_outliving(ctx.principal, changes.get("expires_at", row["expires_at"])),
         ]
         if problems:
             raise Invalid(problems)
-    return await update_row(ctx.unit, CredentialRow, row, **changes)
+    return await update_row(ctx.unit, CredentialRow, row, **changes), is_wider
 
 
 async def revoke_token(ctx: Context, kind: CredentialKind, id: UUID) -> None:

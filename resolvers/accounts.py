@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import Credential, mint
@@ -13,13 +13,11 @@ from oauth.passwords import hash_password
 from oauth.scopes import Scope
 from storage.clock import now
 from storage.emails import fold_email
-from storage.enums import CredentialKind, WorkspaceStatus
-from storage.rows import Values, insert_row, table_of, update_row, update_rows
+from storage.enums import CredentialKind, WorkspaceRole, WorkspaceStatus
+from storage.rows import Values, insert_row, table_of, update_row
 from storage.tables.credentials import CredentialRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
-
-_members = table_of(WorkspaceMemberRow)
 
 STATUS_MOVES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
     WorkspaceStatus.CREATED: frozenset({WorkspaceStatus.ONBOARDING_STARTED}),
@@ -49,10 +47,7 @@ async def insert_user(
 
 
 async def verify_address(connection: AsyncConnection, user: Values) -> Values:
-    """Note that the address is the user's, who joins every workspace that invited it."""
-    await _hold_address(connection, user["email"])
-    invited = and_(_members.c.email_folded == user["email_folded"], _members.c.user_id.is_(None))
-    await update_rows(connection, WorkspaceMemberRow, invited, user_id=user["id"])
+    """Note that the address is the user's, who then sees the invitations to it."""
     return await update_row(
         connection, UserRow, user, email_verified_at=now(), modified_at=user["modified_at"]
     )
@@ -74,7 +69,7 @@ async def lock_user(connection: AsyncConnection, user_id: UUID) -> Values:
 
 
 async def found_workspace(connection: AsyncConnection, owner: Values, **values: Any) -> Values:
-    """A new workspace with `owner` as its first member. Raises `Duplicate`."""
+    """A new workspace with `owner` as its first member and owner. Raises `Duplicate`."""
     workspace = await insert_row(connection, WorkspaceRow, **values)
     await insert_row(
         connection,
@@ -82,18 +77,10 @@ async def found_workspace(connection: AsyncConnection, owner: Values, **values: 
         workspace_id=workspace["id"],
         user_id=owner["id"],
         email=owner["email"],
+        role=WorkspaceRole.OWNER.value,
+        joined_at=now(),
     )
     return workspace
-
-
-async def invite_member(connection: AsyncConnection, workspace_id: UUID, email: str) -> Values:
-    """A member where the address is known to be a user's, else an invitation. Raises `Duplicate`."""
-    await _hold_address(connection, email)
-    user = await find_user(connection, email)
-    user_id = user["id"] if user and user["email_verified_at"] else None
-    return await insert_row(
-        connection, WorkspaceMemberRow, workspace_id=workspace_id, user_id=user_id, email=email
-    )
 
 
 async def find_workspace(connection: AsyncConnection, slug: str) -> Values | None:
@@ -144,9 +131,3 @@ async def issue_token(
         expires_at=now() + expires_in if expires_in else None,
     )
     return credential, row
-
-
-async def _hold_address(connection: AsyncConnection, email: str) -> None:
-    """Let an invitation and the proof of its address come one after the other, or neither sees the other."""
-    if connection.dialect.name == "postgresql":
-        await connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(fold_email(email)))))

@@ -2,12 +2,13 @@
 
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.authentication import is_live
+from resolvers.memberships import hold_members
 from storage.clock import now
-from storage.enums import CredentialKind
+from storage.enums import CredentialKind, WorkspaceRole
 from storage.rows import Values, table_of, update_row
 from storage.tables.credentials import CredentialRow
 from storage.tables.users import UserRow
@@ -18,6 +19,10 @@ TOKEN_KINDS = (CredentialKind.WORKSPACE_TOKEN, CredentialKind.PERSONAL_TOKEN)
 
 _credentials, _workspaces, _users = table_of(CredentialRow), table_of(WorkspaceRow), table_of(UserRow)
 _members = table_of(WorkspaceMemberRow)
+
+
+class RoleRefused(ValueError):
+    """A role that a user of the workspace cannot be given."""
 
 
 async def set_limit(connection: AsyncConnection, workspace: Values, requests_per_minute: int) -> Values:
@@ -44,16 +49,47 @@ async def set_review_threshold(
     )
 
 
-async def first_member_id(connection: AsyncConnection, workspace_id: UUID) -> UUID | None:
-    """The user who has been a member for longest, and so answers for what the workspace's tokens make."""
+async def first_owner_id(connection: AsyncConnection, workspace_id: UUID) -> UUID | None:
+    """The owner who joined first, and so answers for what the tokens made by operators make."""
     wanted = (
         select(_members.c.user_id)
-        .where(_members.c.workspace_id == workspace_id, _members.c.user_id.is_not(None))
-        .order_by(_members.c.created_at, _members.c.id)
+        .where(
+            _members.c.workspace_id == workspace_id,
+            _members.c.user_id.is_not(None),
+            _members.c.role == WorkspaceRole.OWNER.value,
+        )
+        .order_by(_members.c.joined_at, _members.c.id)
         .limit(1)
     )
     found: UUID | None = (await connection.execute(wanted)).scalar()
     return found
+
+
+async def list_members(connection: AsyncConnection, workspace_id: UUID) -> list[Values]:
+    """Members, then invitations, the oldest first, each with its user's `address` where it has one."""
+    wanted = (
+        select(_members, func.coalesce(_users.c.email, _members.c.email).label("address"))
+        .join_from(_members, _users, _members.c.user_id == _users.c.id, isouter=True)
+        .where(_members.c.workspace_id == workspace_id)
+        .order_by(_members.c.user_id.is_(None), _members.c.created_at, _members.c.id)
+    )
+    return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+
+
+async def set_role(
+    connection: AsyncConnection, workspace_id: UUID, user_id: UUID, role: WorkspaceRole
+) -> Values:
+    """Give a member a role. Raises `RoleRefused`."""
+    await hold_members(connection, workspace_id)
+    members = [row for row in await list_members(connection, workspace_id) if row["user_id"] is not None]
+    found = next((row for row in members if row["user_id"] == user_id), None)
+    if found is None:
+        raise RoleRefused("This user is no member of the workspace.")
+    owners = {row["user_id"] for row in members if row["role"] == WorkspaceRole.OWNER}
+    if owners == {user_id} and role is not WorkspaceRole.OWNER:
+        raise RoleRefused("This is the last owner of the workspace: make another member an owner first.")
+    row = {name: value for name, value in found.items() if name != "address"}
+    return await update_row(connection, WorkspaceMemberRow, row, role=role.value)
 
 
 async def list_tokens(

@@ -102,7 +102,8 @@ class Context:
     """One operation's view of the request. `connection` is set while it changes something.
 
     `precondition` is what must hold of the row to be changed, once it is locked. `prepared` is what the
-    operation's `prepare` yielded before the transaction began.
+    operation's `prepare` yielded before the transaction began. `owners_only` says that the operation is for
+    owners of the workspace that it changes, which `resolvers/access.py` checks.
     """
 
     services: Services
@@ -113,6 +114,7 @@ class Context:
     selection: frozenset[str] | None = None
     connection: AsyncConnection | None = None
     prepared: Any = None
+    owners_only: bool = False
     afterwards: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     @property

@@ -48,7 +48,8 @@ class Operation:
     needed. `gives` is the single read that answers for the resource: what `ETag` and `If-Match` compare,
     and what a retry under the same Idempotency-Key is given. `restricted` calls count against the lower
     limit. `fresh` operations hand out access: a browser session's user has to have entered the password
-    within the last hour.
+    within the last hour. `owners_only` refuses users who are no owners of the workspace: where
+    `resolvers/access.py` finds the row to change, or the workspace to make something in.
 
     What must not wait inside a change's transaction goes around it. `prepare` takes what the resolver
     takes: it is entered before the transaction begins and left after it ends, what it yields is
@@ -68,6 +69,7 @@ class Operation:
     seals: bool = False
     makes_child: bool = False
     fresh: bool = False
+    owners_only: bool = False
     prepare: Prepare | None = None
     finish: Finish | None = None
     largest_body: int = LARGEST_BODY
@@ -101,6 +103,8 @@ class Operation:
             return f"{text}\n\nNeeds a credential, and no scope."
         wanted = " or ".join(f"`{scope}`" for scope in that_would_do(self.scope))
         needs = f"{text}\n\nNeeds the scope {wanted}."
+        if self.owners_only:
+            needs += " A user also has to be an owner of the workspace."
         if self.fresh:
             needs += " A browser session also needs a sign-in within the last hour."
         return needs
@@ -190,6 +194,7 @@ def requires(
     seals: bool = False,
     makes_child: bool = False,
     fresh: bool = False,
+    owners_only: bool = False,
     prepare: Prepare | None = None,
     finish: Finish | None = None,
     largest_body: int = LARGEST_BODY,
@@ -199,7 +204,8 @@ def requires(
 
     A scope of None stands for any. `gives` is the single read of the same resource. `seals` says that the
     answer holds a secret that is shown once, `makes_child` that the `id` it takes is of the parent of what
-    it gives, `fresh` that it hands out access. `Operation` tells of the others.
+    it gives, `fresh` that it hands out access, `owners_only` that a user has to be an owner. `Operation`
+    tells of the others.
     """
 
     def declare(resolver: Resolver) -> Resolver:
@@ -212,6 +218,7 @@ def requires(
             seals=seals,
             makes_child=makes_child,
             fresh=fresh,
+            owners_only=owners_only,
             prepare=prepare,
             finish=finish,
             largest_body=largest_body,

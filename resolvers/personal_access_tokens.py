@@ -64,7 +64,8 @@ async def update_personal_access_token(
     ctx: Context, id: UUID, data: PersonalAccessTokenUpdate
 ) -> PersonalAccessToken:
     """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
-    return PersonalAccessToken.model_validate(await change_token(ctx, _KIND, id, data.changes()))
+    row, _ = await change_token(ctx, _KIND, id, data.changes())
+    return PersonalAccessToken.model_validate(row)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)

@@ -39,6 +39,7 @@ from resolvers import (
     totp,
     viewer,
     workspace_access_tokens,
+    workspace_invitations,
     workspace_members,
     workspaces,
 )
@@ -104,6 +105,8 @@ class Query:
     viewer = expose(viewer.get_viewer)
     workspace = expose(workspaces.get_workspace)
     workspaces = expose(workspaces.list_workspaces)
+    workspace_invitation = expose(workspace_invitations.get_workspace_invitation)
+    workspace_invitations = expose(workspace_invitations.list_workspace_invitations)
     workspace_member = expose(workspace_members.get_workspace_member)
     workspace_members = expose(workspace_members.list_workspace_members)
 
@@ -159,6 +162,9 @@ class Mutation:
     create_workspace = expose(workspaces.create_workspace)
     update_workspace = expose(workspaces.update_workspace)
     invite_workspace_member = expose(workspace_members.invite_workspace_member)
+    update_workspace_member = expose(workspace_members.update_workspace_member)
+    accept_workspace_invitation = expose(workspace_invitations.accept_workspace_invitation)
+    decline_workspace_invitation = expose(workspace_invitations.decline_workspace_invitation)
     remove_workspace_member = expose(workspace_members.remove_workspace_member)
 
 

@@ -16,6 +16,8 @@ ATTEMPTS = 3
 
 async def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
     """The operation's result, for both surfaces."""
+    if operation.owners_only:
+        ctx = replace(ctx, owners_only=True)
     change = _change if operation.changes else _read
     result = await change(operation, ctx, arguments)
     return result if operation.finish is None else await operation.finish(ctx, result)

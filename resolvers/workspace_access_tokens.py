@@ -9,8 +9,10 @@ from oauth.scopes import Scope
 from resolvers.access import Row, check_workspaces, get_visible, workspace_for
 from resolvers.access_tokens import KINDS, LISTING, change_token, make_token, revoke_token
 from resolvers.context import Context
+from resolvers.creation_mails import mail_token
 from resolvers.lists import any_of, list_page
 from resolvers.operations import requires
+from resolvers.people import with_makers
 from schema.access_tokens import (
     WorkspaceAccessToken,
     WorkspaceAccessTokenCreate,
@@ -33,44 +35,60 @@ async def list_workspace_access_tokens(
 ) -> Page[WorkspaceAccessToken]:
     """Access tokens of workspaces, page by page, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions = [_table.c.kind == _KIND.value, *any_of(_table.c.workspace_id, filters.workspace_id)]
-
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceAccessToken]:
-        return [WorkspaceAccessToken.model_validate(row) for row in rows]
-
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    conditions = [
+        _table.c.kind == _KIND.value,
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.maker_user_id, filters.created_by),
+    ]
+    return await list_page(ctx, LISTING, filters, conditions, _assemble)
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=KINDS)
 async def get_workspace_access_token(ctx: Context, id: UUID) -> WorkspaceAccessToken:
     """One access token of a workspace."""
-    return WorkspaceAccessToken.model_validate(await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value))
+    row = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
+    async with ctx.read() as connection:
+        (token,) = await _assemble(connection, [row])
+    return token
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, seals=True, fresh=True)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
 async def create_workspace_access_token(
     ctx: Context, data: WorkspaceAccessTokenCreate
 ) -> WorkspaceAccessTokenCreated:
-    """Make an access token of a workspace, no wider than the credential that makes it."""
+    """Make an access token of a workspace, no wider than the credential that makes it.
+
+    The workspace's owners are told by mail.
+    """
     workspace_id = await workspace_for(ctx, data.workspace_id)
     text, row = await make_token(
         ctx, _KIND, data.comment, data.scopes, data.expires_in, workspace_id=workspace_id
     )
-    return WorkspaceAccessTokenCreated(
-        token=text, workspace_access_token=WorkspaceAccessToken.model_validate(row)
-    )
+    (token,) = await _assemble(ctx.unit, [row])
+    await mail_token(ctx, token)
+    return WorkspaceAccessTokenCreated(token=text, workspace_access_token=token)
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, gives=get_workspace_access_token, fresh=True)
+@requires(
+    Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True, gives=get_workspace_access_token, fresh=True
+)
 async def update_workspace_access_token(
     ctx: Context, id: UUID, data: WorkspaceAccessTokenUpdate
 ) -> WorkspaceAccessToken:
     """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
-    return WorkspaceAccessToken.model_validate(await change_token(ctx, _KIND, id, data.changes()))
+    row, is_wider = await change_token(ctx, _KIND, id, data.changes())
+    (token,) = await _assemble(ctx.unit, [row])
+    if is_wider:
+        await mail_token(ctx, token, is_new=False)
+    return token
 
 
-@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS)
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True)
 async def delete_workspace_access_token(ctx: Context, id: UUID) -> UUID:
     """Revoke an access token of a workspace: the next request with it fails."""
     await revoke_token(ctx, _KIND, id)
     return id
+
+
+async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceAccessToken]:
+    return [WorkspaceAccessToken.model_validate(row) for row in await with_makers(connection, rows)]

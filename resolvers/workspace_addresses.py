@@ -5,6 +5,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.enums import WorkspaceRole
 from storage.rows import table_of
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow
@@ -19,5 +20,16 @@ async def addresses_of_members(connection: AsyncConnection, workspace_id: UUID) 
         .join_from(_members, _users, _members.c.user_id == _users.c.id)
         .where(_members.c.workspace_id == workspace_id, _users.c.email_verified_at.is_not(None))
         .order_by(_members.c.created_at, _members.c.id)
+    )
+    return list((await connection.execute(wanted)).scalars())
+
+
+async def addresses_of_owners(connection: AsyncConnection, workspace_id: UUID) -> list[str]:
+    """The addresses of the workspace's owners."""
+    wanted = (
+        select(_users.c.email)
+        .join_from(_members, _users, _members.c.user_id == _users.c.id)
+        .where(_members.c.workspace_id == workspace_id, _members.c.role == WorkspaceRole.OWNER.value)
+        .order_by(_members.c.joined_at, _members.c.id)
     )
     return list((await connection.execute(wanted)).scalars())

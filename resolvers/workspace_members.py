@@ -1,19 +1,22 @@
-"""What can be done with the members of a workspace."""
+"""What can be done with the members of a workspace, and with the invitations to it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from oauth.grants import end_membership
+from oauth.grants import end_creations, end_membership
 from oauth.scopes import Scope
 from resolvers.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
-from resolvers.accounts import invite_member
+from resolvers.access_tokens import USER_KINDS
 from resolvers.context import Context
 from resolvers.invitation_mails import mail_invitation
 from resolvers.lists import Listing, any_of, list_page
+from resolvers.memberships import AlreadyMember, hold_members, invite
 from resolvers.operations import requires
+from resolvers.people import find_people, maker_of
 from schema.errors import Invalid, problem
 from schema.pages import Page
 from schema.workspace_members import (
@@ -21,12 +24,14 @@ from schema.workspace_members import (
     WorkspaceMemberInvite,
     WorkspaceMemberQuery,
     WorkspaceMemberStatus,
+    WorkspaceMemberUpdate,
 )
-from storage.rows import table_of
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.clock import now
+from storage.enums import WorkspaceRole
+from storage.rows import table_of, update_row
+from storage.tables.workspaces import WorkspaceMemberRow
 
-_table, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
+_table = table_of(WorkspaceMemberRow)
 LISTING = Listing(WorkspaceMemberRow, {"created_at": _table.c.created_at}, default=("created_at",))
 
 
@@ -34,8 +39,11 @@ LISTING = Listing(WorkspaceMemberRow, {"created_at": _table.c.created_at}, defau
 async def list_workspace_members(ctx: Context, filters: WorkspaceMemberQuery) -> Page[WorkspaceMember]:
     """Members of workspaces and invitations, page by page, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions = any_of(_table.c.workspace_id, filters.workspace_id)
-    return await list_page(ctx, LISTING, filters, conditions, _assemble)
+    conditions = [
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.user_id, filters.user_id),
+    ]
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
 
 
 @requires(Scope.WORKSPACES_READ)
@@ -43,58 +51,111 @@ async def get_workspace_member(ctx: Context, id: UUID) -> WorkspaceMember:
     """One member of a workspace, or one invitation."""
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
     async with ctx.read() as connection:
-        (member,) = await _assemble(connection, [row])
+        (member,) = await assemble(connection, [row])
     return member
 
 
-@requires(Scope.WORKSPACES_WRITE, gives=get_workspace_member, fresh=True)
+@requires(
+    Scope.WORKSPACE_MEMBERS_WRITE,
+    kinds=USER_KINDS,
+    owners_only=True,
+    gives=get_workspace_member,
+    fresh=True,
+)
 async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> WorkspaceMember:
-    """Invite an address to a workspace, and mail it; a user who has it becomes a member at once."""
+    """Invite an address to a workspace, and mail it.
+
+    Its user has 7 days to accept, and sees nothing of the workspace before. To invite the address again
+    renews the invitation.
+    """
     workspace_id = await workspace_for(ctx, data.workspace_id)
     # Whoever is mailed has not asked for it.
     await ctx.caller.budget.charge(ctx.principal.subject, 1, None, restricted=True)
-    row = await invite_member(ctx.unit, workspace_id, data.email)
+    await hold_members(ctx.unit, workspace_id)
+    try:
+        row = await invite(ctx.unit, workspace_id, data.email, data.role, maker_of(ctx.principal))
+    except AlreadyMember:
+        message = "The user with this address is a member already"
+        raise Invalid([problem(("data", "email"), message, "duplicate", input=data.email)]) from None
     await mail_invitation(ctx, row)
-    (member,) = await _assemble(ctx.unit, [row])
+    (member,) = await assemble(ctx.unit, [row])
     return member
 
 
-@requires(Scope.WORKSPACES_WRITE)
-async def remove_workspace_member(ctx: Context, id: UUID) -> UUID:
-    """Remove a member, or take an invitation back. The last member cannot go.
+@requires(
+    Scope.WORKSPACE_MEMBERS_WRITE,
+    kinds=USER_KINDS,
+    owners_only=True,
+    gives=get_workspace_member,
+    fresh=True,
+)
+async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberUpdate) -> WorkspaceMember:
+    """Change the role of a member, or of whoever accepts the invitation. The last owner stays one."""
+    row = await _hold(ctx, id)
+    changed = await update_row(ctx.unit, WorkspaceMemberRow, row, **data.changes())
+    await _check_owned(ctx, row)
+    (member,) = await assemble(ctx.unit, [changed])
+    return member
 
-    OAuth tokens that the user granted for this workspace end at once.
+
+@requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, owners_only=True)
+async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool = True) -> UUID:
+    """Remove a member, or take an invitation back. The last owner cannot go. Members may remove themselves.
+
+    The OAuth tokens that the user granted for this workspace end at once. So does what the user created in
+    it: workspace access tokens, and the secrets, grants and tokens of OAuth clients; unless an owner says
+    `revoke_created=false`.
     """
-    workspace_id = (await get_visible(ctx, WorkspaceMemberRow, id=id))["workspace_id"]
-    # Removals of one workspace's members come one after the other, so that two cannot take the last two.
-    await get_for_update(ctx, WorkspaceRow, id=workspace_id)
-    row = await get_for_update(ctx, WorkspaceMemberRow, id=id)
-    if row["user_id"] is not None:
-        await _check_not_last(ctx, row)
-        await end_membership(ctx.unit, row["user_id"], workspace_id)
+    row = await get_visible(ctx, WorkspaceMemberRow, id=id)
+    leaves = row["user_id"] is not None and row["user_id"] == ctx.principal.user_id
+    # Members leave as they like, but what they created goes on only if an owner wants it to.
+    row = await _hold(replace(ctx, owners_only=not (leaves and revoke_created)), id)
     await ctx.unit.execute(delete(_table).where(_table.c.id == id))
+    if row["user_id"] is not None:
+        await _check_owned(ctx, row)
+        await end_membership(ctx.unit, row["user_id"], row["workspace_id"])
+        if revoke_created:
+            await end_creations(ctx.unit, row["user_id"], row["workspace_id"])
     return id
 
 
-async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceMember]:
-    wanted = select(_users.c.id, _users.c.name).where(_users.c.id.in_([row["user_id"] for row in rows]))
-    names = {row["id"]: row["name"] for row in (await connection.execute(wanted)).mappings()}
-    return [
-        WorkspaceMember.model_validate(
-            {
-                **row,
-                "name": names.get(row["user_id"]),
-                "status": WorkspaceMemberStatus.ACTIVE if row["user_id"] else WorkspaceMemberStatus.INVITED,
-            }
+async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceMember]:
+    """The members and invitations; a member's address is the one that its user has now."""
+    ids = [row[name] for row in rows for name in ("user_id", "invited_by_user_id")]
+    people = await find_people(connection, ids)
+    members = []
+    for row in rows:
+        user = people.get(row["user_id"])
+        own = {"email": user.email, "name": user.name} if user else {"name": None}
+        invited_by = people.get(row["invited_by_user_id"])
+        members.append(
+            WorkspaceMember.model_validate(
+                {**row, **own, "status": _status_of(row), "invited_by": invited_by}
+            )
         )
-        for row in rows
-    ]
+    return members
 
 
-async def _check_not_last(ctx: Context, row: Row) -> None:
-    others = select(func.count()).where(
-        _table.c.workspace_id == row["workspace_id"], _table.c.user_id.is_not(None), _table.c.id != row["id"]
+def _status_of(row: Row) -> WorkspaceMemberStatus:
+    if row["user_id"] is not None:
+        return WorkspaceMemberStatus.ACTIVE
+    return WorkspaceMemberStatus.EXPIRED if row["expires_at"] <= now() else WorkspaceMemberStatus.INVITED
+
+
+async def _hold(ctx: Context, id: UUID) -> Row:
+    """The row, locked, of a workspace whose members nobody else changes meanwhile."""
+    row = await get_visible(ctx, WorkspaceMemberRow, id=id)
+    await hold_members(ctx.unit, row["workspace_id"])
+    return await get_for_update(ctx, WorkspaceMemberRow, id=id)
+
+
+async def _check_owned(ctx: Context, row: Row) -> None:
+    """Raises `Invalid` where the change of `row` has left its workspace without an owner."""
+    owners = select(func.count()).where(
+        _table.c.workspace_id == row["workspace_id"],
+        _table.c.user_id.is_not(None),
+        _table.c.role == WorkspaceRole.OWNER.value,
     )
-    if not (await ctx.unit.execute(others)).scalar_one():
-        message = "The last member of a workspace cannot go: invite another one first"
-        raise Invalid([problem(("id",), message, "last_member", input=str(row["id"]))])
+    if not (await ctx.unit.execute(owners)).scalar_one():
+        message = "This is the last owner of the workspace: make another member an owner first"
+        raise Invalid([problem(("id",), message, "last_owner", input=str(row["id"]))])

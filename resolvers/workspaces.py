@@ -77,12 +77,12 @@ async def get_founded_workspace(ctx: Context, id: UUID) -> Workspace:
 
 @requires(Scope.WORKSPACES_WRITE, gives=get_founded_workspace)
 async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
-    """Make a workspace; the credential's user becomes its first member.
+    """Make a workspace; the credential's user becomes its first member and owner.
 
-    A workspace access token can make one too: the user who made the token becomes the member, and the
-    token goes on reaching only its own workspace.
+    A workspace access token can make one too, while the user who made the token belongs to the token's
+    workspace: that user becomes the owner, and the token goes on reaching only its own workspace.
     """
-    founder_id = _founder_id(ctx)
+    founder_id = await _founder_id(ctx)
     if data.slug in ctx.services.reserved_slugs:
         message = "This slug is reserved: it begins an address of the service"
         raise Invalid([problem(("data", "slug"), message, "reserved", input=data.slug)])
@@ -145,12 +145,24 @@ def _submission(before: Any, details: Mapping[str, Any] | None) -> dict[str, Any
     return {"details_submitted_at": now()} if says and before is None else {}
 
 
-def _founder_id(ctx: Context) -> UUID:
+async def _founder_id(ctx: Context) -> UUID:
     principal = ctx.principal
     if principal.kind is PrincipalKind.WORKSPACE_TOKEN:
         if principal.maker_user_id is None:
-            raise NotPermitted("Nobody is known as the maker of this token: use a personal access token.")
+            raise NotPermitted("It is not known who created this token: use a personal access token.")
+        await _check_belongs(ctx, principal.maker_user_id)
         return principal.maker_user_id
     if principal.user_id is None:
         raise NotPermitted("This OAuth token is for one workspace only, and cannot make another.")
     return principal.user_id
+
+
+async def _check_belongs(ctx: Context, user_id: UUID) -> None:
+    """Raises `NotPermitted` for a user who has left the workspace of the token."""
+    membership = select(_members.c.id).where(
+        _members.c.workspace_id == ctx.principal.workspace_id, _members.c.user_id == user_id
+    )
+    if (await ctx.unit.execute(membership)).first() is None:
+        raise NotPermitted(
+            "The user who created this token has left the workspace: use a personal access token."
+        )

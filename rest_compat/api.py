@@ -25,6 +25,7 @@ from rest_compat import (
     shares,
     viewer,
     workspace_access_tokens,
+    workspace_invitations,
     workspace_members,
     workspaces,
 )
@@ -54,6 +55,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     shares.router,
     viewer.router,
     workspace_access_tokens.router,
+    workspace_invitations.router,
     workspace_members.router,
     workspaces.router,
 )

@@ -14,15 +14,16 @@ from starlette.routing import Route
 from oauth.clients import GRANT_TYPES, PUBLIC, RESPONSE_TYPE, issue_client_credential
 from oauth.credentials import digest, is_client_id, kind_of
 from oauth.exchange import AUTH_METHODS
+from oauth.principals import Principal
 from oauth.scopes import OPENID_SCOPES, Scope
 from resolvers.access_tokens import USER_KINDS
 from resolvers.admission import Demand, admit
 from resolvers.context import Context
-from resolvers.oauth_clients import make_client, remove_client
+from resolvers.oauth_clients import check_scopes, make_client, remove_client
 from resolvers.operations import problems_of
 from rest_compat.oauth_protocol import NEVER_KEEP, PREFIX, endpoint
 from rest_compat.reading import parse_json, read_body
-from schema.errors import InvalidToken, Problem
+from schema.errors import Invalid, InvalidToken, Problem
 from schema.oauth_clients import OAuthClientCreate
 from storage.enums import CredentialKind
 from storage.rows import Values, table_of, update_row
@@ -58,12 +59,18 @@ def registration_routes(*, open_to_all: bool) -> list[Route]:
             await admit(ctx.caller, [Demand(Scope.OAUTH_CLIENTS_WRITE, USER_KINDS, fresh=True)])
         try:
             data, method = _read_metadata(parse_json(await read_body(request)))
+            if ctx.caller.principal is not None:
+                _check_scopes(ctx.caller.principal, data)
         except MetadataRefused as refused:
             return _refusal(refused)
         user_id = ctx.caller.principal.user_id if ctx.caller.principal else None
         async with ctx.services.database.write() as connection:
             secret, row = await make_client(
-                connection, data, token_endpoint_auth_method=method, user_id=user_id
+                connection,
+                data,
+                token_endpoint_auth_method=method,
+                user_id=user_id,
+                maker_user_id=user_id,
             )
             kind = CredentialKind.REGISTRATION_TOKEN
             token = await issue_client_credential(connection, kind, row["id"])
@@ -163,6 +170,13 @@ def _read_metadata(sent: Any) -> tuple[OAuthClientCreate, str]:
         return OAuthClientCreate(**values), method
     except ValidationError as error:
         raise _refused(problems_of(error)) from None
+
+
+def _check_scopes(principal: Principal, data: OAuthClientCreate) -> None:
+    try:
+        check_scopes(principal, data.scopes, ("scopes",))
+    except Invalid as invalid:
+        raise _refused(invalid.problems) from None
 
 
 def _name_of(redirect_uris: Any) -> str:

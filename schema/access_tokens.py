@@ -12,6 +12,7 @@ from schema.base import Input, Output, Resource, Update, graphql_input, graphql_
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
 from schema.names import NAMED
 from schema.pages import ListQuery, SortedByCreation
+from schema.people import CreatedBy, CreatedByFilter
 from schema.scalars import LARGEST_INT, Id, Int, Moment
 
 
@@ -71,6 +72,7 @@ class WorkspaceAccessToken(AccessToken):
     """A token that acts for a workspace, and reaches nothing else."""
 
     workspace_id: WorkspaceId
+    created_by: CreatedBy
 
 
 @graphql_type
@@ -144,6 +146,7 @@ class WorkspaceAccessTokenQuery(ListQuery):
     """The filters of a list of workspaces' tokens."""
 
     workspace_id: WorkspaceIdFilter = None
+    created_by: CreatedByFilter = None
     sorting: SortedByCreation = None
 
 

@@ -13,6 +13,7 @@ from schema.base import Input, Output, Resource, Update, graphql_input, graphql_
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceIdFilter
 from schema.names import NAMED, NOT_OURS
 from schema.pages import ListQuery, SortedByCreation
+from schema.people import CreatedBy, CreatedByFilter
 from schema.scalars import Bool, Id, Url
 
 MOST_REDIRECT_URIS = 50
@@ -72,6 +73,7 @@ class OAuthClient(Resource):
     client_uri: ClientUri
     policy_uri: PolicyUri
     tos_uri: TosUri
+    created_by: CreatedBy
 
 
 _SECRET = Field(description="The secret, shown this once: we keep only its hash. Null for a public client.")
@@ -119,4 +121,5 @@ class OAuthClientQuery(ListQuery):
     """The filters of a list of OAuth clients."""
 
     workspace_id: WorkspaceIdFilter = None
+    created_by: CreatedByFilter = None
     sorting: SortedByCreation = None

@@ -52,6 +52,13 @@ class CustomerType(StrEnum):
     TEAM = "team"
 
 
+class WorkspaceRole(StrEnum):
+    """What a user may do in a workspace: owners also manage who and what else has access to it."""
+
+    OWNER = "owner"
+    MEMBER = "member"
+
+
 class MemberRole(StrEnum):
     OWNER = "owner"
     BILLING_MANAGER = "billing_manager"

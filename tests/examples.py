@@ -10,6 +10,7 @@ from resolvers.browser_sessions import start_session
 from storage.rows import insert_row
 from storage.tables.second_factors import PasskeyRow, TotpSecretRow
 from tests.conftest import Tenant
+from tests.membership import invited_elsewhere
 from tests.surfaces import Surface
 from tests.uploads import completion, new_file, put_parts, upload_image
 
@@ -37,6 +38,7 @@ class World:
     browser_session: str
     passkey: str
     workspace_member: str
+    invitation: str
     oauth_client: str
     authorized_application: str
 
@@ -99,6 +101,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
         browser_session=browser_session["id"],
         passkey=await add_factors(user, tenant.user_id),
         workspace_member=invited["id"],
+        invitation=await invited_elsewhere(workspace.app.state.services.database, tenant.user_email),
         oauth_client=client["oauth_client"]["id"],
         authorized_application=allowed,
     )
@@ -136,6 +139,11 @@ EXAMPLES: dict[str, Arguments] = {
     "list_workspaces": lambda world: {"name": "acme"},
     "update_workspace": lambda world: {"id": world.workspace, "data": {"name": "Renamed"}},
     "list_workspace_members": lambda world: {"workspace_id": [world.workspace]},
+    "update_workspace_member": lambda world: {"id": world.workspace_member, "data": {"role": "owner"}},
+    "list_workspace_invitations": lambda world: {},
+    "get_workspace_invitation": lambda world: {"id": world.invitation},
+    "accept_workspace_invitation": lambda world: {"id": world.invitation},
+    "decline_workspace_invitation": lambda world: {"id": world.invitation},
     "get_workspace_member": lambda world: {"id": world.workspace_member},
     "invite_workspace_member": lambda world: {
         "data": {"email": "third@example.com", "workspace_id": world.workspace}
@@ -276,14 +284,15 @@ OWN = {
     "create_portal_member",
     "list_browser_sessions",
     "get_second_factors",
+    "list_workspace_invitations",
 }
 
-# Operations on what is a user's own, which a workspace's token has nothing to do with.
+# Operations on what is a user's own, or for users only, which a workspace's token has nothing to do with.
 PERSONAL = {
     name
     for name in EXAMPLES
-    if any(noun in name for noun in ("personal", "authorized_application", "browser_session"))
-}
+    if any(noun in name for noun in ("personal", "authorized_application", "browser_session", "invitation"))
+} | {"invite_workspace_member", "update_workspace_member", "remove_workspace_member"}
 
 # Operations that only a browser in which the user is signed in can do.
 IN_A_BROWSER = {name for name in EXAMPLES if any(noun in name for noun in ("passkey", "totp", "factor"))}

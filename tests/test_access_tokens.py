@@ -71,12 +71,15 @@ async def issue(gateway, tokens, *scopes, **values):
     return token.text, str(row["id"])
 
 
-async def test_a_new_token_is_shown_once_and_works(tokens, gateway):
+async def test_a_new_token_is_shown_once_and_works(tokens, gateway, tenant):
     text, made = await tokens.create()
     assert text.startswith(f"dg_{tokens.credential_kind}_")
+    person = {"id": tenant.user_id, "email": tenant.user_email, "name": "Ada"}
+    created_by = {"created_by": person} if tokens.noun == "workspace_access_token" else {}
     assert made == {
         **DATA,
         **tokens.owner,
+        **created_by,
         "id": made["id"],
         "created_at": made["created_at"],
         "modified_at": None,

@@ -20,13 +20,16 @@ _credentials = table_of(CredentialRow)
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
 FRESH = sorted(name for name, operation in OPERATIONS.items() if operation.fresh)
 # What gives access to a workspace or an account; a customer's session opens only that customer's portal.
-GIVES_ACCESS = {Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE}
-# These end access, or name what gives it.
+GIVES_ACCESS = {Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE}
+# These end access, name what gives it, or take what was given to the session's own user.
 GIVES_NONE = {
+    "accept_workspace_invitation",
+    "decline_workspace_invitation",
     "delete_browser_session",
     "delete_oauth_client",
     "delete_personal_access_token",
     "delete_workspace_access_token",
+    "remove_workspace_member",
     "revoke_authorized_application",
     "update_passkey",
 }
@@ -49,6 +52,7 @@ CALLS = {
     "update_oauth_client": {"id": NOBODY, "data": {}},
     "update_personal_access_token": {"id": NOBODY, "data": {}},
     "update_workspace_access_token": {"id": NOBODY, "data": {}},
+    "update_workspace_member": {"id": NOBODY, "data": {}},
 }
 
 
@@ -76,8 +80,7 @@ def test_every_operation_that_hands_out_access_asks_for_a_recent_sign_in():
     for name, operation in OPERATIONS.items():
         gives_access = operation.scope in GIVES_ACCESS and name not in GIVES_NONE
         seals = operation.seals and name not in SEALED_FOR_CUSTOMERS
-        invites = name.startswith("invite_")
-        assert operation.fresh == (gives_access or seals or invites), name
+        assert operation.fresh == (gives_access or seals), name
         if operation.fresh:
             assert PrincipalKind.BROWSER_SESSION in operation.kinds
 

@@ -102,7 +102,7 @@ async def test_invitations_count_against_the_lower_budget_because_they_are_maile
 ):
     async for gateway in run_gateway(database_url, tmp_path, rate_limit_restricted=3):
         tenant = await make_tenant(gateway)
-        surface = make(gateway.client, gateway.app, tenant.token)
+        surface = make(gateway.client, gateway.app, tenant.personal_token)
         invited = [{"workspace_id": tenant.id, "email": f"{number}@example.com"} for number in range(4)]
         for data in invited[:3]:
             await surface.invite_workspace_member(data=data)

@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -13,16 +14,17 @@ from gateway.settings import Settings
 from oauth.passwords import hash_password
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
 from resolvers.accounts import create_user, find_user, find_workspace, issue_token, move_workspace
-from resolvers.administration import first_member_id
+from resolvers.administration import first_owner_id
 from resolvers.context import Context
 from resolvers.custom_fields import create_custom_field
 from resolvers.customers import create_customer
 from resolvers.members import create_member
+from resolvers.memberships import invite, join
 from resolvers.shares import create_share
 from resolvers.workspaces import create_workspace
 from schema.workspaces import Workspace
 from storage.database import Database
-from storage.enums import CredentialKind, WorkspaceStatus
+from storage.enums import CredentialKind, WorkspaceRole, WorkspaceStatus
 from storage.rows import Duplicate, Values, update_row
 from storage.tables.users import UserRow
 
@@ -98,6 +100,7 @@ async def _make(settings: Settings, database: Database, slug: str) -> Demo:
         for status in _REVIEW:
             row = await move_workspace(connection, slug, status)
         await _fill(ctx, str(workspace.id))
+        await _add_people(connection, workspace.id, slug, user)
         token = await _workspace_token(connection, row)
         personal, _ = await issue_token(
             connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user["id"], comment="Demo"
@@ -124,6 +127,17 @@ async def _fill(ctx: Context, workspace_id: str) -> None:
             await perform(ctx, create_member, data={**member, "customer_id": str(customer.id)})
 
 
+async def _add_people(connection: AsyncConnection, workspace_id: UUID, slug: str, founder: Values) -> None:
+    """A member beside the founder, and an invitation; neither is mailed."""
+    colleague = await create_user(connection, f"robin-{slug}@example.com", secrets.token_urlsafe(12), "Robin")
+    invited = (colleague["email"], f"alex-{slug}@example.com")
+    rows = [
+        await invite(connection, workspace_id, email, WorkspaceRole.MEMBER, founder["id"])
+        for email in invited
+    ]
+    await join(connection, rows[0], colleague)
+
+
 async def _workspace_token(
     connection: AsyncConnection, workspace: Values, expires_in: timedelta | None = None
 ) -> str:
@@ -132,7 +146,7 @@ async def _workspace_token(
         CredentialKind.WORKSPACE_TOKEN,
         WORKSPACE_SCOPES,
         workspace_id=workspace["id"],
-        maker_user_id=await first_member_id(connection, workspace["id"]),
+        maker_user_id=await first_owner_id(connection, workspace["id"]),
         comment="Demo",
         expires_in=expires_in,
     )

@@ -16,7 +16,7 @@ from oauth.credentials import Credential, kind_of
 from oauth.revocation import revoke_credential
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts import issue_token
-from resolvers.administration import first_member_id, list_tokens
+from resolvers.administration import first_owner_id, list_tokens
 from resolvers.leaks import tell_owners
 from schema.access_tokens import PersonalAccessTokenCreate, WorkspaceAccessTokenCreate
 from schema.scalars import write_moment
@@ -111,7 +111,7 @@ async def _owner(
     if slug is None:
         return CredentialKind.PERSONAL_TOKEN, {"user_id": (await user_of(connection, email or ""))["id"]}
     workspace = await workspace_of(connection, slug)
-    maker_user_id = await first_member_id(connection, workspace["id"])
+    maker_user_id = await first_owner_id(connection, workspace["id"])
     owner = {"workspace_id": workspace["id"], "maker_user_id": maker_user_id}
     return CredentialKind.WORKSPACE_TOKEN, owner
 

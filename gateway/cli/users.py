@@ -35,7 +35,7 @@ def create(
     name: Annotated[str | None, typer.Option(help="The name that others read.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a user, who joins every workspace that invited the address."""
+    """Make a user, who can accept the invitations to the address."""
     data = checked(UserCreate, email=email, password=password, name=name)
     if is_easy_to_guess(data.password, [data.email, *data.email.split("@"), data.name]):
         raise CommandError(f"password: {EASY_TO_GUESS}.")

@@ -7,14 +7,14 @@ import typer
 from gateway.cli.acting import in_place_of, perform
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import user_of, workspace_of
-from gateway.cli.output import CommandError, Json, noun, show
+from gateway.cli.output import CommandError, Json, noun, show, table
 from gateway.settings import Settings
 from resolvers.accounts import MoveRefused, move_workspace
-from resolvers.administration import set_review_threshold
+from resolvers.administration import RoleRefused, list_members, set_review_threshold, set_role
 from resolvers.workspaces import create_workspace
-from schema.scalars import LARGEST_INT
+from schema.scalars import LARGEST_INT, write_moment
 from schema.workspaces import Workspace
-from storage.enums import WorkspaceStatus
+from storage.enums import WorkspaceRole, WorkspaceStatus
 
 app = noun("Tenants and where their review stands.")
 
@@ -23,7 +23,7 @@ app = noun("Tenants and where their review stands.")
 def create(
     name: Annotated[str, typer.Option(help="3 to 256 characters, for people.")],
     slug: Annotated[str, typer.Option(help="Its name in addresses, fixed for ever.")],
-    owner: Annotated[str, typer.Option(metavar="EMAIL", help="The user who becomes its first member.")],
+    owner: Annotated[str, typer.Option(metavar="EMAIL", help="The user who becomes its owner.")],
     as_json: Json = False,
 ) -> None:
     """Make a workspace in the place of its owner."""
@@ -63,6 +63,56 @@ async def _set_threshold(settings: Settings, slug: str, threshold: int) -> dict[
     async with migrated(settings) as database, database.write() as connection:
         workspace = await workspace_of(connection, slug)
         return await set_review_threshold(connection, workspace, threshold or None)
+
+
+@app.command()
+def members(
+    slug: Annotated[str, typer.Argument(help="The workspace.")],
+    as_json: Json = False,
+) -> None:
+    """List the members of a workspace, and the invitations to it."""
+    rows = wait_for(_members(read_settings(), slug))
+    headings = ("EMAIL", "ROLE", "JOINED", "INVITED UNTIL")
+    cells = [(row["email"], row["role"], row["joined_at"] or "-", row["expires_at"] or "-") for row in rows]
+    show({"members": rows}, table([headings, *cells]), as_json=as_json)
+
+
+@app.command()
+def role(
+    slug: Annotated[str, typer.Argument(help="The workspace.")],
+    email: Annotated[str, typer.Argument(help="The address of a member.")],
+    role: Annotated[WorkspaceRole, typer.Argument(help="What the member is to be.")],
+    as_json: Json = False,
+) -> None:
+    """Give a member another role, as when no owner can be reached any more."""
+    wait_for(_set_role(read_settings(), slug, email, role))
+    result = {"slug": slug, "email": email, "role": role.value}
+    noun = "an owner" if role is WorkspaceRole.OWNER else "a member"
+    show(result, f"{email} is {noun} of {slug} now.", as_json=as_json)
+
+
+async def _members(settings: Settings, slug: str) -> list[dict[str, Any]]:
+    async with migrated(settings) as database, database.snapshot() as connection:
+        workspace = await workspace_of(connection, slug)
+        return [
+            {
+                "email": row["address"],
+                "role": row["role"],
+                "joined_at": write_moment(row["joined_at"]) if row["joined_at"] else None,
+                "expires_at": write_moment(row["expires_at"]) if row["expires_at"] else None,
+            }
+            for row in await list_members(connection, workspace["id"])
+        ]
+
+
+async def _set_role(settings: Settings, slug: str, email: str, role: WorkspaceRole) -> None:
+    async with migrated(settings) as database:
+        try:
+            async with database.write() as connection:
+                workspace, user = await workspace_of(connection, slug), await user_of(connection, email)
+                await set_role(connection, workspace["id"], user["id"], role)
+        except RoleRefused as refused:
+            raise CommandError(str(refused)) from None
 
 
 async def _create(settings: Settings, name: str, slug: str, owner: str) -> Workspace:

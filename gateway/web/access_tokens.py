@@ -12,7 +12,7 @@ from starlette.routing import Route
 from gateway.web.forms import Form
 from gateway.web.scope_words import WORDS
 from gateway.web.visits import HOME_PATH, Visit, page
-from gateway.web.workspaces import workspace_of
+from gateway.web.workspaces import is_owner_of, workspace_of
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.personal_access_tokens import (
     create_personal_access_token,
@@ -39,6 +39,7 @@ LIVES = (
 USUAL_LIFE = str(30 * DAY)
 # What no application can ask for, so that it is not among the words of the consent.
 OWN_WORDS = {
+    Scope.WORKSPACE_MEMBERS_WRITE: "Invite and remove members, change roles, and accept invitations for you",
     Scope.ACCESS_TOKENS_READ: "See access tokens, never their text",
     Scope.ACCESS_TOKENS_WRITE: "Create and revoke access tokens no wider than this one",
     Scope.OAUTH_CLIENTS_READ: "See OAuth applications, never their secret",
@@ -111,6 +112,7 @@ class TokenPages:
             scopes=scope_choices(self.scopes),
             lives=LIVES,
             made=made,
+            may_manage=workspace is None or await is_owner_of(visit, workspace),
         )
 
     async def _workspace(self, visit: Visit) -> Workspace | None:

@@ -10,7 +10,7 @@ from starlette.routing import Route
 from gateway.web.access_tokens import scope_choices
 from gateway.web.forms import Form
 from gateway.web.visits import HOME_PATH, Visit, page
-from gateway.web.workspaces import workspace_of
+from gateway.web.workspaces import is_owner_of, workspace_of
 from oauth.scopes import CLIENT_SCOPES
 from resolvers.oauth_clients import (
     create_oauth_client,
@@ -110,6 +110,7 @@ async def _show_list(visit: Visit, form: Form, status_code: int = 200) -> Respon
         workspace=workspace,
         form=form,
         found=await visit.call(list_oauth_clients, filters=query),
+        is_owner=await is_owner_of(visit, workspace),
         scopes=scope_choices(CLIENT_SCOPES),
     )
 
@@ -120,10 +121,12 @@ async def _show_one(
     if form is None:
         values = {name: getattr(client, name) for name in ("name", "scopes", *LINKS)}
         form = Form.of(**values, redirect_uris="\n".join(client.redirect_uris))
+    workspace = await workspace_of(visit)
     return visit.render(
         "oauth_client.html",
         status_code=status_code,
-        workspace=await workspace_of(visit),
+        workspace=workspace,
+        is_owner=await is_owner_of(visit, workspace),
         client=client,
         form=form,
         secret=secret,

@@ -13,6 +13,7 @@ from gateway.web.password_confirmation import password_confirmation_routes
 from gateway.web.second_step import second_step_routes
 from gateway.web.security import security_routes
 from gateway.web.sign_in import Entrance, sign_in_routes
+from gateway.web.workspace_invitations import invitation_routes
 from gateway.web.workspace_members import member_routes
 from gateway.web.workspaces import workspace_routes
 
@@ -28,6 +29,7 @@ def settings_routes(*, sign_up_open: bool) -> list[Route]:
         *password_confirmation_routes(),
         *workspace_routes(),
         *member_routes(),
+        *invitation_routes(),
         *access_token_routes(),
         *oauth_client_routes(),
         *account_routes(),

@@ -10,7 +10,7 @@ WORDS: dict[Scope, str] = {
     Scope.EMAIL: "See your e-mail address",
     Scope.USER_READ: "See your name and e-mail address",
     Scope.WORKSPACES_READ: "See workspaces, their settings and their members",
-    Scope.WORKSPACES_WRITE: "Create workspaces, change their settings, invite and remove members",
+    Scope.WORKSPACES_WRITE: "Create workspaces and change their settings",
     Scope.SHARES_READ: "See shares with their prices and images",
     Scope.SHARES_WRITE: "Create, change and archive shares",
     Scope.CUSTOM_FIELDS_READ: "See custom fields",

@@ -9,11 +9,13 @@ from starlette.routing import Route
 
 from gateway.web.forms import Form
 from gateway.web.visits import HOME_PATH, Visit, page
+from resolvers.workspace_invitations import list_workspace_invitations
+from resolvers.workspace_members import list_workspace_members
 from resolvers.workspaces import create_workspace, get_workspace, list_workspaces, update_workspace
 from schema.errors import Invalid
 from schema.pages import MOST_PER_PAGE
 from schema.workspaces import Workspace
-from storage.enums import Currency
+from storage.enums import Currency, WorkspaceRole
 
 # Settings are shown as the API has them; these are the ones that somebody can switch here.
 SWITCHES = (
@@ -40,6 +42,15 @@ async def workspace_of(visit: Visit) -> Workspace:
     """The workspace that the page's address names. Raises `NotFound`."""
     found: Workspace = await visit.call(get_workspace, slug=visit.request.path_params["slug"])
     return found
+
+
+async def is_owner_of(visit: Visit, workspace: Workspace) -> bool:
+    """Whether the user is an owner of the workspace."""
+    if visit.user is None:
+        return False
+    query = {"workspace_id": [str(workspace.id)], "user_id": [str(visit.user.id)]}
+    found = await visit.call(list_workspace_members, filters=query)
+    return any(member.role is WorkspaceRole.OWNER for member in found.data)
 
 
 async def show_workspaces(visit: Visit) -> Response:
@@ -100,7 +111,14 @@ def _show_settings(visit: Visit, workspace: Workspace, form: Form, status_code: 
 async def _show_list(visit: Visit, form: Form, status_code: int = 200) -> Response:
     query = {"limit": MOST_PER_PAGE, "page": visit.page_number, "sorting": ["name"]}
     found = await visit.call(list_workspaces, filters=query)
-    return visit.render("workspaces.html", status_code=status_code, form=form, found=found)
+    invitations = await visit.call(list_workspace_invitations, filters={"limit": 1})
+    return visit.render(
+        "workspaces.html",
+        status_code=status_code,
+        form=form,
+        found=found,
+        invitations=invitations.meta.total,
+    )
 
 
 def _at(values: Any, name: str) -> Any:

@@ -12,6 +12,8 @@ from storage.types import CodePointText, JsonColumn, MomentColumn
 class OAuthClientRow(DirectoryRow, table=True):
     """Owned by a workspace, by a user, or by nobody where an operator or an open registration made it.
 
+    `maker_user_id` is the user who created it, null where that is not known.
+
     `token_endpoint_auth_method` is RFC 7591's; a public client has `none`. Secrets are credentials.
     """
 
@@ -22,6 +24,7 @@ class OAuthClientRow(DirectoryRow, table=True):
     client_id: str = Field(sa_type=CodePointText, unique=True)
     workspace_id: UUID | None = Field(default=None, foreign_key="workspaces.id", index=True)
     user_id: UUID | None = Field(default=None, foreign_key="users.id", index=True)
+    maker_user_id: UUID | None = Field(default=None, foreign_key="users.id")
     name: str
     redirect_uris: list[str] = Field(sa_type=JsonColumn)
     scopes: list[str] = Field(sa_type=JsonColumn)

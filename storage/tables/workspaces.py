@@ -8,7 +8,7 @@ from sqlalchemy import UniqueConstraint
 from sqlmodel import Field
 
 from storage.clock import now
-from storage.enums import Currency, WorkspaceStatus
+from storage.enums import Currency, WorkspaceRole, WorkspaceStatus
 from storage.tables.base import DirectoryRow
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
@@ -40,14 +40,26 @@ class WorkspaceRow(DirectoryRow, table=True):
 
 
 class WorkspaceMemberRow(DirectoryRow, table=True):
-    """A user who belongs to a workspace, or an invitation by e-mail while `user_id` is null."""
+    """A member of a workspace, or an invitation: `user_id` is null until the invited user accepts it.
+
+    `joined_at` is null for an invitation, `expires_at` for a member. `invited_by_user_id` is the user who
+    invited, null for a workspace's founder and where it is not known.
+    """
 
     __tablename__ = "workspace_members"
-    __table_args__ = (UniqueConstraint("workspace_id", "email_folded"),)
+    __table_args__ = (
+        UniqueConstraint("workspace_id", "email_folded"),
+        UniqueConstraint("workspace_id", "user_id"),
+    )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded"}
 
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     workspace_id: UUID = Field(foreign_key="workspaces.id")
     user_id: UUID | None = Field(default=None, foreign_key="users.id", index=True)
     email: str
-    email_folded: str = Field(sa_type=CodePointText)
+    email_folded: str = Field(sa_type=CodePointText, index=True)
+    role: str = WorkspaceRole.MEMBER.value
+    invited_by_user_id: UUID | None = Field(default=None, foreign_key="users.id")
+    joined_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    expires_at: datetime | None = Field(default=None, sa_type=MomentColumn)

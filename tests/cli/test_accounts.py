@@ -147,3 +147,15 @@ def test_an_operator_removes_the_factors_of_a_user_who_lost_them(command: Comman
     assert subject == "All second factors were removed"
     said = command.refusal("users", "reset-factors", "nobody@example.com")
     assert said.startswith("There is no user with the address nobody@example.com")
+
+
+def test_members_are_listed_and_given_roles(command: Command) -> None:
+    (member,) = command.json("workspaces", "members", "acme")["members"]
+    assert (member["email"], member["role"], member["expires_at"]) == (OWNER, "owner", None)
+    said = command.refusal("workspaces", "role", "acme", OWNER, "member")
+    assert said == "This is the last owner of the workspace: make another member an owner first."
+    kept = command.json("workspaces", "role", "acme", OWNER.upper(), "owner")
+    assert (kept["slug"], kept["role"]) == ("acme", "owner")
+    command.json("users", "create", "--email", "grace@example.com", "--password", "another")
+    said = command.refusal("workspaces", "role", "acme", "grace@example.com", "owner")
+    assert said == "This user is no member of the workspace."

@@ -21,7 +21,7 @@ def gateways(post, server, tmp_path, monkeypatch):
 async def test_a_change_wakes_the_delivery_of_its_mails(gateways, server, surface):
     async for gateway in gateways():
         tenant = await make_tenant(gateway, status="active")
-        caller = surface(gateway.client, gateway.app, tenant.token)
+        caller = surface(gateway.client, gateway.app, tenant.personal_token)
         await caller.invite_workspace_member(data={"email": "grace@example.com"})
         (mail,) = await server.wait_for(1)
         assert (mail["From"], mail["To"]) == ("Shop <shop@example.com>", "grace@example.com")
@@ -31,7 +31,7 @@ async def test_two_gateways_send_what_both_were_woken_for_once(gateways, server,
     async for first in gateways():
         async for second in gateways():
             tenant = await make_tenant(first, status="active")
-            callers = [Rest(each.client, each.app, tenant.token) for each in (first, second)]
+            callers = [Rest(each.client, each.app, tenant.personal_token) for each in (first, second)]
             addresses = [f"m{number}@example.com" for number in range(10)]
             await asyncio.gather(
                 *(

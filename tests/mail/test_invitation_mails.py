@@ -1,50 +1,59 @@
-"""An address that is invited to a workspace is told so."""
+"""An address that is invited to a workspace is told so, by whom and until when."""
 
-from uuid import uuid4
+from datetime import timedelta
 
 import pytest
 
-from resolvers.accounts import create_user
+from schema.prose import write_day
+from storage.clock import now
 from tests.mailed import mails_to
+from tests.membership import make_member, make_user, new_email
 from tests.surfaces import Refused
 
 
-def new_email():
-    return f"i-{uuid4().hex}@example.com"
+@pytest.fixture
+def owner(surface, tenant):
+    """The workspace's founder, with a personal token."""
+    return surface.with_token(tenant.personal_token)
 
 
-async def test_an_invited_address_is_told_who_invites_it_and_where_to_sign_up(surface, gateway, tenant):
+async def test_an_invited_address_is_told_who_invites_it_where_to_answer_and_until_when(owner, gateway):
     email = new_email()
-    await surface.invite_workspace_member(data={"email": email})
+    await owner.invite_workspace_member(data={"email": email})
     (mail,) = await mails_to(gateway, email)
     assert mail.subject == "Ada invites you to Acme"
-    assert f"sign up with this address ({email})" in mail.text
-    assert "http://gateway/\n" in mail.text
-    assert '<a href="http://gateway/">' in mail.html
+    assert f"sign up with this address ({email}), to accept or decline:" in mail.text
+    assert "http://gateway/account/invitations\n" in mail.text
+    assert '<a href="http://gateway/account/invitations">' in mail.html
+    ends = write_day(now() + timedelta(days=7))
+    assert f"The invitation ends on {ends}, " in mail.text
 
 
-async def test_a_user_who_belongs_at_once_is_told_that_too(surface, gateway):
+async def test_a_user_who_is_known_is_mailed_the_same(owner, gateway):
+    user = await make_user(gateway)
+    await owner.invite_workspace_member(data={"email": user.email})
+    (mail,) = await mails_to(gateway, user.email)
+    assert mail.subject == "Ada invites you to Acme"
+
+
+async def test_an_invitation_that_is_renewed_is_mailed_again(owner, gateway):
     email = new_email()
-    async with gateway.database.write() as connection:
-        await create_user(connection, email, "a long password", "Grace")
-    await surface.invite_workspace_member(data={"email": email})
-    (mail,) = await mails_to(gateway, email)
-    assert mail.subject == "You are a member of Acme now"
-    assert "Ada has made you a member of the workspace Acme." in mail.text
+    for _ in range(2):
+        await owner.invite_workspace_member(data={"email": email})
+    assert len(await mails_to(gateway, email)) == 2
 
 
-async def test_an_invitation_that_is_refused_is_not_mailed(surface, gateway):
-    email = new_email()
-    await surface.invite_workspace_member(data={"email": email})
+async def test_an_invitation_that_is_refused_is_not_mailed(owner, gateway, tenant):
+    member = await make_member(gateway, tenant)
     with pytest.raises(Refused):
-        await surface.invite_workspace_member(data={"email": email})
-    assert len(await mails_to(gateway, email)) == 1
+        await owner.invite_workspace_member(data={"email": member.email})
+    assert await mails_to(gateway, member.email) == []
 
 
-async def test_a_name_can_neither_write_lines_nor_markup_into_a_mail(surface, gateway, tenant):
-    await surface.update_workspace(id=tenant.id, data={"name": "Acme <script>\r\nBcc: eve@example.com"})
+async def test_a_name_can_neither_write_lines_nor_markup_into_a_mail(owner, gateway, tenant):
+    await owner.update_workspace(id=tenant.id, data={"name": "Acme <script>\r\nBcc: eve@example.com"})
     email = new_email()
-    await surface.invite_workspace_member(data={"email": email})
+    await owner.invite_workspace_member(data={"email": email})
     (mail,) = await mails_to(gateway, email)
     assert mail.subject == "Ada invites you to Acme <script> Bcc: eve@example com"
     assert "\nBcc" not in mail.text

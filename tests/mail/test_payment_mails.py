@@ -60,7 +60,8 @@ async def test_every_member_is_told_of_a_payment_but_nobody_who_is_only_invited(
     surface, gateway, tenant, session, email
 ):
     invited = new_email()
-    await surface.invite_workspace_member(data={"email": invited})
+    owner = surface.with_token(tenant.personal_token)
+    await owner.invite_workspace_member(data={"email": invited})
     await surface.record_payment(id=session["id"], data=PAYMENT)
     (mail,) = await mails_to(gateway, tenant.user_email)
     assert mail.subject == "New payment of $19.00 in Acme"

@@ -9,7 +9,7 @@ import pytest
 
 from oauth.credentials import mint
 from oauth.scopes import Scope
-from resolvers.accounts import create_user, issue_token
+from resolvers.accounts import issue_token
 from resolvers.leaks import NOUNS
 from schema.leaks import MOST_LEAKS
 from storage.clock import now
@@ -21,15 +21,12 @@ from storage.tables.oauth_grants import OAuthGrantRow
 from tests.conftest import make_tenant, make_token, run_gateway
 from tests.mail.scanning import PATH, URL, find, still_works
 from tests.mailed import mails_to
-from tests.surfaces import Rest
+from tests.membership import make_member
 
 
 async def test_a_leaked_token_ends_at_once_and_every_member_is_told(scanned, report):
     tenant = await make_tenant(scanned, name="Acme")
-    colleague = f"{uuid4().hex}@example.com"
-    async with scanned.database.write() as connection:
-        await create_user(connection, colleague, "a long password", None)
-    await Rest(scanned.client, scanned.app, tenant.token).invite_workspace_member(data={"email": colleague})
+    colleague = (await make_member(scanned, tenant)).email
     async with scanned.database.write() as connection:
         leaked, _ = await issue_token(
             connection,

@@ -121,8 +121,10 @@ class Application:
         return int((await self.gateway.client.get("/api/viewer", headers=headers)).status_code)
 
 
-async def make_application(gateway: Gateway, owner: UUID | None = None, **values: Any) -> Application:
-    """A new application, which the workspace `owner` looks after."""
+async def make_application(
+    gateway: Gateway, owner: UUID | None = None, maker: UUID | None = None, **values: Any
+) -> Application:
+    """A new application, which the workspace `owner` looks after and the user `maker` created."""
     data = {
         "name": "Bookkeeper",
         "redirect_uris": [REDIRECT_URI],
@@ -130,7 +132,9 @@ async def make_application(gateway: Gateway, owner: UUID | None = None, **values
         **values,
     }
     async with gateway.database.write() as connection:
-        secret, row = await make_client(connection, OAuthClientCreate(**data), workspace_id=owner)
+        secret, row = await make_client(
+            connection, OAuthClientCreate(**data), workspace_id=owner, maker_user_id=maker
+        )
     return Application(gateway, row["id"], row["client_id"], secret, data["redirect_uris"][0])
 
 

@@ -14,6 +14,7 @@ from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from tests.conftest import make_tenant
+from tests.membership import make_member
 from tests.oauth.applications import ISSUER, REDIRECT_URI, make_application, told
 from tests.pages.browsing import browsing, signed_in
 
@@ -270,13 +271,16 @@ async def test_a_name_with_markup_is_shown_as_it_is(gateway, browser):
 
 
 async def test_without_a_workspace_there_is_nothing_to_allow(browser, caller, tenant, gateway, confidential):
-    other = await make_tenant(gateway)
-    owner = caller(tenant.token)
-    await owner.invite_workspace_member(data={"email": other.user_email})
-    member = (await owner.list_workspace_members(sorting=["created_at"]))["data"][0]
+    second = await make_member(gateway, tenant, "owner")
+    owner = caller(second.token)
+    member = (await owner.list_workspace_members(user_id=[tenant.user_id]))["data"][0]
     await owner.remove_workspace_member(id=member["id"])
+    # An invitation is no choice either.
+    other = await make_tenant(gateway)
+    await caller(other.personal_token).invite_workspace_member(data={"email": tenant.user_email})
     await browser.open(address(confidential))
     assert "no workspace yet" in browser.text
+    assert other.slug not in browser.page.text
     answer = sent_back(await browser.press("Deny", follow=False, decision="deny"))
     assert answer["error"] == "access_denied"
 

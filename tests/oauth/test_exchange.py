@@ -173,9 +173,13 @@ async def test_two_exchanges_of_a_code_at_once_leave_nothing(application, tenant
 
 async def test_tokens_end_when_their_user_leaves_the_workspace(application, gateway, caller, tenant):
     other = await make_tenant(gateway)
-    owner = caller(tenant.token)
-    await owner.invite_workspace_member(data={"email": other.user_email})
-    member = (await owner.list_workspace_members(sorting=["-created_at"]))["data"][0]
+    owner, guest = caller(tenant.personal_token), caller(other.personal_token)
+
+    async def join():
+        invited = await owner.invite_workspace_member(data={"email": other.user_email})
+        return await guest.accept_workspace_invitation(id=invited["id"])
+
+    member = await join()
     token = await application.tokens(other, workspace=tenant.id)
     mine = await application.tokens(other)
     waiting = await application.code(other, workspace=tenant.id)
@@ -186,7 +190,7 @@ async def test_tokens_end_when_their_user_leaves_the_workspace(application, gate
     assert error_of(await application.refresh(token["refresh_token"])) == (400, "invalid_grant")
     assert error_of(await application.exchange(waiting)) == (400, "invalid_grant")
     assert await application.reach(mine["access_token"]) == 200
-    await owner.invite_workspace_member(data={"email": other.user_email})
+    await join()
     assert await application.reach(token["access_token"]) == 401
 
 

@@ -1,4 +1,4 @@
-"""Who signs up is mailed a link, and belongs where they were invited once they have confirmed by it."""
+"""Who signs up is mailed a link, and sees the invitations to the address once they have confirmed by it."""
 
 import asyncio
 from datetime import timedelta
@@ -69,10 +69,10 @@ async def test_a_refused_sign_up_mails_nothing(gateway, browser, tenant):
     assert await mails_to(gateway, tenant.user_email) == []
 
 
-async def test_by_the_link_an_address_joins_the_workspaces_that_invited_it(
+async def test_by_the_link_an_address_sees_the_invitations_to_it_and_joins_nothing(
     gateway, browser, elsewhere, email, tenant, other_tenant
 ):
-    """In whatever browser it is opened, after a sign-in; invitations that come later join at once."""
+    """In whatever browser it is opened, after a sign-in."""
     await invite(gateway, tenant, email.upper())
     await browser.open("/workspaces")
     assert tenant.slug not in browser.text
@@ -85,9 +85,13 @@ async def test_by_the_link_an_address_joins_the_workspaces_that_invited_it(
     assert (answer.status_code, CONFIRMED in elsewhere.text) == (200, True)
     await invite(gateway, other_tenant, email)
     await browser.open("/workspaces")
+    assert "You have 2 invitations." in browser.text
+    assert tenant.slug not in browser.text
+    assert other_tenant.slug not in browser.text
+    assert "Confirm your address" not in browser.text
+    await browser.open("/account/invitations")
     assert tenant.slug in browser.text
     assert other_tenant.slug in browser.text
-    assert "Confirm your address" not in browser.text
 
 
 async def test_a_program_that_follows_links_in_mails_confirms_nothing(gateway, browser, elsewhere, email):

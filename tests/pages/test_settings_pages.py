@@ -94,14 +94,20 @@ async def test_members_are_invited_and_removed(browser, api, tenant):
     await browser.open(f"/workspaces/{tenant.slug}/members")
     invited = f"{uuid4().hex}@example.com"
     await browser.press("Invite", email=invited)
-    assert f"{invited} is invited." in browser.text
-    await browser.press("Invite", email=invited)
-    assert "already" in browser.text
+    assert f"{invited} is invited, and has 7 days to accept." in browser.text
+    await browser.press("Invite again")
+    assert f"{invited} is invited, and has 7 days to accept." in browser.text
+    await browser.press("Invite", email=tenant.user_email)
+    assert "is a member already" in browser.text
+    await browser.open(f"/workspaces/{tenant.slug}/members")
     await browser.press("Take it back")
+    assert f"{invited} is no longer invited." in browser.text
     assert [member["email"] for member in (await api.list_workspace_members())["data"]] == [tenant.user_email]
-    answer = await browser.press("Remove the member")
+    (leave,) = (link for link in browser.reading.links if link.endswith("/remove"))
+    await browser.open(leave)
+    answer = await browser.press("Leave the workspace")
     assert answer.status_code == 422
-    assert "The last member of a workspace cannot go" in browser.text
+    assert "This is the last owner of the workspace" in browser.text
 
 
 @pytest.mark.parametrize("is_personal", [False, True])

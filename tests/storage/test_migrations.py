@@ -1,5 +1,7 @@
 """Migrations: an empty database becomes the one that the tables describe, on both engines."""
 
+import json
+from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -10,14 +12,18 @@ from alembic.script import ScriptDirectory
 from pyroaring import BitMap
 from sqlalchemy import BigInteger, Integer, LargeBinary, Uuid, column, select, table, text
 
+from oauth.scopes import USER_SCOPES, Scope
+from storage.clock import now
 from storage.database import Database
 from storage.emails import fold_email
 from storage.migrations import run
 from storage.rows import insert_rows, table_of
+from storage.tables.credentials import CredentialRow
 from storage.tables.metric_cells import PersonCellRow
+from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.registry import METADATA
 from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 REVISIONS = [
     script.revision for script in ScriptDirectory(run.__file__.removesuffix("/run.py")).walk_revisions()
@@ -176,3 +182,58 @@ async def test_addresses_are_folded_again_and_no_row_is_lost(empty):
         "ada@m\u00fcnchen.test",
         "Bob@firm.test",
     }
+
+
+async def test_members_become_owners_and_invitations_get_a_week(empty):
+    await run.upgrade(empty, "0020")
+    at, workspace, founder, member, invited = "2026-01-31 09:30:00.000000", *(uuid4().hex for _ in range(4))
+    everything = sorted(USER_SCOPES - {Scope.WORKSPACE_MEMBERS_WRITE})
+    narrow = ["workspaces:write"]
+    row = f"'{at}', '{workspace}'"
+    statements = [
+        "INSERT INTO workspaces (created_at, id, name, name_folded, slug, socials, status, status_changed_at,"
+        " details, default_presentment_currency, feature_settings, notification_settings,"
+        " customer_email_settings, customer_portal_settings)"
+        f" VALUES ({row}, 'Acme', 'acme', 'acme', '[]', 'created', '{at}', '{{}}', 'usd', '{{}}', '{{}}',"
+        " '{}', '{}')",
+        *(
+            "INSERT INTO users (created_at, id, email, email_folded, password_hash)"
+            f" VALUES ('{at}', '{id}', '{id}@example.com', '{id}@example.com', 'x')"
+            for id in (founder, member)
+        ),
+        *(
+            "INSERT INTO workspace_members (created_at, workspace_id, id, user_id, email, email_folded)"
+            f" VALUES ({row}, '{uuid4().hex}', {user}, '{name}', '{name}')"
+            for name, user in (("f", f"'{founder}'"), ("m", f"'{member}'"), (invited, "NULL"))
+        ),
+        *(
+            "INSERT INTO credentials (created_at, hash, id, kind, user_id, scopes, comment)"
+            f" VALUES ('{at}', '{name}', '{uuid4().hex}', 'pat', '{founder}', '{json.dumps(scopes)}', '')"
+            for name, scopes in (("everything", everything), ("narrow", narrow))
+        ),
+        "INSERT INTO oauth_clients (created_at, id, client_id, user_id, name, redirect_uris, scopes,"
+        " token_endpoint_auth_method)"
+        f" VALUES ('{at}', '{uuid4().hex}', 'c', '{member}', 'A', '[]', '[]', 'none')",
+    ]
+    async with empty.write() as connection:
+        for statement in statements:
+            await connection.exec_driver_sql(statement)
+    before = now()
+    await run.upgrade(empty)
+    members, credentials = table_of(WorkspaceMemberRow), table_of(CredentialRow)
+    async with empty.read() as connection:
+        rows = {row.email: row for row in (await connection.execute(select(members))).all()}
+        tokens = select(credentials.c.hash, credentials.c.scopes)
+        scopes = {row.hash: row.scopes for row in (await connection.execute(tokens)).all()}
+        maker = (await connection.execute(select(table_of(OAuthClientRow).c.maker_user_id))).scalar_one()
+    for name in ("f", "m"):
+        assert (rows[name].role, rows[name].joined_at, rows[name].expires_at) == (
+            "owner",
+            rows[name].created_at,
+            None,
+        )
+    assert (rows[invited].role, rows[invited].joined_at, rows[invited].user_id) == ("member", None, None)
+    assert timedelta(days=7) <= rows[invited].expires_at - before <= timedelta(days=7, minutes=5)
+    # A token that may do everything goes on doing so, another one gets no scope that it did not have.
+    assert scopes == {"everything": sorted(USER_SCOPES), "narrow": narrow}
+    assert maker == UUID(member)
