@@ -185,7 +185,7 @@ async def test_addresses_are_folded_again_and_no_row_is_lost(empty):
 
 
 async def test_members_become_owners_and_invitations_get_a_week(empty):
-    await run.upgrade(empty, "0020")
+    await run.upgrade(empty, "0021")
     at, workspace, founder, member, invited = "2026-01-31 09:30:00.000000", *(uuid4().hex for _ in range(4))
     everything = sorted(USER_SCOPES - {Scope.WORKSPACE_MEMBERS_WRITE})
     narrow = ["workspaces:write"]
