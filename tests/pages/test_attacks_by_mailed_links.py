@@ -92,7 +92,8 @@ async def test_nothing_that_somebody_got_hold_of_survives_a_new_password_by_mail
 async def test_a_password_changed_by_its_owner_leaves_tokens_and_says_so(gateway, tenant):
     async with signed_in(gateway, tenant) as user:
         await user.open("/account")
-        await user.press("Change the password", current_password="a long password", new_password=NEW_PASSWORD)
+        passwords = {"current_password": "a long password", "new_password": NEW_PASSWORD}
+        await user.press("Change the password", **passwords, end_everything=None)
     (told,) = await mails_to(gateway, tenant.user_email)
     assert "Other browsers were signed out." in told.text
     assert "revoked" not in told.text
