@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from uuid import UUID
 
 import strawberry
@@ -11,7 +12,10 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel, Field
 from strawberry.asgi import GraphQL
 
+from gateway.budget import RequestBudget
+from gateway.limits import RateLimiter
 from gateway.web.pages import explorer_response, page_routes
+from resolvers.context import Caller
 
 BASE_URL = "http://127.0.0.1:8000/api"
 AUTH_URL = "http://127.0.0.1:8000"
@@ -39,6 +43,12 @@ class Share(ShareCreate):
     authorization: str = Field(description="The Authorization header as it arrived.")
 
 
+def _visitors_context(_: Request) -> SimpleNamespace:
+    """All that a page needs of its context: a caller without a limit."""
+    budget = RequestBudget(RateLimiter(), 0, 0, {})
+    return SimpleNamespace(caller=Caller(None, budget, "a visitor", "a request"))
+
+
 def make_site() -> FastAPI:
     """The site; `BASE_URL` is not the port that a test serves it on."""
     site = FastAPI(
@@ -49,6 +59,7 @@ def make_site() -> FastAPI:
         routes=page_routes(BASE_URL, AUTH_URL),
         servers=[{"url": AUTH_URL}],
     )
+    site.state.context = _visitors_context
     schema = GraphQL(strawberry.Schema(Query), graphql_ide=None)
 
     @site.get("/graphql", include_in_schema=False)
