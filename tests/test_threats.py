@@ -19,7 +19,7 @@ def names_in(path: str) -> frozenset[str]:
     return frozenset(node.name for node in ast.walk(tree) if isinstance(node, functions))
 
 
-@pytest.mark.parametrize("path, name", sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE))))
+@pytest.mark.parametrize(("path", "name"), sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE))))
 def test_a_test_that_the_page_names_exists(path, name):
     assert name in names_in(path)
 
