@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.passkeys import RelyingParty
 from resolvers.context import Context
-from resolvers.mails import make_mail, send_mails
+from resolvers.mails import make_mail, plain_name, send_mails
 from schema.errors import NotPermitted
 from storage.mails import Mail
 from storage.rows import Values, table_of
@@ -95,11 +95,12 @@ async def tell_owner(unit: Context, user: Values, event: Event, **values: Any) -
 
 def factor_mail(auth_url: str, user: Values, event: Event, **values: Any) -> Mail:
     subject, sentence = event.value
+    said = {name: plain_name(value) if isinstance(value, str) else value for name, value in values.items()}
     return make_mail(
         user["email"],
         "second_factor",
         subject=subject,
         address=user["email"],
-        happened=sentence.format(**values),
+        happened=sentence.format(**said),
         security=f"{auth_url}{SECURITY_PATH}",
     )

@@ -1,17 +1,14 @@
 """How users who forgot their password set a new one: by a link that their address is mailed."""
 
-from contextlib import suppress
-
 from oauth.grants import end_user
 from resolvers.accounts import find_user, verify_address
 from resolvers.context import Context
-from resolvers.mailed_links import LinkState, MailedLink, find_link, mail_link, use_link
+from resolvers.mailed_links import LinkState, MailedLink, find_link, mail_link_if_known, use_link
 from resolvers.mails import make_mail, send_mails
 from resolvers.new_passwords import hash_new_password
 from resolvers.operations import public
 from resolvers.sign_in_attempts import address_subject, forget_attempts
 from schema.accounts import ForgottenPassword, NewPassword
-from schema.errors import RateLimited
 from storage.enums import LinkPurpose
 from storage.rows import Values, update_row
 from storage.tables.users import UserRow
@@ -24,15 +21,14 @@ PATH = "/forgotten-password"
 async def request_new_password(ctx: Context, data: ForgottenPassword) -> None:
     """Mail the user with this address a link, if there is one and they were not mailed five in an hour.
 
-    All of it comes after the answer, which is the same, and takes the same time, for any address.
+    All of it comes after the answer, which is the same, and takes the same time, for any address. So do
+    requests that wait for it: its statements are the same too.
     """
 
     async def send() -> None:
         async with ctx.change() as unit:
             user = await find_user(unit.unit, data.email)
-            if user is not None:
-                with suppress(RateLimited):
-                    await mail_link(unit, user["id"], LinkPurpose.PASSWORD)
+            await mail_link_if_known(unit, user, LinkPurpose.PASSWORD)
 
     ctx.caller.after_response.append(send)
 
@@ -75,15 +71,15 @@ async def mail_password_change(unit: Context, user: Values, *, everything_ended:
 
     `everything_ended` says that tokens and applications ended too, not the other browsers' sessions alone.
     """
-    await _mail(unit, user, "password_change", everything_ended=everything_ended)
+    await _mail(unit, user["email"], "password_change", everything_ended=everything_ended)
 
 
-async def mail_wrong_passwords(unit: Context, user: Values) -> None:
-    """Tell the user that somebody tries passwords."""
-    await _mail(unit, user, "wrong_passwords")
+async def mail_wrong_passwords(unit: Context, email: str) -> None:
+    """Tell the user with this address that somebody tries passwords."""
+    await _mail(unit, email, "wrong_passwords")
 
 
-async def _mail(unit: Context, user: Values, template: str, **values: bool) -> None:
+async def _mail(unit: Context, email: str, template: str, **values: bool) -> None:
     forgotten = f"{unit.services.auth_url}{PATH}"
-    mail = make_mail(user["email"], template, address=user["email"], forgotten=forgotten, **values)
+    mail = make_mail(email, template, address=email, forgotten=forgotten, **values)
     await send_mails(unit, [mail])

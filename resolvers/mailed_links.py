@@ -2,11 +2,12 @@
 
 import math
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import ColumnElement, Select, and_, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -18,6 +19,7 @@ from resolvers.mails import make_mail, send_mails
 from schema.errors import RateLimited
 from storage.clock import now
 from storage.enums import LinkPurpose
+from storage.mails import NOBODY
 from storage.rows import Values, insert_row, table_of, update_row, update_rows
 from storage.tables.mailed_links import MailedLinkRow
 from storage.tables.users import UserRow
@@ -31,6 +33,8 @@ MOST_LINKS, WINDOW = 5, timedelta(hours=1)
 KEPT_FOR = timedelta(days=30)
 
 _links, _users = table_of(MailedLinkRow), table_of(UserRow)
+# Whose links and mails are written in the place of a user's, and reach nobody.
+_NO_USER: Values = {"id": None, "email": NOBODY, "email_folded": NOBODY}
 
 
 class LinkState(StrEnum):
@@ -53,9 +57,31 @@ class MailedLink:
 
 async def mail_link(unit: Context, user_id: UUID, purpose: LinkPurpose) -> None:
     """Mail the user a link, which ends the ones before it. Raises `RateLimited` after five in an hour."""
-    user, moment, same = await lock_user(unit.unit, user_id), now(), _of(user_id, purpose)
-    await _check_pace(unit.unit, same)
-    await unit.unit.execute(delete(_links).where(same, _links.c.created_at < moment - KEPT_FOR))
+    user = await lock_user(unit.unit, user_id)
+    latest = await _latest(unit.unit, user_id, purpose)
+    if len(latest) == MOST_LINKS:
+        raise _too_many(latest[-1])
+    await _write(unit, user, purpose)
+
+
+async def mail_link_if_known(unit: Context, user: Values | None, purpose: LinkPurpose) -> None:
+    """The same for a user if there is one, and nothing after five in an hour.
+
+    The statements are the same in every case, and so is the time for which others wait behind them.
+    """
+    user_id = user["id"] if user is not None else uuid4()
+    locked = select(_users).where(_users.c.id == user_id).with_for_update()
+    recipient = await _first(unit.unit, locked)
+    if len(await _latest(unit.unit, user_id, purpose)) == MOST_LINKS:
+        recipient = None
+    await _write(unit, recipient or _NO_USER, purpose)
+
+
+async def _write(unit: Context, user: Values, purpose: LinkPurpose) -> None:
+    moment, user_id = now(), user["id"]
+    # Links of nobody say nothing to anyone, so only the latest is kept.
+    outdated = moment - KEPT_FOR if user_id is not None else moment
+    await unit.unit.execute(delete(_links).where(_of(user_id, purpose), _links.c.created_at < outdated))
     await end_links(unit.unit, user_id, purpose)
     text = secrets.token_urlsafe(32)
     await insert_row(
@@ -98,23 +124,27 @@ async def use_link(connection: AsyncConnection, text: str, purpose: LinkPurpose)
     return link
 
 
-async def end_links(connection: AsyncConnection, user_id: UUID, purpose: LinkPurpose) -> None:
+async def end_links(connection: AsyncConnection, user_id: UUID | None, purpose: LinkPurpose) -> None:
     """Let none of the user's links for this purpose count any more."""
     open_ones = and_(_of(user_id, purpose), _links.c.used_at.is_(None), _links.c.ended_at.is_(None))
     await update_rows(connection, MailedLinkRow, open_ones, ended_at=now())
 
 
-async def _check_pace(connection: AsyncConnection, same: ColumnElement[bool]) -> None:
-    moment, made_at = now(), _links.c.created_at
-    latest = select(made_at).where(same, made_at > moment - WINDOW).order_by(made_at.desc()).limit(MOST_LINKS)
-    moments = (await connection.execute(latest)).scalars().all()
-    if len(moments) == MOST_LINKS:
-        seconds = max(math.ceil((moments[-1] + WINDOW - moment).total_seconds()), 1)
-        raise RateLimited(
-            f"{MOST_LINKS} such mails were sent within an hour, and the latest one counts. "
-            f"Another one can be sent in {math.ceil(seconds / 60)} minutes.",
-            {"Retry-After": str(seconds)},
-        )
+async def _latest(connection: AsyncConnection, user_id: UUID, purpose: LinkPurpose) -> Sequence[datetime]:
+    """When the user's links of the last hour were made, the latest first; no more than may be mailed."""
+    made_at = _links.c.created_at
+    recent = (_of(user_id, purpose), made_at > now() - WINDOW)
+    latest = select(made_at).where(*recent).order_by(made_at.desc()).limit(MOST_LINKS)
+    return (await connection.execute(latest)).scalars().all()
+
+
+def _too_many(first: datetime) -> RateLimited:
+    seconds = max(math.ceil((first + WINDOW - now()).total_seconds()), 1)
+    return RateLimited(
+        f"{MOST_LINKS} such mails were sent within an hour, and the latest one counts. "
+        f"Another one can be sent in {math.ceil(seconds / 60)} minutes.",
+        {"Retry-After": str(seconds)},
+    )
 
 
 def _assess(row: Values | None, user: Values | None) -> MailedLink:
@@ -128,7 +158,7 @@ def _assess(row: Values | None, user: Values | None) -> MailedLink:
     return MailedLink(LinkState.EXPIRED if row["expires_at"] <= now() else LinkState.VALID, user)
 
 
-def _of(user_id: UUID, purpose: LinkPurpose) -> ColumnElement[bool]:
+def _of(user_id: UUID | None, purpose: LinkPurpose) -> ColumnElement[bool]:
     return and_(_links.c.user_id == user_id, _links.c.purpose == purpose.value)
 
 

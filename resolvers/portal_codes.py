@@ -16,7 +16,7 @@ from resolvers.mails import make_mail
 from resolvers.portal_entrants import Entrant, find_entrants, lock_customers, recipient_of
 from resolvers.stranger_mails import mail_stranger_if_allowed
 from storage.clock import now
-from storage.mails import Mail
+from storage.mails import NOBODY, Mail
 from storage.rows import insert_row, key_of, table_of, update_row
 from storage.sealing import Purpose, is_signed, sign
 from storage.tables.portal_codes import PortalCodeRow
@@ -76,9 +76,8 @@ async def mail_code(unit: Context, workspace: Row, email: str) -> None:
         created_at=moment,
         expires_at=moment + LIFE,
     )
-    if entrant is not None:
-        mail = _mail(unit, workspace, entrant.address, code)
-        await mail_stranger_if_allowed(unit, mail, workspace["id"])
+    mail = _mail(unit, workspace, entrant.address if entrant else NOBODY, code)
+    await mail_stranger_if_allowed(unit, mail, workspace["id"])
 
 
 async def use_code(

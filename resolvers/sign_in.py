@@ -34,6 +34,7 @@ from resolvers.sign_in_attempts import (
 from schema.accounts import PasswordChange, SignIn, SignUp
 from schema.errors import Invalid, problem
 from storage.enums import LinkPurpose
+from storage.mails import NOBODY
 from storage.rows import Duplicate, Values, table_of, update_row
 from storage.tables.users import UserRow
 
@@ -106,8 +107,9 @@ async def check_password(ctx: Context, data: SignIn, browser: Browser) -> Values
     subject = Subject.of(ctx, "browser", token) if token else address_subject(ctx, data.email)
     failures = await count_attempt(ctx, subject)
     if not await verify_password_aside(data.password, user["password_hash"] if user else None) or not user:
-        if user is not None and failures >= NOTIFIED_FROM and user["email_verified_at"] is not None:
-            ctx.caller.after_response.append(partial(_tell_owner, ctx, subject, user))
+        if failures >= NOTIFIED_FROM:
+            owner = user["email"] if user and user["email_verified_at"] is not None else NOBODY
+            ctx.caller.after_response.append(partial(_tell_owner, ctx, subject, owner))
         raise _wrong()
     async with ctx.services.database.write() as connection:
         await forget_attempts(connection, subject)
@@ -166,11 +168,11 @@ async def change_password(ctx: Context, data: PasswordChange, known_tokens: str 
     return renew_token(ctx, row, known_tokens)
 
 
-async def _tell_owner(ctx: Context, subject: Subject, user: Values) -> None:
-    """Mail the user that somebody tries passwords, at most once a day."""
+async def _tell_owner(ctx: Context, subject: Subject, email: str) -> None:
+    """Mail the address that somebody tries passwords, at most once a day."""
     async with ctx.change() as unit:
         if await may_notify(unit.unit, subject):
-            await mail_wrong_passwords(unit, user)
+            await mail_wrong_passwords(unit, email)
 
 
 async def is_own_password(ctx: Context, user: Values, password: str) -> bool:

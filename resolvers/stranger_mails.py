@@ -9,7 +9,7 @@ from resolvers.context import Context
 from resolvers.mails import send_mails
 from schema.errors import NotPermitted, RateLimited
 from storage.enums import WorkspaceStatus
-from storage.mails import Mail
+from storage.mails import NOBODY, Mail
 from storage.rows import table_of
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
@@ -25,7 +25,10 @@ async def mail_stranger(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
     Raises `NotPermitted` where the caller or the workspace may not, `RateLimited` beyond a budget.
     """
     await _check_standing(ctx, workspace_id)
-    wait = await ctx.services.mail_budget.charge(mail, workspace_id, _user_of(ctx))
+    if mail.to == NOBODY:
+        wait = 0
+    else:
+        wait = await ctx.services.mail_budget.charge(mail, workspace_id, _user_of(ctx))
     if wait:
         raise RateLimited(
             f"Too many mails to this recipient, or for this workspace or user. Try again in {wait} seconds.",

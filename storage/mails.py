@@ -15,6 +15,10 @@ from storage.tables.mails import MailRow
 
 _mails = table_of(MailRow)
 
+# The recipient of mails that are written and removed like all others, but not sent: an address that nobody
+# has then takes the database as much work as one that somebody has.
+NOBODY = ""
+
 
 @dataclass(frozen=True)
 class Mail:

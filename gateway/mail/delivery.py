@@ -10,7 +10,7 @@ from gateway.mail.messages import compose
 from gateway.mail.transport import Deferred, Down, Refused, Transport
 from storage.clock import now
 from storage.database import Database
-from storage.mails import claim_mail, forget_mail, is_mail_due, postpone_mail
+from storage.mails import NOBODY, claim_mail, forget_mail, is_mail_due, postpone_mail
 from storage.rows import Values
 
 log = structlog.get_logger("duograph.mail")
@@ -57,6 +57,9 @@ class Delivery:
 
     async def _deliver(self, mail: Values) -> bool:
         """Whether other mails are worth trying."""
+        if mail["recipient"] == NOBODY:
+            await self._forget(mail)
+            return True
         try:
             message = compose(mail, self._sender)
             async with asyncio.timeout(SENDING_TAKES_AT_MOST.total_seconds()):

@@ -14,12 +14,14 @@ class MailedLinkRow(DirectoryRow, table=True):
     """A link that counts until it is used, expires, or is ended by a newer one or by what makes it moot.
 
     `hash` is the SHA-256 of the secret in it, `recipient` the case-folded address that it was mailed to.
+    Without a user it is a link that nobody was mailed: it is written so that what is done for an address does
+    not tell whether a user has it.
     """
 
     __tablename__ = "mailed_links"
     __table_args__ = (Index("ix_mailed_links_user", "user_id", "purpose", "created_at"),)
 
-    user_id: UUID = Field(foreign_key="users.id")
+    user_id: UUID | None = Field(default=None, foreign_key="users.id")
     purpose: str
     recipient: str
     hash: str = Field(unique=True)

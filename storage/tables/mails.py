@@ -16,6 +16,7 @@ class MailRow(DirectoryRow, table=True):
 
     Whoever sends it puts `due_at` off first, so that nobody else takes it meanwhile, and counts an
     attempt, by whose number only the last one to take it can put it off again. The lowest `rank` goes first.
+    A mail to an empty `recipient` is not sent.
     """
 
     __tablename__ = "mails"

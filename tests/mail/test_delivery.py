@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from gateway.mail.delivery import FIRST_WAIT, GIVE_UP_AFTER, LEASE, LONGEST_WAIT
 from storage.clock import now
+from storage.mails import NOBODY
 from tests.mail.mail_server import MailServer
 
 
@@ -49,6 +50,16 @@ async def test_several_mails_go_over_one_connection_oldest_first(post, server):
         await post.write(subject=f"Number {number}")
     await post.delivery(server).run()
     assert [mail["Subject"] for mail in server.mails] == ["Number 0", "Number 1", "Number 2"]
+
+
+async def test_a_mail_to_nobody_is_removed_and_never_sent(post, server):
+    await post.write(NOBODY)
+    await post.write()
+    with capture_logs() as logs:
+        await post.delivery(server).run()
+    assert server.recipients == ["ada@example.com"]
+    assert await post.rows() == []
+    assert [line["event"] for line in logs] == ["mail sent"]
 
 
 async def test_a_piece_of_work_is_bounded_and_says_that_there_is_more(post, server, monkeypatch):
