@@ -40,7 +40,7 @@ class Event(Enum):
         "New recovery codes were made",
         "new recovery codes were made, and the old ones no longer work.",
     )
-    CODE_USED = ("A recovery code was used", "a recovery code was used to sign in. Unused codes: {left}.")
+    CODE_USED = ("A recovery code was used", "a recovery code was used. Unused codes: {left}.")
     WRONG_CODES = (
         "Wrong codes after your password",
         "after the right password, {tries} wrong codes were entered. "

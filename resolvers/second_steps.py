@@ -25,7 +25,6 @@ from storage.tables.users import UserRow
 LIFE = timedelta(minutes=5)
 # Wrong codes that end a step, and that a user's steps have together in any hour.
 MOST_TRIES, MOST_TRIES_IN_WINDOW, WINDOW = 5, 10, timedelta(hours=1)
-KEPT_FOR = timedelta(days=1)
 
 _steps, _users = table_of(SecondStepRow), table_of(UserRow)
 
@@ -107,7 +106,7 @@ def wrong_code() -> Invalid:
 
 async def _insert(connection: AsyncConnection, user: Values, text: str, **values: Any) -> None:
     moment = now()
-    outdated = and_(_steps.c.user_id == user["id"], _steps.c.created_at < moment - KEPT_FOR)
+    outdated = and_(_steps.c.user_id == user["id"], _steps.c.created_at < moment - WINDOW)
     await connection.execute(delete(_steps).where(outdated))
     await insert_row(
         connection,

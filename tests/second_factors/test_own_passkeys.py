@@ -62,6 +62,19 @@ async def test_a_passkey_is_added_by_an_answer_to_this_session_once(safe_gateway
     assert row["name"] == "Phone"
 
 
+async def test_a_passkeys_name_puts_no_link_into_a_mail(safe_gateway, account, owner):
+    await add_passkey(account, "Now at https://evil.test or evil.test, +1 555 0100")
+    await account.open(SECURITY)
+    await account.press("Remove the passkey")
+    mails = [mail for mail in await mails_to(safe_gateway, owner.user_email) if "passkey" in mail.subject]
+    assert [mail.subject for mail in mails] == ["A passkey was added", "A passkey was removed"]
+    for mail in mails:
+        for said in (mail.text, mail.html):
+            assert "Now at" in said
+            assert "evil.test" not in said
+            assert "555" not in said
+
+
 async def test_an_account_has_ten_passkeys_at_most(safe_gateway, account, owner):
     options = options_of(account.page)
     for number in range(MOST_PASSKEYS):
