@@ -23,10 +23,10 @@ def patient_protocol(stall_seconds: float) -> Any:
 class PatientProtocol(HttpToolsProtocol):
     """Uvicorn's protocol, with an end to waiting for the client.
 
-    Within `patience` seconds the headers of a request are complete (408; 431 for more than 64 KiB of them),
-    and the next 16 KiB of its body have come, or its end. A connection is
-    looked at ten times in that span; nothing is added to a request. Time in which the gateway itself does
-    not read is not counted.
+    Within `patience` seconds the headers of a request are complete (408; 431 for more than 64 KiB of them, or
+    of what follows a body), and the next 16 KiB of its body have come, or its end. A connection is looked at
+    ten times in that span; nothing is added to a request. Time in which the gateway itself does not read is
+    not counted.
     """
 
     def __init__(self, *args: Any, patience: float, **options: Any) -> None:
@@ -37,6 +37,8 @@ class PatientProtocol(HttpToolsProtocol):
         self._awaits_body = False
         self._header_bytes = 0
         self._body_bytes = 0
+        # What came since the last bytes of a body: its trailers, and how its chunks are framed.
+        self._other_bytes = 0
         self._since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -52,10 +54,12 @@ class PatientProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if not (self._awaits_headers or self._awaits_body):
             self._expect_headers()  # What comes now ends uvicorn's own wait for the next request.
+        self._other_bytes += len(data)
         super().data_received(data)
         if self._awaits_headers:
             self._header_bytes += len(data)
-        if self._header_bytes > MOST_HEADER_BYTES:
+        trailer_bytes = self._other_bytes if self._awaits_body else 0
+        if max(self._header_bytes, trailer_bytes) > MOST_HEADER_BYTES:
             self._end(b"431 Request Header Fields Too Large")
 
     def on_message_begin(self) -> None:
@@ -64,13 +68,14 @@ class PatientProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._awaits_headers, self._awaits_body = False, True
-        self._since, self._body_bytes = self.loop.time(), 0
+        self._since, self._body_bytes, self._other_bytes = self.loop.time(), 0, 0
         self._header_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
+        self._other_bytes = 0
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_body(body)
 

@@ -104,6 +104,17 @@ def test_headers_without_an_end_are_refused(connect: Connect) -> None:
     assert seconds < 1
 
 
+@pytest.mark.parametrize("trailers", [b"X-Many: x\r\n" * 100_000, b"X-One: " + b"x" * 1_000_000])
+def test_trailers_without_an_end_are_refused(connect: Connect, trailers: bytes) -> None:
+    connection = connect()
+    head = request("POST", "/graphql", Content_Type="application/json", Transfer_Encoding="chunked")
+    with suppress(OSError):
+        connection.sendall(head + b"2\r\n{}\r\n0\r\n" + trailers)
+    answered, seconds = until_closed(connection)
+    assert answered.startswith(b"HTTP/1.1 431 ") or answered == b""
+    assert seconds < LATEST
+
+
 def test_one_header_without_an_end_is_refused(connect: Connect) -> None:
     connection = connect()
     with suppress(OSError):
