@@ -14,7 +14,7 @@ from schema.events import LABELS
 from schema.fields import WorkspaceIdInput
 from schema.members import ExternalId
 from schema.metadata import Metadata, MetadataPairs
-from schema.scalars import SCALARS, Id, Int, MomentInput
+from schema.scalars import SCALARS, Id, Int, MomentInput, check_text
 from storage.enums import Currency
 
 MOST_EVENTS = 1_000
@@ -22,11 +22,15 @@ COST_DIGITS = 12
 _TOO_LARGE = 10**COST_DIGITS
 _PLAIN_DECIMAL = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _LONGEST_DECIMAL = 100
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def _check_name(name: str) -> str:
     if name in LABELS:
         raise PydanticCustomError("reserved", "Only the service itself writes events of this name")
+    check_text(name)
+    if _CONTROL.search(name):
+        raise PydanticCustomError("string_control", "Input should not contain control characters")
     return name
 
 
@@ -98,7 +102,11 @@ class EventCreate(Input):
 
     name: Annotated[
         str,
-        Field(min_length=1, max_length=128, description="Not a name of the service's own events."),
+        Field(
+            min_length=1,
+            max_length=128,
+            description="Not a name of the service's own events, and without control characters.",
+        ),
         AfterValidator(_check_name),
     ]
     timestamp: Annotated[

@@ -7,14 +7,17 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from schema.scalars import check_text
-from storage.visible_text import clean_name, count_visible
+from storage.visible_text import clean_name, count_characters
 
 OUR_NAME = "duograph"
 
 
 @dataclass(frozen=True)
 class Name:
-    """Cleans a name that was sent. Raises for one with fewer than `least` characters that can be seen."""
+    """Cleans a name that was sent. Raises for one that is then empty or has fewer than `least` characters.
+
+    Blanks inside count; what only joins or varies other characters does not.
+    """
 
     least: int = 1
 
@@ -23,10 +26,11 @@ class Name:
             return None
         check_text(text)
         name = clean_name(text)
-        if count_visible(name) < self.least:
-            characters = "1 visible character" if self.least == 1 else f"{self.least} visible characters"
+        if not name:
+            raise PydanticCustomError("name_invisible", "Input should have at least 1 visible character")
+        if count_characters(name) < self.least:
             raise PydanticCustomError(
-                "name_invisible", "Input should have at least {characters}", {"characters": characters}
+                "string_too_short", "Input should have at least {least} characters", {"least": self.least}
             )
         return name
 

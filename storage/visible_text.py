@@ -40,17 +40,20 @@ def without_hidden(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """A name as it is shown: one line, nothing hidden, no blanks around it and no lone marks before it."""
+    """A name as it is shown: one line, nothing hidden, no blanks around it and no lone marks before it.
+
+    What is left begins with a character that is seen; it is empty where there is none.
+    """
     line = without_hidden(_BREAKS.sub(" ", text)).strip()
-    while line and (_is_mark(line[0]) or not count_visible(line[0])):
+    while line and (_is_mark(line[0]) or _is_blank(line[0]) or line[0] in JOINERS):
         line = line[1:]
     return line.rstrip(BRAILLE_BLANK).rstrip()
 
 
-def count_visible(name: str) -> int:
-    """How many characters of a clean name are seen: all but blanks, joiners and selectors of variants."""
-    seen = _FLAG.sub("\U0001f3f4", _SELECTORS.sub("", name))
-    return sum(not _is_blank(character) and character not in JOINERS for character in seen)
+def count_characters(name: str) -> int:
+    """How many characters a clean name has: all but joiners and selectors of variants; a flag is one."""
+    counted = _FLAG.sub("\U0001f3f4", _SELECTORS.sub("", name))
+    return sum(character not in JOINERS for character in counted)
 
 
 def _is_kept(character: str) -> bool:

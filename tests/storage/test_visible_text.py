@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.visible_text import clean_name, count_visible
+from storage.visible_text import clean_name, count_characters
 
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
@@ -38,7 +38,6 @@ TROUBLE = st.sampled_from(
 )
 def test_what_people_write_stays_as_it_is(name: str) -> None:
     assert clean_name(name) == name
-    assert count_visible(name) >= 1
 
 
 @pytest.mark.parametrize(
@@ -71,4 +70,21 @@ def test_a_clean_name_is_clean_and_stays_so(text: str) -> None:
     assert clean_name(name) == name
     assert name == name.strip()
     assert not {unicodedata.category(character) for character in name} & {"Cc", "Cs", "Zl", "Zp"}
-    assert not name or count_visible(name[0]) == 1
+    assert not name or count_characters(name[0]) == 1
+    assert not name or not (name[0].isspace() or unicodedata.category(name[0]).startswith("M"))
+
+
+@pytest.mark.parametrize(
+    ("name", "characters"),
+    [
+        ("A B", 3),
+        ("Zoë", 3),
+        (FAMILY, 3),
+        ("❤\ufe0f", 1),
+        (ENGLAND, 1),
+        ("葛\U000e0100城", 2),
+        ("می\u200cخ", 3),
+    ],
+)
+def test_blanks_count_and_what_only_joins_or_varies_does_not(name: str, characters: int) -> None:
+    assert count_characters(name) == characters
