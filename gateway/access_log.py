@@ -12,7 +12,7 @@ log = structlog.get_logger()
 
 
 class AccessLogMiddleware:
-    """Outermost, so that what the other parts take and refuse is counted too.
+    """Around what takes and refuses requests, so that both are counted.
 
     A line has `method`, `path` (the route's template: a path itself may hold a secret), `status` (null
     where the client left first), `milliseconds` until the last byte was handed over, and `request_id`.

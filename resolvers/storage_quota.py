@@ -36,9 +36,11 @@ async def take_room(ctx: Context, workspace_id: UUID, size: int) -> None:
     if (await ctx.unit.execute(taking)).rowcount:
         return
     await _begin(ctx.unit, workspace_id)
+    # The row is locked, so that the problems are those of what the statement compares.
+    usage = await usage_of(ctx.unit, workspace_id, quota, for_update=True)
     if (await ctx.unit.execute(taking)).rowcount:
         return
-    raise Invalid(_problems(await usage_of(ctx.unit, workspace_id, quota), size))
+    raise Invalid(_problems(usage, size))
 
 
 async def end_upload(connection: AsyncConnection, workspace_id: UUID) -> None:
@@ -56,7 +58,9 @@ async def give_room_back(connection: AsyncConnection, files: Iterable[Row]) -> N
         await _change(connection, workspace_id, size, uploads)
 
 
-async def usage_of(connection: AsyncConnection, workspace_id: UUID, quota: Quota) -> Values:
+async def usage_of(
+    connection: AsyncConnection, workspace_id: UUID, quota: Quota, *, for_update: bool = False
+) -> Values:
     """`stored_bytes` and `open_uploads` with the quota of each, 0 where there is none."""
     wanted = select(
         _usage.c.stored_bytes,
@@ -64,6 +68,8 @@ async def usage_of(connection: AsyncConnection, workspace_id: UUID, quota: Quota
         func.coalesce(_usage.c.storage_quota, quota.stored_bytes).label("storage_quota"),
         func.coalesce(_usage.c.open_upload_quota, quota.open_uploads).label("open_upload_quota"),
     ).where(_usage.c.workspace_id == workspace_id)
+    if for_update:
+        wanted = wanted.with_for_update()
     row = (await connection.execute(wanted)).mappings().first()
     if row is not None:
         return dict(row)

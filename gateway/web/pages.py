@@ -15,6 +15,8 @@ from starlette.routing import BaseRoute, Route
 from gateway.charging import charged
 from gateway.web.assets import static_route
 from gateway.web.html import content_security_policy, html_page
+from resolvers.admission import admit
+from resolvers.context import Context
 from rest_compat.api import PREFIX, render_http_exception
 
 EXAMPLE_FOLDER = Path(__file__).parent / "examples"
@@ -59,7 +61,12 @@ def explorer_response() -> HTMLResponse:
 
 
 async def render_lost(request: Request, exception: HTTPException) -> Response:
-    """What the router refuses: a page for whoever opens an address in a browser, else as REST says it."""
+    """What the router refuses: a page for those who open an address in a browser, else as REST says it.
+
+    It costs a call. Raises `RateLimited`.
+    """
+    ctx: Context = request.app.state.context(request)
+    await admit(ctx.caller, [])
     refusal = await render_http_exception(request, exception)
     accepted = request.headers.get("accept", "")
     if request.method != "GET" or "text/html" not in accepted or request.url.path.startswith(f"{PREFIX}/"):

@@ -39,6 +39,7 @@ def addresses() -> list[Any]:
         for method in sorted((methods or {"GET"}) - {"HEAD"}):
             if path not in FREE:
                 found[f"{method} {path}"] = (method, path)
+    found["GET what no row can have"] = ("GET", "/api/shares/a%00b")
     found["GET nothing"] = ("GET", "/nothing/is/here")
     found["PUT nothing"] = ("PUT", "/api/shares/")
     return [pytest.param(*entry, id=name) for name, entry in found.items()]
