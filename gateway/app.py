@@ -39,7 +39,6 @@ from gateway.web.pages import OPENAPI_PATH, explorer_response, page_routes, rend
 from gateway.web.portal import portal_routes
 from gateway.web.routes import settings_routes
 from oauth.signed_reports import ReportKeys
-from resolvers.admission import admit
 from resolvers.context import Context, Quota, Services
 from resolvers.root import make_schema
 from rest_compat.api import PREFIX, include_api
@@ -144,7 +143,7 @@ def create_app(settings: Settings) -> FastAPI:
         await mail_limiter.close()
 
     app = make_api(lifespan)
-    app.exception_handler(HTTPException)(_charged_lost)
+    app.exception_handler(HTTPException)(render_lost)
     app.state.context = make_context
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
     app.router.routes.extend(_protocol_routes(settings))
@@ -153,7 +152,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.extend(authorize_routes())
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
-    app.add_route("/graphql", endpoint.answer, methods=["GET", "POST"], include_in_schema=False)
+    # Routes are tried in turn, and this one is asked the most.
+    app.router.routes.insert(0, Route("/graphql", endpoint.answer, methods=["GET", "POST"]))
     app.router.routes.extend(health_routes(database))
     services = make_services(
         settings, database, objects, _first_segments(app), wake_delivery=mail.wake, mail_limiter=mail_limiter
@@ -186,13 +186,6 @@ def _surround(
     if settings.access_log:
         app.add_middleware(AccessLogMiddleware, templates=templates)
     app.add_middleware(ResponseHeadersMiddleware, secure=settings.sign_in_url.startswith("https:"))
-
-
-async def _charged_lost(request: Request, exception: HTTPException) -> Response:
-    """Looking for what there is costs a call for what there is not."""
-    ctx: Context = request.app.state.context(request)
-    await admit(ctx.caller, [])
-    return await render_lost(request, exception)
 
 
 def _protocol_routes(settings: Settings) -> list[Route]:

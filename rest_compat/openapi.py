@@ -77,6 +77,7 @@ def _header(name: str, description: str) -> dict[str, Any]:
 
 def _complete(document: dict[str, Any]) -> dict[str, Any]:
     document.setdefault("components", {})["securitySchemes"] = SCHEMES
+    document["paths"] = dict(sorted(document["paths"].items()))
     for path in document["paths"].values():
         for operation in path.values():
             operation["parameters"] = [
