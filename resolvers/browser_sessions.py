@@ -86,10 +86,14 @@ async def start_session(
 
 
 async def renew_session(connection: AsyncConnection, session_id: UUID) -> datetime:
-    """Note that the session's user has just proved who they are; when that was."""
+    """Note that the session's user has just proved who they are; when that was.
+
+    They did not do so for an authorization request, so the one that they signed in for counts no more.
+    """
     moment = now()
     own = _table.c.id == session_id
-    await connection.execute(update(_table).where(own).values(authenticated_at=moment))
+    values = {"authenticated_at": moment, "authorization_digest": None}
+    await connection.execute(update(_table).where(own).values(**values))
     return moment
 
 

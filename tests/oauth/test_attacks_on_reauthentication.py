@@ -87,6 +87,18 @@ async def test_one_sign_in_answers_the_request_and_passes_no_second_time(
     assert await leads_to_the_sign_in(browser, path)
 
 
+async def test_a_sign_in_for_an_old_request_is_not_revived_by_another_proof(
+    browser, tenant, confidential, gateway
+):
+    """Who confirms the password for something else has not signed in for the request left open long ago."""
+    path = address(confidential, scope="openid", prompt="login")
+    await sign_in_again(browser, tenant, path)
+    await age(gateway, tenant, timedelta(hours=2))
+    await browser.open("/confirm-password")
+    await browser.press("Continue", confirmed_password=PASSWORD)
+    assert await leads_to_the_sign_in(browser, path)
+
+
 async def test_a_refused_request_ends_its_sign_in_too(browser, tenant, confidential):
     path = address(confidential, prompt="login")
     await browser.open(await sign_in_again(browser, tenant, path))
