@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.files import LARGEST_PLAN
 from resolvers.operations import LARGEST_BATCH, LARGEST_BODY
@@ -66,7 +67,7 @@ def bodies() -> list[Any]:
         for method in route.methods or ()
         if any(parameter.place == "data" for parameter in route.operation.parameters)
         and route.operation.why_public is None
-        and not route.path.startswith("/customer-portal")
+        and route.operation.is_open_to(PrincipalKind.PERSONAL_TOKEN)
     ]
 
 
