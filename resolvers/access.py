@@ -151,9 +151,13 @@ async def get_for_update(ctx: Context, model: type[SQLModel], **values: Any) -> 
 
     Raises `NotFound`, `PreconditionFailed` and what `check_owner` raises.
     """
-    found = await ctx.unit.execute(_select(ctx, model, values).with_for_update())
+    wanted = _select(ctx, model, values)
+    if ctx.owners_only:
+        # A removal locks the membership before what its user created: in one order nobody waits in a circle.
+        seen = _the_one((await ctx.unit.execute(wanted)).mappings().first(), model)
+        await check_owner(ctx, seen["id"] if model is WorkspaceRow else seen.get("workspace_id"))
+    found = await ctx.unit.execute(wanted.with_for_update())
     row = _the_one(found.mappings().first(), model)
-    await check_owner(ctx, row["id"] if model is WorkspaceRow else row.get("workspace_id"))
     if ctx.precondition is not None:
         await ctx.precondition()
     return row

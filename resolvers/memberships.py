@@ -3,7 +3,7 @@
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import or_, select
+from sqlalchemy import delete, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.accounts import find_user
@@ -46,6 +46,12 @@ async def invite(
     if rows:
         return await update_row(connection, WorkspaceMemberRow, rows[0], email=email, **values)
     return await insert_row(connection, WorkspaceMemberRow, workspace_id=workspace_id, email=email, **values)
+
+
+async def take_back_invitations(connection: AsyncConnection, inviter_id: UUID, workspace_id: UUID) -> None:
+    """End the user's open invitations to the workspace. The members are held."""
+    sent = (_members.c.workspace_id == workspace_id) & (_members.c.invited_by_user_id == inviter_id)
+    await connection.execute(delete(_members).where(sent, _members.c.user_id.is_(None)))
 
 
 async def join(connection: AsyncConnection, invitation: Values, user: Values) -> Values:

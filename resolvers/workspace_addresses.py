@@ -25,11 +25,12 @@ async def addresses_of_members(connection: AsyncConnection, workspace_id: UUID) 
 
 
 async def addresses_of_owners(connection: AsyncConnection, workspace_id: UUID) -> list[str]:
-    """The addresses of the workspace's owners."""
+    """The confirmed addresses of the workspace's owners."""
     wanted = (
         select(_users.c.email)
         .join_from(_members, _users, _members.c.user_id == _users.c.id)
         .where(_members.c.workspace_id == workspace_id, _members.c.role == WorkspaceRole.OWNER.value)
+        .where(_users.c.email_verified_at.is_not(None))
         .order_by(_members.c.joined_at, _members.c.id)
     )
     return list((await connection.execute(wanted)).scalars())

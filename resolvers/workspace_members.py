@@ -9,12 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.grants import end_creations, end_membership
 from oauth.scopes import Scope
-from resolvers.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.access import Row, check_owner, check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.access_tokens import USER_KINDS
 from resolvers.context import Context
 from resolvers.invitation_mails import mail_invitation
 from resolvers.lists import Listing, any_of, list_page
-from resolvers.memberships import AlreadyMember, hold_members, invite
+from resolvers.memberships import AlreadyMember, hold_members, invite, take_back_invitations
 from resolvers.operations import requires
 from resolvers.people import find_people, maker_of
 from schema.errors import Invalid, problem
@@ -68,10 +68,12 @@ async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> 
     Its user has 7 days to accept, and sees nothing of the workspace before. To invite the address again
     renews the invitation.
     """
-    workspace_id = await workspace_for(ctx, data.workspace_id)
-    # Whoever is mailed has not asked for it.
-    await ctx.caller.budget.charge(ctx.principal.subject, 1, None, restricted=True)
+    workspace_id = await workspace_for(replace(ctx, owners_only=False), data.workspace_id)
+    # Before the caller's membership is locked, as in a removal: in one order nobody waits in a circle.
     await hold_members(ctx.unit, workspace_id)
+    await check_owner(ctx, workspace_id)
+    # The recipient has not asked for the mail.
+    await ctx.caller.budget.charge(ctx.principal.subject, 1, None, restricted=True)
     try:
         row = await invite(ctx.unit, workspace_id, data.email, data.role, maker_of(ctx.principal))
     except AlreadyMember:
@@ -103,8 +105,8 @@ async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool =
     """Remove a member, or take an invitation back. The last owner cannot go. Members may remove themselves.
 
     The OAuth tokens that the user granted for this workspace end at once. So does what the user created in
-    it: workspace access tokens, and the secrets, grants and tokens of OAuth clients; unless an owner says
-    `revoke_created=false`.
+    it: workspace access tokens, the secrets, grants and tokens of OAuth clients, and invitations that are
+    still open; unless an owner says `revoke_created=false`.
     """
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
     leaves = row["user_id"] is not None and row["user_id"] == ctx.principal.user_id
@@ -116,6 +118,7 @@ async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool =
         await end_membership(ctx.unit, row["user_id"], row["workspace_id"])
         if revoke_created:
             await end_creations(ctx.unit, row["user_id"], row["workspace_id"])
+            await take_back_invitations(ctx.unit, row["user_id"], row["workspace_id"])
     return id
 
 

@@ -19,6 +19,7 @@ from schema.pages import Page
 from schema.scalars import Id
 from schema.workspaces import Workspace, WorkspaceCreate, WorkspaceQuery, WorkspaceUpdate
 from storage.clock import now
+from storage.enums import WorkspaceRole
 from storage.rows import table_of, update_row
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
@@ -125,16 +126,18 @@ def merged(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]
 
 
 async def _check_room(ctx: Context, founder: Row) -> None:
-    """Raises `NotPermitted` for a user who belongs to as many workspaces as one user may found."""
-    counted = select(func.count()).where(_members.c.user_id == founder["id"])
+    """Raises `NotPermitted` for a user who owns as many workspaces as one user may create."""
+    owned = (_members.c.user_id == founder["id"]) & (_members.c.role == WorkspaceRole.OWNER.value)
+    counted = select(func.count()).where(owned)
     count = (await ctx.unit.execute(counted)).scalar_one()
     if count >= MOST_WORKSPACES:
         raise NotPermitted(
-            f"You belong to {count} workspaces; the limit for creating more is {MOST_WORKSPACES}."
+            f"You own {count} workspaces, and the limit for creating more is {MOST_WORKSPACES}: "
+            "hand one over to another owner and leave it first."
         )
     if founder["email_verified_at"] is None and count >= MOST_UNCONFIRMED:
         raise NotPermitted(
-            f"Without a confirmed email address you can create {MOST_UNCONFIRMED} workspaces: "
+            f"Without a confirmed email address you can own {MOST_UNCONFIRMED} workspaces: "
             "confirm yours first."
         )
 

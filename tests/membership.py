@@ -42,11 +42,13 @@ async def make_user(gateway: Gateway, *, email: str | None = None, confirmed: bo
     return TestUser(str(row["id"]), address, token.text)
 
 
-async def make_member(gateway: Gateway, tenant: Tenant, role: str = "member") -> TestUser:
-    """A user who was invited to the tenant's workspace and has accepted."""
-    user = await make_user(gateway)
+async def make_member(
+    gateway: Gateway, tenant: Tenant, role: str = "member", inviter: str | None = None
+) -> TestUser:
+    """A user who was invited to the tenant's workspace, by its founder or by another, and has accepted."""
+    user, inviter_id = await make_user(gateway), UUID(inviter or tenant.user_id)
     async with gateway.database.write() as connection:
-        row = await invite(connection, UUID(tenant.id), user.email, WorkspaceRole(role), UUID(tenant.user_id))
+        row = await invite(connection, UUID(tenant.id), user.email, WorkspaceRole(role), inviter_id)
         await join(connection, row, {"id": UUID(user.id), "email": user.email})
     return TestUser(user.id, user.email, user.token, str(row["id"]))
 

@@ -1,5 +1,6 @@
 """What ends with a membership: reach, grants, and by default what the member created."""
 
+import asyncio
 from uuid import UUID, uuid4
 
 import pytest
@@ -9,7 +10,7 @@ from resolvers.accounts import issue_token
 from storage.enums import CredentialKind
 from tests.examples import OAUTH_CLIENT
 from tests.mailed import mails_to
-from tests.membership import make_member, members_of
+from tests.membership import make_member, make_user, members_of, new_email
 from tests.oauth.applications import make_application
 from tests.surfaces import Refused
 
@@ -172,3 +173,73 @@ async def test_owners_are_told_of_each_new_client(surface, gateway, tenant, owne
     assert "- Name: Bookkeeper\n" in mail.text
     assert "- It may ask for: openid, shares:read\n" in mail.text
     assert f"http://gateway/workspaces/{tenant.slug}/oauth-clients\n" in mail.text
+
+
+async def test_a_user_who_signs_up_with_a_strangers_address_has_no_notices_mailed_there(surface, gateway):
+    stranger = await make_user(gateway, confirmed=False)
+    own = surface.with_token(stranger.token)
+    workspace = await own.create_workspace(data={"name": "Acme", "slug": f"w-{uuid4().hex}"})
+    await create_token(own, "shares:read", workspace_id=workspace["id"])
+    await own.create_oauth_client(data={**OAUTH_CLIENT, "workspace_id": workspace["id"]})
+    assert await mails_to(gateway, stranger.email) == []
+
+
+async def test_a_removed_owner_comes_back_by_an_invitation_sent_before(surface, gateway, tenant, owner):
+    """To another address of theirs, or anybody's."""
+    colleague, friend = await make_member(gateway, tenant, "owner"), await make_user(gateway)
+    second, guest = surface.with_token(colleague.token), surface.with_token(friend.token)
+    data = {"email": friend.email, "role": "owner", "workspace_id": tenant.id}
+    invited = await second.invite_workspace_member(data=data)
+    others = await owner.invite_workspace_member(data={**data, "email": new_email()})
+    accepted = await make_member(gateway, tenant, inviter=colleague.id)
+    await owner.remove_workspace_member(id=colleague.member_id)
+    with pytest.raises(Refused, match="not_found"):
+        await guest.accept_workspace_invitation(id=invited["id"])
+    expected = {tenant.user_email: "owner", others["email"]: "owner", accepted.email: "member"}
+    assert await members_of(surface, tenant) == expected
+
+
+async def test_an_owner_may_let_the_invitations_of_a_removed_member_go_on(surface, gateway, tenant, owner):
+    colleague, friend = await make_member(gateway, tenant, "owner"), await make_user(gateway)
+    invited = await surface.with_token(colleague.token).invite_workspace_member(
+        data={"email": friend.email, "workspace_id": tenant.id}
+    )
+    await owner.remove_workspace_member(id=colleague.member_id, revoke_created=False)
+    member = await surface.with_token(friend.token).accept_workspace_invitation(id=invited["id"])
+    assert member["role"] == "member"
+
+
+async def change(member, token, client, workspace_id):
+    await member.update_workspace_access_token(id=token["id"], data={"comment": "b"})
+
+
+async def revoke(member, token, client, workspace_id):
+    await member.delete_workspace_access_token(id=token["id"])
+
+
+async def rotate(member, token, client, workspace_id):
+    await member.rotate_oauth_client_secret(id=client["id"])
+
+
+async def invite(member, token, client, workspace_id):
+    await member.invite_workspace_member(data={"email": new_email(), "workspace_id": workspace_id})
+
+
+@pytest.mark.parametrize("act", [change, revoke, rotate, invite])
+async def test_a_removal_and_what_its_member_does_meanwhile_do_not_wait_for_each_other(
+    surface, gateway, tenant, owner, act
+):
+    """One comes first; neither fails because both hold what the other needs."""
+    for _ in range(4):
+        colleague = await make_member(gateway, tenant, "owner")
+        second = surface.with_token(colleague.token)
+        token = (await create_token(second, "shares:read"))["workspace_access_token"]
+        made = await second.create_oauth_client(data={**OAUTH_CLIENT, "workspace_id": tenant.id})
+        ends = await asyncio.gather(
+            *(act(second, token, made["oauth_client"], tenant.id) for _ in range(3)),
+            owner.remove_workspace_member(id=colleague.member_id),
+            return_exceptions=True,
+        )
+        assert ends[-1] == colleague.member_id, ends
+        failed = [end for end in ends if isinstance(end, Exception)]
+        assert all(isinstance(end, Refused) and end.status in (403, 404) for end in failed), ends

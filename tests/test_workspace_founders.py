@@ -3,11 +3,14 @@
 from uuid import UUID, uuid4
 
 import pytest
+from sqlalchemy import select
 
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts import find_user, found_workspace, insert_user, issue_token, verify_address
 from resolvers.workspaces import MOST_UNCONFIRMED, MOST_WORKSPACES
 from storage.enums import CredentialKind
+from storage.rows import table_of, update_rows
+from storage.tables.workspaces import WorkspaceMemberRow
 from tests.conftest import make_token
 from tests.surfaces import Refused
 
@@ -97,3 +100,9 @@ async def test_a_user_cannot_multiply_budgets_by_any_number_of_workspaces(person
     with pytest.raises(Refused, match="not_permitted") as refused:
         await personal.create_workspace(data={"name": "One more", "slug": new_slug()})
     assert str(MOST_WORKSPACES) in refused.value.detail
+    # Of those, others now own one: it counts to them.
+    members = table_of(WorkspaceMemberRow)
+    async with gateway.database.write() as connection:
+        own = select(members.c.id).where(members.c.user_id == user["id"]).limit(1)
+        await update_rows(connection, WorkspaceMemberRow, members.c.id.in_(own), role="member")
+    await personal.create_workspace(data={"name": "One more", "slug": new_slug()})
