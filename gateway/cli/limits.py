@@ -25,7 +25,7 @@ def set_(
     slug: Slug,
     requests_per_minute: Annotated[
         int | None,
-        typer.Argument(metavar="[N]", min=0, max=LARGEST_LIMIT, help="Calls a minute; 0 for no limit."),
+        typer.Argument(metavar="N", min=0, max=LARGEST_LIMIT, help="Calls a minute; 0 for no limit."),
     ] = None,
     storage_quota: Annotated[
         int | None,

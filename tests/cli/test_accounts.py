@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from gateway.settings import Settings
 from tests.cli.command import Command
 from tests.cli.conftest import OWNER
 
@@ -83,7 +84,7 @@ def test_what_a_workspace_may_store_can_be_set_and_is_shown(command: Command) ->
     shown = command.json("limits", "show", "acme")
     assert shown == {
         "slug": "acme",
-        "requests_per_minute": 500,
+        "requests_per_minute": Settings.model_fields["rate_limit"].default,
         "stored_bytes": 0,
         "open_uploads": 0,
         "storage_quota": 100 * 1024**3,
