@@ -96,7 +96,7 @@ def test_what_a_workspace_may_store_can_be_set_and_is_shown(command: Command) ->
     command.json("limits", "set", "acme", "7")
     said = command.run("limits", "show", "acme").stdout
     assert "acme may make 7 calls a minute." in said
-    assert "of at most 5.0 kB" in said
+    assert "of at most 4.9 KB" in said
     assert "Say a limit" in command.refusal("limits", "set", "acme")
     assert "no workspace with the slug nowhere" in command.refusal("limits", "show", "nowhere")
 
