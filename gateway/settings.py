@@ -142,7 +142,7 @@ class Settings(BaseModel):
     ] = None
     rate_limit: Annotated[
         int, Field(ge=0, description="Calls that each subject may make in any minute; 0 turns the limit off.")
-    ] = 1000
+    ] = 500
     rate_limit_restricted: Annotated[
         int, Field(ge=0, description="The same for sign-in, mailed links, portal codes and token exchange.")
     ] = 60

@@ -90,6 +90,9 @@ async def run_gateway(database_url: str, objects: Path, **settings: Any) -> Asyn
                 "base_url": "http://gateway/api",
                 "rate_limit": 0,
                 "rate_limit_restricted": 0,
+                "mail_limit_recipient": 0,
+                "mail_limit_workspace": 0,
+                "mail_limit_user": 0,
                 **settings,
             }
         )

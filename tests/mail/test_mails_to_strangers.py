@@ -45,7 +45,8 @@ async def try_everything(gateway, surface, tenant):
     assert await surface.record_payment(id=session["id"], data=PAYMENT)
     await request(surface.with_token(None), tenant, stranger)
     try:
-        await surface.invite_workspace_member(data={"email": stranger, "workspace_id": tenant.id})
+        owner = surface.with_token(tenant.personal_token)
+        await owner.invite_workspace_member(data={"email": stranger, "workspace_id": tenant.id})
     except Refused as refused:
         refusal = refused
     return stranger, refusal
@@ -112,10 +113,11 @@ async def test_no_recipient_workspace_or_user_gets_beyond_its_budget(own_databas
         await request(surface.with_token(None), tenant, stranger)
         *_, latest = await mails_to(gateway, stranger)
         assert "Your code" in latest.subject
+        owner = surface.with_token(tenant.personal_token)
         for number in range(2):
-            await surface.invite_workspace_member(data={"email": f"i{number}-{stranger}"})
+            await owner.invite_workspace_member(data={"email": f"i{number}-{stranger}"})
         with pytest.raises(Refused) as refused:
-            await surface.invite_workspace_member(data={"email": f"i3-{stranger}"})
+            await owner.invite_workspace_member(data={"email": f"i3-{stranger}"})
         assert (refused.value.status, refused.value.code) == (429, "rate_limited")
 
 
