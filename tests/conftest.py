@@ -78,14 +78,19 @@ async def gateway(database_url: str, tmp_path_factory: pytest.TempPathFactory) -
         yield running
 
 
+# Gateways over one database take each other's mails: all of them put them into one directory.
+_outboxes: dict[str, Path] = {}
+
+
 async def run_gateway(database_url: str, objects: Path, **settings: Any) -> AsyncIterator[Gateway]:
-    """A migrated gateway, without rate limits unless `settings` says otherwise."""
+    """A migrated gateway, without limits of requests or mails unless `settings` says otherwise."""
+    outbox = _outboxes.setdefault(database_url, objects / "outbox")
     app = create_app(
         Settings(
             **{
                 "database_url": database_url,
                 "object_store": str(objects),
-                "outbox": str(objects / "outbox"),
+                "outbox": str(outbox),
                 "secret_key": SECRET,
                 "base_url": "http://gateway/api",
                 "rate_limit": 0,
@@ -106,7 +111,7 @@ async def run_gateway(database_url: str, objects: Path, **settings: Any) -> Asyn
         app.router.lifespan_context(app),
         httpx.AsyncClient(transport=transport, mounts=elsewhere, base_url="http://gateway") as client,
     ):
-        yield Gateway(app, client, database, objects / "outbox")
+        yield Gateway(app, client, database, outbox)
 
 
 async def make_tenant(gateway: Gateway, **values: Any) -> Tenant:
