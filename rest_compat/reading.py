@@ -127,8 +127,9 @@ def _read_filters(parameter: Parameter, grouped: dict[str, list[str]]) -> dict[s
         field = parameter.annotation.model_fields.get(name)
         pair = _METADATA.fullmatch(name)
         if pair and "metadata" in parameter.annotation.model_fields:
-            pairs = [{"key": pair[1], "value": value} for value in given]
-            values.setdefault("metadata", []).extend(pairs)
+            # Several values of one key are no text, which the model says.
+            value: Any = given[0] if len(given) == 1 else given
+            values.setdefault("metadata", []).append({"key": pair[1], "value": value})
         elif name == "metadata" or field is None or not _is_list(field.annotation):
             values[name] = given[0] if len(given) == 1 else given
         else:

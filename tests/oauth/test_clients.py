@@ -121,10 +121,12 @@ async def test_every_problem_of_a_client_is_named_at_its_place(surface):
     }
 
 
-def test_a_client_is_never_granted_what_makes_credentials():
-    makes_credentials = {scope for scope in Scope if scope.startswith(("access_tokens", "oauth_clients"))}
-    assert CLIENT_SCOPES.isdisjoint(makes_credentials)
-    assert makes_credentials == USER_SCOPES - CLIENT_SCOPES
+def test_a_client_is_never_granted_what_gives_access():
+    gives_access = {
+        scope for scope in Scope if scope.startswith(("access_tokens", "oauth_clients", "workspace_members"))
+    }
+    assert CLIENT_SCOPES.isdisjoint(gives_access)
+    assert gives_access == USER_SCOPES - CLIENT_SCOPES
 
 
 async def test_clients_of_others_do_not_exist(surface, other_tenant):
