@@ -116,7 +116,7 @@ def test_the_revenue_of_the_next_review_can_be_set_and_taken_away(command: Comma
 
 def test_without_json_a_short_text_is_printed(command: Command) -> None:
     outcome = command.run("limits", "set", "acme", "1200")
-    assert outcome.stdout == "The workspace acme may make 1200 calls a minute.\n"
+    assert outcome.stdout == "The workspace acme may have 1200 calls a minute.\n"
 
 
 def test_an_operator_removes_the_factors_of_a_user_who_lost_them(command: Command) -> None:
@@ -157,6 +157,6 @@ def test_members_are_listed_and_given_roles(command: Command) -> None:
     assert said == "This is the last owner of the workspace: make another member an owner first."
     kept = command.json("workspaces", "role", "acme", OWNER.upper(), "owner")
     assert (kept["slug"], kept["role"]) == ("acme", "owner")
-    command.json("users", "create", "--email", "grace@example.com", "--password", "another")
+    command.json("users", "create", "--email", "grace@example.com", "--password", "another orchard lantern")
     said = command.refusal("workspaces", "role", "acme", "grace@example.com", "owner")
     assert said == "This user is no member of the workspace."
