@@ -98,15 +98,15 @@ def delay_after(failures: int) -> timedelta:
 
 
 async def _lock(connection: AsyncConnection, subject: Subject) -> Values:
-    """The row of the subject's slot, which may be another subject's; it is made where it is missing."""
-    wanted = select(_table).where(_table.c.slot == subject.slot).with_for_update()
-    row = (await connection.execute(wanted)).mappings().first()
-    if row is None:
-        values = {"slot": subject.slot, "subject": subject.digest, "failures": 0, "attempted_at": now()}
-        statement = upsert(connection.dialect.name, _table).values(values).on_conflict_do_nothing()
-        await connection.execute(statement)
-        row = (await connection.execute(wanted)).mappings().one()
-    return dict(row)
+    """The row of the subject's slot, which may be another subject's.
+
+    The insert always runs, so that the steps are the same for a first attempt and for any other.
+    """
+    values = {"slot": subject.slot, "subject": subject.digest, "failures": 0, "attempted_at": now()}
+    statement = upsert(connection.dialect.name, _table).values(values).on_conflict_do_nothing()
+    await connection.execute(statement)
+    row = await connection.execute(select(_table).where(_table.c.slot == subject.slot).with_for_update())
+    return dict(row.mappings().one())
 
 
 def _too_many(seconds: int) -> RateLimited:

@@ -237,9 +237,7 @@ async def test_a_long_name_is_not_sent_back(send, name):
 async def test_thousands_of_query_parameters_are_one_problem(send):
     for path in ("/api/shares/", f"/api/shares/{uuid4()}"):
         query = "&".join(f"u{number}" for number in range(5_000))
-        started = time.process_time()
         answer = await send(f"{path}?{query}", method="GET")
-        assert time.process_time() - started < 0.5
         (entry,) = answer.json()["detail"]
         assert (entry["loc"], entry["type"]) == (["query"], "too_many_fields")
 
