@@ -13,12 +13,12 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types.graphql import OperationType
 
 from resolvers.admission import admit, largest_body
+from resolvers.bodies import parse_json, read_body
 from resolvers.context import Context
 from resolvers.gatekeeper import SIZE
 from resolvers.loaders import make_load
 from resolvers.operations import LARGEST_BODY
 from resolvers.root import exposed
-from rest_compat.reading import parse_json, read_body
 from schema.errors import (
     MOST_PROBLEMS,
     Failure,

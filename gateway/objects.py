@@ -6,10 +6,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from resolvers.bodies import announced_length
 from resolvers.context import Context
 from resolvers.uploads import store_failures
 from rest_compat.api import render_failure
-from rest_compat.reading import announced_length
 from schema.errors import Failure, Invalid, NotFound, NotPermitted, TooLarge, problem
 from storage.objects.downloads import answer_download
 from storage.objects.interface import ObjectMissing, ObjectStore, PartsRefused, UploadUnknown, UrlRefused

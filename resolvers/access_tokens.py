@@ -8,10 +8,10 @@ from uuid import UUID
 from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import Scope, covers
 from resolvers.access import Row, get_for_update
-from resolvers.accounts import issue_token
 from resolvers.context import Context
 from resolvers.lists import Listing
 from resolvers.people import maker_of
+from resolvers.tokens import issue_token
 from schema.errors import Invalid, Problem, problem
 from storage.clock import now
 from storage.enums import CredentialKind

@@ -1,28 +1,75 @@
-"""What an operator does to what is there already: a workspace's limit, and tokens of every owner."""
+"""Workspaces and roles, written without permission checks: for commands, and resolvers that have checked."""
 
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from oauth.authentication import is_live
 from resolvers.memberships import hold_members
 from storage.clock import now
-from storage.enums import CredentialKind, WorkspaceRole
-from storage.rows import Values, table_of, update_row
-from storage.tables.credentials import CredentialRow
+from storage.enums import WorkspaceRole, WorkspaceStatus
+from storage.rows import Values, insert_row, table_of, update_row
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 LARGEST_LIMIT = 2**31 - 1
-TOKEN_KINDS = (CredentialKind.WORKSPACE_TOKEN, CredentialKind.PERSONAL_TOKEN)
 
-_credentials, _workspaces, _users = table_of(CredentialRow), table_of(WorkspaceRow), table_of(UserRow)
-_members = table_of(WorkspaceMemberRow)
+STATUS_MOVES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
+    WorkspaceStatus.CREATED: frozenset({WorkspaceStatus.ONBOARDING_STARTED}),
+    WorkspaceStatus.ONBOARDING_STARTED: frozenset({WorkspaceStatus.INITIAL_REVIEW}),
+    WorkspaceStatus.INITIAL_REVIEW: frozenset({WorkspaceStatus.ACTIVE, WorkspaceStatus.DENIED}),
+    WorkspaceStatus.ACTIVE: frozenset({WorkspaceStatus.ONGOING_REVIEW}),
+    WorkspaceStatus.ONGOING_REVIEW: frozenset({WorkspaceStatus.ACTIVE, WorkspaceStatus.DENIED}),
+    WorkspaceStatus.DENIED: frozenset({WorkspaceStatus.INITIAL_REVIEW}),
+}
+
+_users, _members = table_of(UserRow), table_of(WorkspaceMemberRow)
+
+
+class MoveRefused(ValueError):
+    """A workspace that does not exist, or a status that does not follow the one it has."""
 
 
 class RoleRefused(ValueError):
     """A role that a user of the workspace cannot be given."""
+
+
+async def found_workspace(connection: AsyncConnection, owner: Values, **values: Any) -> Values:
+    """A new workspace with `owner` as its first member and owner. Raises `Duplicate`."""
+    workspace = await insert_row(connection, WorkspaceRow, **values)
+    await insert_row(
+        connection,
+        WorkspaceMemberRow,
+        workspace_id=workspace["id"],
+        user_id=owner["id"],
+        email=owner["email"],
+        role=WorkspaceRole.OWNER.value,
+        joined_at=now(),
+    )
+    return workspace
+
+
+async def find_workspace(connection: AsyncConnection, slug: str) -> Values | None:
+    workspaces = table_of(WorkspaceRow)
+    found = await connection.execute(select(workspaces).where(workspaces.c.slug == slug))
+    row = found.mappings().first()
+    return dict(row) if row else None
+
+
+async def move_workspace(connection: AsyncConnection, slug: str, status: WorkspaceStatus) -> Values:
+    """Give a workspace its next status. Raises `MoveRefused`, which names the moves that are allowed."""
+    workspaces = table_of(WorkspaceRow)
+    found = await connection.execute(select(workspaces).where(workspaces.c.slug == slug).with_for_update())
+    row = found.mappings().first()
+    if row is None:
+        raise MoveRefused(f"There is no workspace {slug!r}.")
+    allowed = STATUS_MOVES[WorkspaceStatus(row["status"])]
+    if status not in allowed:
+        raise MoveRefused(f"From {row['status']} the status moves to {' or '.join(sorted(allowed))}.")
+    return await update_row(
+        connection, WorkspaceRow, dict(row), status=WorkspaceStatus(status).value, status_changed_at=now()
+    )
 
 
 async def set_limit(connection: AsyncConnection, workspace: Values, requests_per_minute: int) -> Values:
@@ -90,22 +137,3 @@ async def set_role(
         raise RoleRefused("This is the last owner of the workspace: make another member an owner first.")
     row = {name: value for name, value in found.items() if name != "address"}
     return await update_row(connection, WorkspaceMemberRow, row, role=role.value)
-
-
-async def list_tokens(
-    connection: AsyncConnection, workspace_id: UUID | None = None, user_id: UUID | None = None
-) -> list[Values]:
-    """Access tokens that count now, oldest first, each with its owner's `slug` or `email`."""
-    conditions: list[ColumnElement[bool]] = [_credentials.c.kind.in_(TOKEN_KINDS), is_live(now())]
-    if workspace_id is not None:
-        conditions.append(_credentials.c.workspace_id == workspace_id)
-    if user_id is not None:
-        conditions.append(_credentials.c.user_id == user_id)
-    wanted = (
-        select(_credentials, _workspaces.c.slug, _users.c.email)
-        .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
-        .join(_users, _credentials.c.user_id == _users.c.id, isouter=True)
-        .where(*conditions)
-        .order_by(_credentials.c.created_at, _credentials.c.id)
-    )
-    return [dict(row) for row in (await connection.execute(wanted)).mappings()]

@@ -12,7 +12,6 @@ from resolvers.access import Row, check_workspaces, get_for_update, get_visible,
 from resolvers.anonymization import anonymize_customer
 from resolvers.context import Context
 from resolvers.customer_parts import customer_of, identify, whole_address
-from resolvers.event_parts import record_event
 from resolvers.lists import Listing, any_of, contains, list_page, metadata_conditions
 from resolvers.member_parts import end_sessions, load_members, of_customers
 from resolvers.operations import requires
@@ -24,10 +23,11 @@ from schema.pages import Page
 from schema.scalars import Id
 from storage.clock import now
 from storage.emails import fold_email
-from storage.enums import CustomerType, MemberRole
+from storage.enums import CustomerType, EventSource, MemberRole
 from storage.persons import claim_external_id, release_external_id
 from storage.rows import Values, insert_row, table_of, update_row, update_rows
 from storage.tables.customers import CustomerRow, MemberRow
+from storage.tables.events import EventRow
 
 _table = table_of(CustomerRow)
 LISTING = Listing(
@@ -80,7 +80,7 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
     if row["external_id"] is not None:
         await claim_external_id(ctx.unit, ctx.services.database, row)
     owner = await insert_row(ctx.unit, MemberRow, **_owner_of(row, data.owner or OwnerInput()))
-    await record_event(
+    await _record_event(
         ctx.unit,
         row,
         "customer.created",
@@ -164,3 +164,19 @@ def _check_changes(row: Row, changes: dict[str, Any]) -> None:
         problems.append(problem(("data", "type"), message, "downgrade", input=str(changes["type"])))
     if problems:
         raise Invalid(problems)
+
+
+async def _record_event(
+    connection: AsyncConnection, customer: Row, name: str, **metadata: str | None
+) -> None:
+    """Write an event of the service about a customer, in the transaction of the change."""
+    await insert_row(
+        connection,
+        EventRow,
+        workspace_id=customer["workspace_id"],
+        source=EventSource.SYSTEM,
+        name=name,
+        customer_id=customer["id"],
+        external_customer_id=customer["external_id"],
+        metadata=metadata,
+    )

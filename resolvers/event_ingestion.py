@@ -10,9 +10,9 @@ from sqlalchemy import select
 
 from oauth.scopes import Scope
 from resolvers.access import Row, workspace_for
+from resolvers.checks import check_ahead
 from resolvers.context import Context
 from resolvers.event_links import Events, check_shares, find_members, find_parents, find_persons
-from resolvers.moments import check_ahead
 from resolvers.operations import LARGEST_BATCH, requires
 from schema.errors import Invalid, Problem
 from schema.event_ingestion import COST_DIGITS, EventCost, EventCreate, EventIngest, EventIngestResult

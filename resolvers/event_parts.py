@@ -1,7 +1,6 @@
-"""Events as rows become answers, the pages of them behind links, and how the service writes its own."""
+"""Events as rows become answers, the pages of them behind links."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import and_, func, select
@@ -14,8 +13,7 @@ from resolvers.linked_pages import LinkedList, PageKey, RowKey, load_pages, of_k
 from resolvers.lists import Listing
 from schema.events import LABELS, Event, EventQuery
 from schema.pages import Page
-from storage.enums import EventSource
-from storage.rows import insert_row, table_of
+from storage.rows import table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.events import EventRow
 
@@ -31,22 +29,6 @@ _CHILDREN: LinkedList[Event] = LinkedList(
     _events.c.parent_id,
     lambda parent_id, limit, page: EventQuery(parent_id=parent_id, limit=limit, page=page),
 )
-
-
-async def record_event(
-    connection: AsyncConnection, customer: Row, name: str, **metadata: str | None
-) -> Mapping[str, Any]:
-    """Write an event of the service about a customer, in the transaction of what it tells."""
-    return await insert_row(
-        connection,
-        EventRow,
-        workspace_id=customer["workspace_id"],
-        source=EventSource.SYSTEM,
-        name=name,
-        customer_id=customer["id"],
-        external_customer_id=customer["external_id"],
-        metadata=metadata,
-    )
 
 
 async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> list[Event]:

@@ -4,21 +4,24 @@ from enum import Enum
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, exists, or_, select
+from sqlalchemy import and_, delete, exists, or_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.passkeys import RelyingParty
 from resolvers.context import Context
 from resolvers.mails import make_mail, plain_name, send_mails
 from schema.errors import NotPermitted
+from storage.clock import now
 from storage.mails import Mail
-from storage.rows import Values, table_of
+from storage.rows import Values, table_of, update_rows
 from storage.tables.second_factors import PasskeyRow, RecoveryCodeRow, TotpSecretRow
+from storage.tables.second_steps import SecondStepRow
 
 # The page on which users manage their factors.
 SECURITY_PATH = "/account/security"
 
 _totp, _passkeys, _codes = table_of(TotpSecretRow), table_of(PasskeyRow), table_of(RecoveryCodeRow)
+_steps = table_of(SecondStepRow)
 
 
 class Event(Enum):
@@ -72,6 +75,12 @@ async def drop_factors(connection: AsyncConnection, user_id: UUID) -> None:
     """Delete the user's authenticator app, passkeys and recovery codes."""
     for table in (_totp, _passkeys, _codes):
         await connection.execute(delete(table).where(table.c.user_id == user_id))
+
+
+async def end_steps(connection: AsyncConnection, user_id: UUID) -> None:
+    """End all second steps of a user."""
+    mine = and_(_steps.c.user_id == user_id, _steps.c.ended_at.is_(None))
+    await update_rows(connection, SecondStepRow, mine, ended_at=now())
 
 
 def check_confirmed(user: Values) -> None:

@@ -10,8 +10,8 @@ from sqlalchemy import and_, select
 from sqlmodel import SQLModel
 
 from resolvers.access import Row
+from resolvers.checks import check_ahead
 from resolvers.context import Context
-from resolvers.moments import check_ahead
 from resolvers.session_history import is_priced
 from schema.errors import Location, Problem, problem
 from schema.file_share_backfill import FileShareSessionHistory

@@ -9,10 +9,9 @@ from oauth.scopes import Scope
 from resolvers.accounts import lock_user
 from resolvers.browser_sessions import IN_A_BROWSER
 from resolvers.context import Context
-from resolvers.factor_parts import Event, drop_factors, factor_mail
+from resolvers.factor_parts import Event, drop_factors, end_steps, factor_mail
 from resolvers.operations import requires
 from resolvers.recovery_codes import count_codes, own_id
-from resolvers.second_steps import end_steps
 from schema.second_factors import SecondFactors
 from storage.mails import write_mail
 from storage.rows import table_of

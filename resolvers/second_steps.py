@@ -18,7 +18,7 @@ from resolvers.recovery_codes import tidied, use_code
 from resolvers.totp import use_totp
 from schema.errors import Invalid, RateLimited, problem
 from storage.clock import now
-from storage.rows import Values, insert_row, table_of, update_row, update_rows
+from storage.rows import Values, insert_row, table_of, update_row
 from storage.tables.second_steps import SecondStepRow
 from storage.tables.users import UserRow
 
@@ -71,12 +71,6 @@ async def lock_step(connection: AsyncConnection, pending: str) -> tuple[Values, 
 
 async def end_step(connection: AsyncConnection, step: Values) -> None:
     await update_row(connection, SecondStepRow, step, ended_at=now())
-
-
-async def end_steps(connection: AsyncConnection, user_id: UUID) -> None:
-    """End all second steps of a user."""
-    mine = and_(_steps.c.user_id == user_id, _steps.c.ended_at.is_(None))
-    await update_rows(connection, SecondStepRow, mine, ended_at=now())
 
 
 async def take_code(unit: Context, user: Values, typed: str, step: Values | None = None) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from resolvers.access import Row
-from resolvers.moments import check_ahead
+from resolvers.checks import check_ahead
 from schema.errors import Location, Problem, problem
 from schema.scalars import write_moment
 from storage.enums import FactKind, FileShareSessionStatus

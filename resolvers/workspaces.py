@@ -10,7 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.access import Row, get_for_update, get_visible, visible
-from resolvers.accounts import found_workspace, lock_user
+from resolvers.accounts import lock_user
+from resolvers.administration import found_workspace
 from resolvers.context import Context
 from resolvers.lists import Listing, any_of, contains, list_page
 from resolvers.operations import requires

@@ -18,11 +18,11 @@ from oauth.principals import Principal
 from oauth.scopes import OPENID_SCOPES, Scope
 from resolvers.access_tokens import USER_KINDS
 from resolvers.admission import Demand, admit
+from resolvers.bodies import parse_json, read_body
 from resolvers.context import Context
 from resolvers.oauth_clients import check_scopes, make_client, remove_client
 from resolvers.operations import problems_of
 from rest_compat.oauth_protocol import NEVER_KEEP, PREFIX, endpoint
-from rest_compat.reading import parse_json, read_body
 from schema.errors import Invalid, InvalidToken, Problem
 from schema.oauth_clients import OAuthClientCreate
 from storage.enums import CredentialKind

@@ -1,19 +1,17 @@
 """Read a REST request as the arguments of an operation; the operation's own models check them."""
 
 import re
-from math import inf
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from fastapi import Request
-from pydantic_core import from_json
 from starlette.datastructures import QueryParams
 
-from resolvers.operations import LARGEST_BODY, Operation, Parameter
+from resolvers.bodies import parse_json, read_body
+from resolvers.operations import Operation, Parameter
 from schema.base import SPARE_KEYS
-from schema.errors import Invalid, TooLarge, problem
+from schema.errors import Invalid, problem
 
-LONGEST_LENGTH = 20
 _METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 
 
@@ -31,40 +29,6 @@ async def read_arguments(
         return operation.validate(values)
     except Invalid as invalid:
         raise located(operation, invalid, path_names) from None
-
-
-async def read_body(request: Request, largest: int = LARGEST_BODY) -> bytes:
-    """The whole body. Raises `TooLarge` for more than `largest` bytes, without reading any if it can."""
-    if announced_length(request) > largest:
-        raise _too_large(largest)
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > largest:
-            raise _too_large(largest)
-        chunks.append(chunk)
-    return b"".join(chunks)
-
-
-def announced_length(request: Request) -> float:
-    """The body's bytes by `Content-Length`, 0 without one."""
-    announced = request.headers.get("content-length", "")
-    if not announced.isdecimal():
-        return 0
-    # Python reads no integer of more than 4,300 digits.
-    return int(announced) if len(announced) <= LONGEST_LENGTH else inf
-
-
-def _too_large(largest: int) -> TooLarge:
-    return TooLarge(f"The body is larger than {largest} bytes, which is the limit here.")
-
-
-def parse_json(body: bytes) -> Any:
-    """JSON as RFC 8259 has it: no NaN, no lone surrogates, UTF-8. Raises `Invalid`."""
-    try:
-        return from_json(body, allow_inf_nan=False)
-    except ValueError as error:
-        raise Invalid([problem(("data",), f"The body should be JSON: {error}", "json_invalid")]) from None
 
 
 def read_query(operation: Operation, params: QueryParams, path_names: frozenset[str]) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from oauth.signed_reports import KeysOutOfReach, is_signed
 from resolvers.admission import Demand, admit
+from resolvers.bodies import parse_json, read_body
 from resolvers.context import Context
 from resolvers.leaks import report_leaks
 from resolvers.operations import operation_of, problems_of
-from rest_compat.reading import parse_json, read_body
 from rest_compat.router import ERRORS
 from schema.errors import Invalid, InvalidToken, Problem, TooLarge, Unauthorized, Unavailable
 from schema.leaks import MOST_LEAKS, Leak, LeakVerdict

@@ -17,7 +17,9 @@ from gateway.app import create_app
 from gateway.settings import Settings
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers import accounts
-from resolvers.accounts import create_user, found_workspace, issue_token
+from resolvers.accounts import create_user
+from resolvers.administration import found_workspace
+from resolvers.tokens import issue_token
 from storage.database import Database
 from storage.enums import CredentialKind
 from storage.migrations.run import upgrade

@@ -6,8 +6,10 @@ from uuid import UUID, uuid4
 
 from oauth.passwords import hash_password
 from oauth.scopes import USER_SCOPES
-from resolvers.accounts import create_user, found_workspace, insert_user, issue_token
+from resolvers.accounts import create_user, insert_user
+from resolvers.administration import found_workspace
 from resolvers.memberships import invite, join
+from resolvers.tokens import issue_token
 from storage.enums import CredentialKind, WorkspaceRole
 from tests.conftest import Gateway, Tenant
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers.accounts import issue_token
+from resolvers.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
 from tests.conftest import make_token

@@ -9,7 +9,7 @@ import pytest_asyncio
 from gateway.budget import ROOF
 from gateway.limits import RateLimiter
 from oauth.scopes import Scope
-from resolvers.accounts import issue_token
+from resolvers.tokens import issue_token
 from storage.enums import CredentialKind
 from storage.rows import update_row
 from storage.tables.credentials import CredentialRow

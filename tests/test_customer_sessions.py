@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from oauth.credentials import digest, kind_of
 from oauth.scopes import CUSTOMER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers.accounts import issue_token
+from resolvers.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import insert_row, table_of, update_rows

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import select, update
 
 from oauth.scopes import WORKSPACE_SCOPES
-from resolvers.accounts import issue_token
 from resolvers.idempotency import drop_expired
+from resolvers.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import table_of

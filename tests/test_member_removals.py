@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import WORKSPACE_SCOPES
-from resolvers.accounts import issue_token
+from resolvers.tokens import issue_token
 from storage.enums import CredentialKind
 from tests.examples import OAUTH_CLIENT
 from tests.mailed import mails_to

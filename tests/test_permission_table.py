@@ -10,8 +10,8 @@ import pytest_asyncio
 from gateway.reference import permissions_page
 from gateway.web.cookies import SESSION
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
-from resolvers.accounts import issue_token
 from resolvers.browser_sessions import start_session
+from resolvers.tokens import issue_token
 from rest_compat.api import operation_routes
 from storage.enums import CredentialKind
 from tests.conftest import make_tenant

@@ -6,7 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import select
 
-from resolvers.accounts import create_user, found_workspace
+from resolvers.accounts import create_user
+from resolvers.administration import found_workspace
 from storage.database import Database
 from storage.person_numbers import BLOCK, new_persons
 from storage.persons import PersonReference, persons_of

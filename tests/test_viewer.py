@@ -7,7 +7,7 @@ import pytest
 
 from oauth.credentials import mint
 from oauth.scopes import WORKSPACE_SCOPES, Scope
-from resolvers.accounts import issue_token
+from resolvers.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import insert_row

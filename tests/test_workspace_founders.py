@@ -6,7 +6,9 @@ import pytest
 from sqlalchemy import select
 
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers.accounts import find_user, found_workspace, insert_user, issue_token, verify_address
+from resolvers.accounts import find_user, insert_user, verify_address
+from resolvers.administration import found_workspace
+from resolvers.tokens import issue_token
 from resolvers.workspaces import MOST_UNCONFIRMED, MOST_WORKSPACES
 from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows

@@ -7,7 +7,8 @@ from uuid import UUID
 import pytest
 
 from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers.accounts import issue_token, verify_address
+from resolvers.accounts import verify_address
+from resolvers.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows

@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from oauth.scopes import Scope
-from resolvers.accounts import issue_token
+from resolvers.tokens import issue_token
 from storage.enums import CredentialKind
 from tests.conftest import make_tenant, make_token
 from tests.examples import OAUTH_CLIENT

@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import Scope
-from resolvers.accounts import MoveRefused, move_workspace
+from resolvers.administration import MoveRefused, move_workspace
 from storage.enums import WorkspaceStatus
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow

@@ -13,14 +13,15 @@ from gateway.cli.demo_writer import write_activity
 from gateway.settings import Settings
 from oauth.passwords import hash_password
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
-from resolvers.accounts import create_user, find_user, find_workspace, issue_token, move_workspace
-from resolvers.administration import first_owner_id
+from resolvers.accounts import create_user, find_user
+from resolvers.administration import find_workspace, first_owner_id, move_workspace
 from resolvers.context import Context
 from resolvers.custom_fields import create_custom_field
 from resolvers.customers import create_customer
 from resolvers.members import create_member
 from resolvers.memberships import invite, join
 from resolvers.shares import create_share
+from resolvers.tokens import issue_token
 from resolvers.workspaces import create_workspace
 from schema.workspaces import Workspace
 from storage.database import Database

@@ -7,7 +7,8 @@ from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.cli.output import CommandError
-from resolvers.accounts import find_user, find_workspace
+from resolvers.accounts import find_user
+from resolvers.administration import find_workspace
 from resolvers.operations import problems_of
 from schema.base import Input
 from schema.errors import Problem

@@ -15,9 +15,9 @@ from gateway.settings import Settings
 from oauth.credentials import Credential, kind_of
 from oauth.revocation import revoke_credential
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers.accounts import issue_token
-from resolvers.administration import first_owner_id, list_tokens
+from resolvers.administration import first_owner_id
 from resolvers.leaks import tell_owners
+from resolvers.tokens import issue_token, list_tokens
 from schema.access_tokens import PersonalAccessTokenCreate, WorkspaceAccessTokenCreate
 from schema.scalars import write_moment
 from storage.enums import CredentialKind

@@ -9,8 +9,14 @@ from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import user_of, workspace_of
 from gateway.cli.output import CommandError, Json, noun, show, table
 from gateway.settings import Settings
-from resolvers.accounts import MoveRefused, move_workspace
-from resolvers.administration import RoleRefused, list_members, set_review_threshold, set_role
+from resolvers.administration import (
+    MoveRefused,
+    RoleRefused,
+    list_members,
+    move_workspace,
+    set_review_threshold,
+    set_role,
+)
 from resolvers.workspaces import create_workspace
 from schema.scalars import LARGEST_INT, write_moment
 from schema.workspaces import Workspace

@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from gateway.origins import is_from_elsewhere
 from gateway.web.problem_words import in_plain_words
-from rest_compat.reading import read_body
+from resolvers.bodies import read_body
 from schema.errors import Invalid, NotPermitted, Problem, problem
 from storage.sealing import Purpose, is_signed, sign
 

@@ -9,8 +9,8 @@ import pytest
 
 from oauth.credentials import mint
 from oauth.scopes import Scope
-from resolvers.accounts import issue_token
 from resolvers.leaks import NOUNS
+from resolvers.tokens import issue_token
 from schema.leaks import MOST_LEAKS
 from storage.clock import now
 from storage.enums import CredentialKind

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete
 
-from resolvers.accounts import found_workspace
+from resolvers.administration import found_workspace
 from storage.enums import FactKind
 from storage.metrics import grouping
 from storage.metrics.cell_statements import sums_of_cells

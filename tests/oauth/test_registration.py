@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 
 from oauth.scopes import Scope
-from resolvers.accounts import issue_token
+from resolvers.tokens import issue_token
 from storage.enums import CredentialKind
 from tests.conftest import run_gateway
 from tests.oauth.applications import error_of

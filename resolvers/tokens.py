@@ -1,0 +1,69 @@
+"""Tokens, issued and listed without permission checks: for commands, and for resolvers that have checked."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.authentication import is_live
+from oauth.credentials import Credential, mint
+from oauth.scopes import Scope
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import Values, insert_row, table_of
+from storage.tables.credentials import CredentialRow
+from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceRow
+
+TOKEN_KINDS = (CredentialKind.WORKSPACE_TOKEN, CredentialKind.PERSONAL_TOKEN)
+
+_credentials, _workspaces, _users = table_of(CredentialRow), table_of(WorkspaceRow), table_of(UserRow)
+
+
+async def issue_token(
+    connection: AsyncConnection,
+    kind: CredentialKind,
+    scopes: Iterable[Scope],
+    *,
+    workspace_id: UUID | None = None,
+    user_id: UUID | None = None,
+    maker_user_id: UUID | None = None,
+    comment: str = "",
+    expires_in: timedelta | None = None,
+) -> tuple[Credential, Values]:
+    """A new token: its text, shown once, and its row."""
+    credential = mint(kind)
+    row = await insert_row(
+        connection,
+        CredentialRow,
+        hash=credential.hash,
+        kind=kind.value,
+        scopes=sorted(scope.value for scope in scopes),
+        workspace_id=workspace_id,
+        user_id=user_id,
+        maker_user_id=maker_user_id,
+        comment=comment,
+        expires_at=now() + expires_in if expires_in else None,
+    )
+    return credential, row
+
+
+async def list_tokens(
+    connection: AsyncConnection, workspace_id: UUID | None = None, user_id: UUID | None = None
+) -> list[Values]:
+    """Access tokens that count now, oldest first, each with its owner's `slug` or `email`."""
+    conditions: list[ColumnElement[bool]] = [_credentials.c.kind.in_(TOKEN_KINDS), is_live(now())]
+    if workspace_id is not None:
+        conditions.append(_credentials.c.workspace_id == workspace_id)
+    if user_id is not None:
+        conditions.append(_credentials.c.user_id == user_id)
+    wanted = (
+        select(_credentials, _workspaces.c.slug, _users.c.email)
+        .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
+        .join(_users, _credentials.c.user_id == _users.c.id, isouter=True)
+        .where(*conditions)
+        .order_by(_credentials.c.created_at, _credentials.c.id)
+    )
+    return [dict(row) for row in (await connection.execute(wanted)).mappings()]
