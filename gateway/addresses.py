@@ -1,6 +1,6 @@
 """Whom a request without a credential is charged to: the client's address, through trusted proxies only."""
 
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
 
 Address: TypeAlias = IPv4Address | IPv6Address
@@ -8,7 +8,6 @@ Network: TypeAlias = IPv4Network | IPv6Network
 
 UNKNOWN_ADDRESS = "address:unknown"
 CLIENT_PREFIX_LENGTH = 64
-MAPPED_PREFIX_LENGTH = 96
 
 
 def client_subject(peer: str | None, forwarded_for: list[str], trusted: tuple[Network, ...]) -> str:
@@ -31,28 +30,6 @@ def client_subject(peer: str | None, forwarded_for: list[str], trusted: tuple[Ne
     if isinstance(address, IPv6Address):
         return f"address:{IPv6Network((int(address), CLIENT_PREFIX_LENGTH), strict=False)}"
     return f"address:{address}"
-
-
-def parse_trusted(text: str) -> tuple[Network, ...]:
-    """The networks of `DUOGRAPH_TRUSTED_PROXIES`, separated by commas; an address is a network of one.
-
-    ValueError, in a sentence for the operator, for anything else.
-    """
-    return tuple(_parse_network(part.strip()) for part in text.split(",") if part.strip())
-
-
-def _parse_network(text: str) -> Network:
-    try:
-        network = ip_network(text)
-    except ValueError as error:
-        raise ValueError(
-            f"DUOGRAPH_TRUSTED_PROXIES: {text!r} is not a network. Give addresses, or networks without host "
-            "bits, separated by commas, such as 10.0.0.0/8, 2001:db8::/32."
-        ) from error
-    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
-    if mapped is not None and network.prefixlen >= MAPPED_PREFIX_LENGTH:
-        return IPv4Network((mapped, network.prefixlen - MAPPED_PREFIX_LENGTH))
-    return network
 
 
 def _is_trusted(address: Address, trusted: tuple[Network, ...]) -> bool:

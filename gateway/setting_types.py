@@ -1,15 +1,16 @@
 """The types of settings: each checks what an operator wrote, and no message repeats what may be secret."""
 
 import re
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 
-from gateway.addresses import parse_trusted
+Network: TypeAlias = IPv4Network | IPv6Network
 
 SHORTEST_SECRET = 32
 S3_SCHEME = "s3://"
+MAPPED_PREFIX_LENGTH = 96
 SQLITE_START = "sqlite+aiosqlite:///"
 
 _DRIVERS = {
@@ -19,6 +20,28 @@ _DRIVERS = {
     "sqlite": "sqlite+aiosqlite",
     "sqlite+aiosqlite": "sqlite+aiosqlite",
 }
+
+
+def parse_trusted(text: str) -> tuple[Network, ...]:
+    """The networks of `DUOGRAPH_TRUSTED_PROXIES`, separated by commas; an address is a network of one.
+
+    ValueError, in a sentence for the operator, for anything else.
+    """
+    return tuple(_parse_network(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _parse_network(text: str) -> Network:
+    try:
+        network = ip_network(text)
+    except ValueError as error:
+        raise ValueError(
+            f"DUOGRAPH_TRUSTED_PROXIES: {text!r} is not a network. Give addresses, or networks without host "
+            "bits, separated by commas, such as 10.0.0.0/8, 2001:db8::/32."
+        ) from error
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    if mapped is not None and network.prefixlen >= MAPPED_PREFIX_LENGTH:
+        return IPv4Network((mapped, network.prefixlen - MAPPED_PREFIX_LENGTH))
+    return network
 
 
 def _parse_networks(value: Any) -> Any:
@@ -63,7 +86,7 @@ def _check_secret(key: SecretStr) -> SecretStr:
     return key
 
 
-Networks: TypeAlias = Annotated[tuple[IPv4Network | IPv6Network, ...], BeforeValidator(_parse_networks)]
+Networks: TypeAlias = Annotated[tuple[Network, ...], BeforeValidator(_parse_networks)]
 DatabaseUrl: TypeAlias = Annotated[str, AfterValidator(_name_driver)]
 WebAddress: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 RedisUrl: TypeAlias = Annotated[str, AfterValidator(_check_redis)]

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 
-from gateway.mail.messages import Sender
-from gateway.mail.smtp import SmtpUrl
+from gateway.mail_addresses import Sender, SmtpUrl
 from gateway.secret_file import kept_secret
 from gateway.secret_strength import is_guessable
 from gateway.setting_types import (

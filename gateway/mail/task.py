@@ -4,10 +4,10 @@ from pathlib import Path
 
 from gateway.background import BackgroundTask
 from gateway.mail.delivery import Delivery
-from gateway.mail.messages import parse_sender
 from gateway.mail.outbox import Outbox
-from gateway.mail.smtp import SmtpAddress, SmtpTransport
+from gateway.mail.smtp import SmtpTransport
 from gateway.mail.transport import Transport
+from gateway.mail_addresses import SmtpAddress, parse_sender
 from gateway.settings import Settings
 from storage.database import Database
 

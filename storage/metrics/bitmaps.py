@@ -3,15 +3,20 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from pyroaring import BitMap
 
-from storage.metrics.source import Persons
-
 # Absorbed person to the one that it is, by workspace.
 Merges = Mapping[UUID, Sequence[tuple[int, int]]]
+
+
+class Persons(NamedTuple):
+    """How many distinct persons each period has, and how many the whole range."""
+
+    periods: list[int]
+    total: int
 
 
 def replace_absorbed(persons: BitMap, merges: Iterable[tuple[int, int]]) -> None:

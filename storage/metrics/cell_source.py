@@ -11,6 +11,7 @@ from sqlalchemy import Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.driver_rows import driver_rows
+from storage.metrics.bitmaps import Persons
 from storage.metrics.cell_statements import (
     CellShape,
     Money,
@@ -23,7 +24,7 @@ from storage.metrics.fact_rows import FactRows
 from storage.metrics.fact_source import FACTS, FactSource
 from storage.metrics.fact_statements import Shape
 from storage.metrics.person_source import PersonSource
-from storage.metrics.source import Persons, Selection, Source, Sums
+from storage.metrics.source import Selection, Source, Sums
 from storage.metrics.tally import Tallies, Tally
 from storage.metrics.terms import Term, kinds_of
 from storage.rows import table_of

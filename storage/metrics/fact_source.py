@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.metrics.bitmaps import PersonCount
+from storage.metrics.bitmaps import PersonCount, Persons
 from storage.metrics.customer_persons import persons_of_customers
 from storage.metrics.fact_rows import FactRows
 from storage.metrics.fact_statements import PersonsOf, Shape
-from storage.metrics.source import Persons, Selection, Sums
+from storage.metrics.source import Selection, Sums
 from storage.metrics.tally import Tallies, Tally
 from storage.metrics.terms import Term, kinds_of
 from storage.rows import table_of

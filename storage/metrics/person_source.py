@@ -8,10 +8,9 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.driver_rows import driver_rows
-from storage.metrics.bitmaps import PersonCount
+from storage.metrics.bitmaps import PersonCount, Persons
 from storage.metrics.merges import unfolded_merges
 from storage.metrics.person_statements import are_counted, persons_cell_by_cell, persons_of_cells
-from storage.metrics.source import Persons
 
 
 class PersonSource:

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 from uuid import UUID
 
+from storage.metrics.bitmaps import Persons
 from storage.metrics.terms import Term
 
 Sums = Mapping[Term, list[int]]
@@ -17,13 +18,6 @@ class Selection:
     workspace_ids: Sequence[UUID]
     share_ids: Sequence[UUID] | None = None
     customer_ids: Sequence[UUID] | None = None
-
-
-class Persons(NamedTuple):
-    """How many distinct persons each period has, and how many the whole range."""
-
-    periods: list[int]
-    total: int
 
 
 class Source(Protocol):

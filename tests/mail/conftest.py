@@ -11,7 +11,8 @@ import pytest_asyncio
 from sqlalchemy import delete, select, text, update
 
 from gateway.mail.delivery import Delivery
-from gateway.mail.smtp import SmtpAddress, SmtpTransport
+from gateway.mail.smtp import SmtpTransport
+from gateway.mail_addresses import SmtpAddress
 from storage.clock import now
 from storage.database import Database
 from storage.mails import Mail, claim_mail, write_mail

@@ -4,7 +4,7 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from gateway.mail.smtp import SmtpAddress
+from gateway.mail_addresses import SmtpAddress
 from tests.mail.mail_server import PASSWORD, USER, MailServer, make_certificate
 
 SIGN_IN = "ada:p%40ss%3Aword%2F@"
