@@ -39,7 +39,7 @@ check: setup  ## Lint, type-check, compare generated files and audit dependencie
 	@$(BIN)/duograph schema export --check
 	@$(BIN)/duograph openapi export --check
 	@$(BIN)/duograph docs export --check
-	@$(BIN)/python -m tests.audit
+	@$(BIN)/python -m tests.project.audit
 
 generated: setup  ## Write the files that follow from the declarations
 	@$(BIN)/duograph schema export
@@ -56,7 +56,7 @@ browser:  ## Install the Chromium that the browser tests drive, where there is n
 		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq chromium > /dev/null; }
 
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
-	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) tests/test_parity.py tests/test_openapi_fuzz.py tests/metrics
+	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) tests/surfaces/test_parity.py tests/surfaces/test_openapi_fuzz.py tests/metrics
 
 uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a gateway that is killed (UPLOAD_MIB=200)
 	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --durations=4 tests/files/test_scripts.py

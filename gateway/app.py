@@ -13,40 +13,40 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Lifespan
 
-from gateway.access_log import AccessLogMiddleware
 from gateway.background import BackgroundTask, running
-from gateway.budget import RequestBudget
-from gateway.charging import charged
 from gateway.discovery import discovery_routes
 from gateway.expiry import expiry_tasks
-from gateway.graphql import GraphQLEndpoint
+from gateway.files.images import media_routes
+from gateway.files.signed_urls import object_routes
+from gateway.files.store import OBJECTS_PATH, make_object_store, storage_tasks
 from gateway.health import health_routes
-from gateway.limits import RateLimiter
+from gateway.http.access_log import AccessLogMiddleware
+from gateway.http.middleware import CallerMiddleware
+from gateway.http.paths import PathMiddleware
+from gateway.http.response_headers import ResponseHeadersMiddleware
+from gateway.http.route_templates import RouteTemplates
 from gateway.logs import configure_logs
 from gateway.mail.budget import WINDOW_SECONDS, MailBudget
 from gateway.mail.task import mail_task
-from gateway.media import media_routes
-from gateway.middleware import CallerMiddleware
-from gateway.objects import object_routes
-from gateway.origins import origin_of
-from gateway.paths import PathMiddleware
-from gateway.response_headers import ResponseHeadersMiddleware
-from gateway.route_templates import RouteTemplates
-from gateway.settings import Environment, Settings
-from gateway.stores import OBJECTS_PATH, make_object_store, storage_tasks
-from gateway.web.authorize import authorize_routes
+from gateway.rate_limits.budget import RequestBudget
+from gateway.rate_limits.charging import charged
+from gateway.rate_limits.limits import RateLimiter
+from gateway.settings.settings import Environment, Settings
+from gateway.web.entrance.authorize import authorize_routes
+from gateway.web.kit.origins import origin_of
 from gateway.web.pages import OPENAPI_PATH, explorer_response, page_routes, render_lost
-from gateway.web.portal import portal_routes
+from gateway.web.portal.portal import portal_routes
 from gateway.web.routes import settings_routes
 from oauth.signed_reports import ReportKeys
-from resolvers.context import Context, Quota, Services
-from resolvers.root import make_schema
+from resolvers.graph.endpoint import GraphQLEndpoint
+from resolvers.graph.root import make_schema
+from resolvers.operations.context import Context, Quota, Services
 from rest_compat.api import PREFIX, include_api
 from rest_compat.oauth_protocol import protocol_routes
 from rest_compat.oauth_registration import registration_routes
 from storage.database import Database
 from storage.enums import FileService
-from storage.metrics.fold import Fold
+from storage.metrics.cells.fold import Fold
 from storage.objects.interface import ObjectStore
 
 

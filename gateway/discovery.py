@@ -6,13 +6,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from gateway.charging import charged
+from gateway.rate_limits.charging import charged
 from oauth.authorization import PROMPTS
 from oauth.clients import CONFIDENTIAL, GRANT_TYPES, RESPONSE_TYPE
 from oauth.exchange import AUTH_METHODS
 from oauth.keys import ALGORITHM, published_keys, signing_key
 from oauth.scopes import CLIENT_SCOPES
-from resolvers.context import Services
+from resolvers.operations.context import Services
 from rest_compat.oauth_protocol import INTROSPECT, REVOKE, TOKEN, USERINFO
 from rest_compat.oauth_registration import REGISTER
 

@@ -4,7 +4,7 @@ from functools import partial
 
 from gateway.background import BackgroundTask
 from oauth.refresh_answers import drop_expired_answers
-from resolvers.idempotency import drop_expired
+from resolvers.operations.idempotency import drop_expired
 from storage.database import Database
 
 MINUTE, HOUR = 60, 3600

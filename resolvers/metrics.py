@@ -8,10 +8,10 @@ from sqlalchemy import and_, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
-from resolvers.access import check_workspaces, visible
-from resolvers.context import Context
-from resolvers.lists import any_of
-from resolvers.operations import requires
+from resolvers.operations.access import check_workspaces, visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import any_of
 from schema.errors import Invalid, problem
 from schema.metrics import (
     MetricColumns,
@@ -23,9 +23,7 @@ from schema.metrics import (
 )
 from schema.scalars import Number, Numbers, ZonedMoment, write_number, write_numbers
 from storage.enums import Currency
-from storage.metrics.cell_source import make_source
 from storage.metrics.definitions import METRICS, Metric
-from storage.metrics.engine import compute, in_other_currencies
 from storage.metrics.periods import (
     FIRST_DATE,
     LAST_DATE,
@@ -35,7 +33,9 @@ from storage.metrics.periods import (
     TooManyPeriods,
     make_timeline,
 )
-from storage.metrics.source import Selection
+from storage.metrics.reading.cell_source import make_source
+from storage.metrics.reading.engine import compute, in_other_currencies
+from storage.metrics.reading.reader import Selection
 from storage.metrics.zones import zone_names
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow

@@ -1,6 +1,6 @@
 """`/api/authorized-applications/`."""
 
-from resolvers import authorized_applications
+from resolvers.credentials import authorized_applications
 from rest_compat.router import Router
 
 router = Router("/authorized-applications", "Authorized applications")

@@ -1,6 +1,6 @@
 """`/api/browser-sessions/`."""
 
-from resolvers import browser_sessions
+from resolvers.credentials import browser_sessions
 from rest_compat.router import Router
 
 router = Router("/browser-sessions", "Browser sessions")

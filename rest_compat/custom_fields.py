@@ -1,6 +1,6 @@
 """`/api/custom-fields/`."""
 
-from resolvers import custom_fields
+from resolvers.shares import custom_fields
 from rest_compat.router import Router
 
 router = Router("/custom-fields", "Custom fields")

@@ -1,6 +1,8 @@
 """`/api/customer-portal/`."""
 
-from resolvers import portal, portal_members, portal_sessions
+from resolvers.portal import members as portal_members
+from resolvers.portal import portal
+from resolvers.portal import sessions as portal_sessions
 from rest_compat.router import Router
 
 router = Router("/customer-portal", "Customer portal")

@@ -1,6 +1,6 @@
 """`/api/customer-sessions/`."""
 
-from resolvers import customer_sessions
+from resolvers.customers import sessions as customer_sessions
 from rest_compat.router import Router
 
 router = Router("/customer-sessions", "Customer sessions")

@@ -1,6 +1,6 @@
 """`/api/customers/`."""
 
-from resolvers import customers
+from resolvers.customers import customers
 from rest_compat.router import Router
 
 router = Router("/customers", "Customers")

@@ -1,6 +1,7 @@
 """`/api/events/`."""
 
-from resolvers import event_ingestion, events
+from resolvers.events import events
+from resolvers.events import ingestion as event_ingestion
 from rest_compat.router import Router
 
 router = Router("/events", "Events")

@@ -1,6 +1,6 @@
 """`/api/file-share-payments/`."""
 
-from resolvers import file_share_payments
+from resolvers.file_shares import payments as file_share_payments
 from rest_compat.router import Router
 
 router = Router("/file-share-payments", "File-share payments")

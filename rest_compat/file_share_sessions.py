@@ -1,6 +1,8 @@
 """`/api/file-share-sessions/`."""
 
-from resolvers import file_share_backfill, file_share_payments, file_share_sessions
+from resolvers.file_shares import backfill as file_share_backfill
+from resolvers.file_shares import payments as file_share_payments
+from resolvers.file_shares import sessions as file_share_sessions
 from rest_compat.router import Router
 
 router = Router("/file-share-sessions", "File-share sessions")

@@ -1,6 +1,6 @@
 """`/api/files/`."""
 
-from resolvers import files
+from resolvers.files import files
 from rest_compat.router import Router
 
 router = Router("/files", "Files")

@@ -1,6 +1,6 @@
 """`/api/members/`."""
 
-from resolvers import members
+from resolvers.customers import members
 from rest_compat.router import Router
 
 router = Router("/members", "Members")

@@ -9,7 +9,7 @@ import orjson
 from fastapi import Request, Response
 
 from resolvers import metrics
-from resolvers.context import Context
+from resolvers.operations.context import Context
 from rest_compat.router import OperationRoute, Router
 from schema.base import Output
 from schema.columns import columns_of

@@ -1,6 +1,6 @@
 """`/api/oauth2/clients/`."""
 
-from resolvers import oauth_clients
+from resolvers.credentials import oauth_clients
 from rest_compat.router import Router
 
 router = Router("/oauth2/clients", "OAuth clients")

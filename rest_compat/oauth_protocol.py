@@ -16,8 +16,8 @@ from oauth.messages import ProtocolRequest, Reply
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from oauth.subjects import find_subject
-from resolvers.bodies import read_body
-from resolvers.context import Context
+from resolvers.operations.bodies import read_body
+from resolvers.operations.context import Context
 from schema.errors import (
     Failure,
     InsufficientScope,

@@ -16,12 +16,12 @@ from oauth.credentials import digest, is_client_id, kind_of
 from oauth.exchange import AUTH_METHODS
 from oauth.principals import Principal
 from oauth.scopes import OPENID_SCOPES, Scope
-from resolvers.access_tokens import USER_KINDS
-from resolvers.admission import Demand, admit
-from resolvers.bodies import parse_json, read_body
-from resolvers.context import Context
-from resolvers.oauth_clients import check_scopes, make_client, remove_client
-from resolvers.operations import problems_of
+from resolvers.credentials.access_tokens import USER_KINDS
+from resolvers.credentials.oauth_clients import check_scopes, make_client, remove_client
+from resolvers.operations.admission import Demand, admit
+from resolvers.operations.bodies import parse_json, read_body
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import problems_of
 from rest_compat.oauth_protocol import NEVER_KEEP, PREFIX, endpoint
 from schema.errors import Invalid, InvalidToken, Problem
 from schema.oauth_clients import OAuthClientCreate

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from resolvers.operations import Operation
+from resolvers.operations.declaration import Operation
 
 BEARER = "bearer"
 SCHEMES = {

@@ -1,6 +1,6 @@
 """`/api/passkeys/`."""
 
-from resolvers import passkeys
+from resolvers.second_factors import passkeys
 from rest_compat.router import Router
 
 router = Router("/passkeys", "Second factors")

@@ -1,6 +1,6 @@
 """`/api/personal-access-tokens/`."""
 
-from resolvers import personal_access_tokens
+from resolvers.credentials import personal_access_tokens
 from rest_compat.router import Router
 
 router = Router("/personal-access-tokens", "Personal access tokens")

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from fastapi import Request
 from starlette.datastructures import QueryParams
 
-from resolvers.bodies import parse_json, read_body
-from resolvers.operations import Operation, Parameter
+from resolvers.operations.bodies import parse_json, read_body
+from resolvers.operations.declaration import Operation, Parameter
 from schema.base import SPARE_KEYS
 from schema.errors import Invalid, problem
 

@@ -10,10 +10,10 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter
 
-from resolvers.admission import Demand, admit, charge_rest
-from resolvers.context import Context
-from resolvers.operations import Operation, operation_of
-from resolvers.run import run
+from resolvers.operations.admission import Demand, admit, charge_rest
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import Operation, operation_of
+from resolvers.operations.runner import run
 from rest_compat.openapi import operation_extras
 from rest_compat.reading import located, path_names_of, read_arguments
 from schema.base import Resource

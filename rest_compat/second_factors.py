@@ -1,6 +1,7 @@
 """`/api/second-factors/`."""
 
-from resolvers import second_factors, totp
+from resolvers.second_factors import overview as second_factors
+from resolvers.second_factors import totp
 from rest_compat.router import Router
 
 router = Router("/second-factors", "Second factors")

@@ -6,11 +6,11 @@ from fastapi import APIRouter, Request
 from pydantic import TypeAdapter, ValidationError
 
 from oauth.signed_reports import KeysOutOfReach, is_signed
-from resolvers.admission import Demand, admit
-from resolvers.bodies import parse_json, read_body
-from resolvers.context import Context
-from resolvers.leaks import report_leaks
-from resolvers.operations import operation_of, problems_of
+from resolvers.credentials.leaks import report_leaks
+from resolvers.operations.admission import Demand, admit
+from resolvers.operations.bodies import parse_json, read_body
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import operation_of, problems_of
 from rest_compat.router import ERRORS
 from schema.errors import Invalid, InvalidToken, Problem, TooLarge, Unauthorized, Unavailable
 from schema.leaks import MOST_LEAKS, Leak, LeakVerdict

@@ -1,6 +1,6 @@
 """`/api/shares/`."""
 
-from resolvers import shares
+from resolvers.shares import shares
 from rest_compat.router import Router
 
 router = Router("/shares", "Shares")

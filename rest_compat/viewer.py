@@ -1,6 +1,6 @@
 """`/api/viewer`."""
 
-from resolvers import viewer
+from resolvers.accounts import viewer
 from rest_compat.router import Router
 
 router = Router("/viewer", "Viewer")

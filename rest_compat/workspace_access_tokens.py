@@ -1,6 +1,6 @@
 """`/api/workspace-access-tokens/`."""
 
-from resolvers import workspace_access_tokens
+from resolvers.credentials import workspace_access_tokens
 from rest_compat.router import Router
 
 router = Router("/workspace-access-tokens", "Workspace access tokens")

@@ -1,6 +1,6 @@
 """`/api/workspace-invitations/`."""
 
-from resolvers import workspace_invitations
+from resolvers.workspaces import invitations as workspace_invitations
 from rest_compat.router import Router
 
 router = Router("/workspace-invitations", "Workspace invitations")

@@ -1,6 +1,6 @@
 """`/api/workspace-members/`."""
 
-from resolvers import workspace_members
+from resolvers.workspaces import members as workspace_members
 from rest_compat.router import Router
 
 router = Router("/workspace-members", "Workspace members")

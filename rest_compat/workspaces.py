@@ -1,6 +1,6 @@
 """`/api/workspaces/`."""
 
-from resolvers import workspaces
+from resolvers.workspaces import workspaces
 from rest_compat.router import Router
 from schema.pages import Page
 from schema.workspaces import WorkspaceItem

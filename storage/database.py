@@ -12,8 +12,8 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from storage.functions import metadata_text
-from storage.sqlite_driver import SqliteDriver
+from storage.dialects.metadata_text import metadata_text
+from storage.dialects.sqlite_driver import SqliteDriver
 
 BUSY_TIMEOUT_SECONDS = 30
 # How long a connection may lie unused before the server is asked whether it still knows it.

@@ -10,8 +10,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
 from storage.clock import now
+from storage.dialects.upsert import upsert
 from storage.emails import fold_email
-from storage.upserts import upsert
 
 Values = dict[str, Any]
 

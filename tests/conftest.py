@@ -14,17 +14,17 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from gateway.app import create_app
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers import accounts
-from resolvers.accounts import create_user
-from resolvers.administration import found_workspace
-from resolvers.tokens import issue_token
+from resolvers.accounts import users as accounts
+from resolvers.accounts.users import create_user
+from resolvers.credentials.tokens import issue_token
+from resolvers.workspaces.administration import found_workspace
 from storage.database import Database
 from storage.enums import CredentialKind
 from storage.migrations.run import upgrade
-from tests.in_browser import launched
-from tests.surfaces import GraphQL, Rest, Surface
+from tests.support.in_browser import launched
+from tests.support.surfaces import GraphQL, Rest, Surface
 
 SECRET = "a secret of the tests, 32 characters"
 

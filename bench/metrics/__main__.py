@@ -27,7 +27,7 @@ from bench.metrics.report import (
 )
 from bench.metrics.stores import Stores, open_stores
 from bench.metrics.writes import WriteFigures, measure_writes
-from storage.metrics.rebuild import rebuild
+from storage.metrics.cells.rebuild import rebuild
 from storage.migrations.run import upgrade
 
 FOLDER = Path("var/bench/metrics")

@@ -9,7 +9,7 @@ from bench.metrics.activity import FIRST_DAY, LAST_DAY, average_of
 from bench.metrics.loading import CUSTOMER_IDS, SHARE_IDS, WORKSPACE_ID
 from storage.metrics.definitions import BY_SLUG, METRICS, Metric
 from storage.metrics.periods import Interval, make_timeline
-from storage.metrics.source import Selection
+from storage.metrics.reading.reader import Selection
 
 NEW_YORK, KOLKATA = "America/New_York", "Asia/Kolkata"
 CURRENCY = "usd"

@@ -15,7 +15,7 @@ from sqlalchemy import TextClause, Uuid, bindparam, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.metrics.definitions import COST_SCALE, Number
-from storage.metrics.engine import Columns
+from storage.metrics.reading.engine import Columns
 
 BY_PERIOD = {
     "postgresql": """

@@ -17,9 +17,9 @@ from bench.metrics.cases import (
 from bench.metrics.loading import WORKSPACE_ID, Progress
 from bench.metrics.raw import Raw
 from storage.database import Database
-from storage.metrics.cell_source import make_source
-from storage.metrics.engine import Columns, compute
-from storage.metrics.fact_source import FactSource
+from storage.metrics.reading.cell_source import make_source
+from storage.metrics.reading.engine import Columns, compute
+from storage.metrics.reading.fact_source import FactSource
 
 # Ours are short, so a round has more of them.
 OURS_IN_A_ROUND = 3

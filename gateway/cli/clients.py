@@ -7,9 +7,9 @@ import typer
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked, user_of
 from gateway.cli.output import Json, noun, show
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from oauth.scopes import CLIENT_SCOPES
-from resolvers.oauth_clients import make_client
+from resolvers.credentials.oauth_clients import make_client
 from schema.oauth_clients import OAuthClientCreate
 
 app = noun("OAuth clients: applications that people can connect.")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy.exc import DBAPIError
 
 from gateway.cli.output import CommandError
-from gateway.settings import Settings, SettingsError
+from gateway.settings.settings import Settings, SettingsError
 from storage.database import Database
 from storage.migrations.run import current_revision, is_known, newest_revision, upgrade
 

@@ -7,22 +7,22 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from gateway.cli.acting import in_place_of, perform
+from gateway.cli.as_user import in_place_of, perform
 from gateway.cli.demo_data import CUSTOM_FIELDS, CUSTOMERS, SHARES, WORKSPACE
 from gateway.cli.demo_writer import write_activity
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from oauth.passwords import hash_password
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
-from resolvers.accounts import create_user, find_user
-from resolvers.administration import find_workspace, first_owner_id, move_workspace
-from resolvers.context import Context
-from resolvers.custom_fields import create_custom_field
-from resolvers.customers import create_customer
-from resolvers.members import create_member
-from resolvers.memberships import invite, join
-from resolvers.shares import create_share
-from resolvers.tokens import issue_token
-from resolvers.workspaces import create_workspace
+from resolvers.accounts.users import create_user, find_user
+from resolvers.credentials.tokens import issue_token
+from resolvers.customers.customers import create_customer
+from resolvers.customers.members import create_member
+from resolvers.operations.context import Context
+from resolvers.shares.custom_fields import create_custom_field
+from resolvers.shares.shares import create_share
+from resolvers.workspaces.administration import find_workspace, first_owner_id, move_workspace
+from resolvers.workspaces.memberships import invite, join
+from resolvers.workspaces.workspaces import create_workspace
 from schema.workspaces import Workspace
 from storage.database import Database
 from storage.enums import CredentialKind, WorkspaceRole, WorkspaceStatus

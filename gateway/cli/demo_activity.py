@@ -9,8 +9,8 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from resolvers.access import Row
-from resolvers.session_history import Step, begin, download, end, is_priced, pay, refund, refunded
+from resolvers.file_shares.steps import Step, begin, download, end, is_priced, pay, refund, refunded
+from resolvers.operations.access import Row
 from storage.enums import EventSource, FactKind, FileShareSessionStatus
 from storage.metrics.facts import Fact
 from storage.rows import Values

@@ -15,9 +15,9 @@ from sqlmodel import SQLModel
 from gateway.cli.demo_activity import ZONES, Activity, Batch, Item
 from storage.database import Database
 from storage.enums import EventSource, MemberRole
+from storage.metrics.cells.fold import add_to_cells, lock_cells
 from storage.metrics.facts import row_of
-from storage.metrics.fold import add_to_cells, lock_cells
-from storage.person_numbers import new_persons
+from storage.persons.numbers import new_persons
 from storage.rows import Values, insert_rows, table_of
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.events import EventRow

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from gateway.cli.docs_pages import pages
 from gateway.cli.output import CommandError, Json, noun, show
-from gateway.reference import pages
 
 app = noun("The documentation that follows from the declarations.")
 

@@ -12,11 +12,11 @@ from redis.exceptions import RedisError
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.output import CommandError, Json, show
 from gateway.cli.warnings import warnings_of
+from gateway.files.store import make_object_store
 from gateway.mail.task import make_transport
 from gateway.mail.transport import Down
-from gateway.setting_types import S3_SCHEME
-from gateway.settings import Settings
-from gateway.stores import make_object_store
+from gateway.settings.settings import Settings
+from gateway.settings.types import S3_SCHEME
 from storage.objects.interface import StoreUnavailable
 
 app = typer.Typer()

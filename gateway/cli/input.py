@@ -7,9 +7,9 @@ from pydantic import ValidationError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.cli.output import CommandError
-from resolvers.accounts import find_user
-from resolvers.administration import find_workspace
-from resolvers.operations import problems_of
+from resolvers.accounts.users import find_user
+from resolvers.operations.declaration import problems_of
+from resolvers.workspaces.administration import find_workspace
 from schema.base import Input
 from schema.errors import Problem
 from storage.rows import Values

@@ -2,7 +2,7 @@
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.output import Json, noun, show
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from oauth.keys import rotate as rotate_keys
 
 app = noun("Keys that sign the id_tokens of OpenID Connect.")

@@ -8,10 +8,10 @@ import typer
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import workspace_of
 from gateway.cli.output import CommandError, Json, noun, show
-from gateway.settings import Settings
-from resolvers.administration import LARGEST_LIMIT, set_limit
-from resolvers.context import Quota
-from resolvers.storage_quota import set_quota, usage_of
+from gateway.settings.settings import Settings
+from resolvers.files.quota import set_quota, usage_of
+from resolvers.operations.context import Quota
+from resolvers.workspaces.administration import LARGEST_LIMIT, set_limit
 from storage.objects.names import readable_size
 
 LARGEST_QUOTA = 2**53 - 1

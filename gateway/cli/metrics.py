@@ -13,10 +13,10 @@ from sqlalchemy import select
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import workspace_of
 from gateway.cli.output import CommandError, Json, noun, show
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from storage.database import Database
-from storage.metrics.rebuild import rebuild as rebuild_cells
-from storage.metrics.verify import verify as verify_cells
+from storage.metrics.cells.rebuild import rebuild as rebuild_cells
+from storage.metrics.cells.verify import verify as verify_cells
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
 

@@ -4,7 +4,7 @@ import typer
 
 from gateway.cli.database import bring_up, reached, read_settings, wait_for
 from gateway.cli.output import Json, show
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 app = typer.Typer()
 

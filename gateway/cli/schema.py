@@ -8,7 +8,7 @@ import typer
 import schema
 from gateway.cli.output import Json, noun
 from gateway.cli.snapshots import export as export_to
-from resolvers.root import make_schema
+from resolvers.graph.root import make_schema
 
 app = noun("The GraphQL schema as text.")
 

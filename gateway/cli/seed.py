@@ -8,7 +8,7 @@ from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.demo import DAYS, SESSIONS, Demo, make_demo
 from gateway.cli.demo_writer import write_activity
 from gateway.cli.output import Json, show
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 
 app = typer.Typer()
 

@@ -19,9 +19,9 @@ from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.demo import Entry, enter_demo
 from gateway.cli.output import CommandError, Json, show
 from gateway.cli.warnings import warnings_of
-from gateway.connections import patient_protocol
+from gateway.http.connections import patient_protocol
 from gateway.logs import configure_logs, take_over_process
-from gateway.settings import Environment, LogFormat, Settings
+from gateway.settings.settings import Environment, LogFormat, Settings
 
 app = typer.Typer()
 log = structlog.get_logger()

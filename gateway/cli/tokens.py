@@ -11,13 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked, user_of, workspace_of
 from gateway.cli.output import CommandError, Json, noun, show, table
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from oauth.credentials import Credential, kind_of
 from oauth.revocation import revoke_credential
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers.administration import first_owner_id
-from resolvers.leaks import tell_owners
-from resolvers.tokens import issue_token, list_tokens
+from resolvers.credentials.leaks import tell_owners
+from resolvers.credentials.tokens import issue_token, list_tokens
+from resolvers.workspaces.administration import first_owner_id
 from schema.access_tokens import PersonalAccessTokenCreate, WorkspaceAccessTokenCreate
 from schema.scalars import write_moment
 from storage.enums import CredentialKind

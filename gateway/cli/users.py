@@ -7,11 +7,11 @@ import typer
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked, user_of
 from gateway.cli.output import CommandError, Json, noun, show
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from oauth.password_strength import is_easy_to_guess
-from resolvers.accounts import create_user
-from resolvers.new_passwords import EASY_TO_GUESS
-from resolvers.second_factors import reset_factors
+from resolvers.accounts.users import create_user
+from resolvers.second_factors.overview import reset_factors
+from resolvers.sign_in.new_passwords import EASY_TO_GUESS
 from schema.accounts import Password, UserName
 from schema.base import Input
 from schema.scalars import Email

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from gateway.setting_types import S3_SCHEME
-from gateway.settings import Environment, Settings
+from gateway.settings.settings import Environment, Settings
+from gateway.settings.types import S3_SCHEME
 
 READABLE_BY_OTHERS = 0o077
 

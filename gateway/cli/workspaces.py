@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 import typer
 
-from gateway.cli.acting import in_place_of, perform
+from gateway.cli.as_user import in_place_of, perform
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import user_of, workspace_of
 from gateway.cli.output import CommandError, Json, noun, show, table
-from gateway.settings import Settings
-from resolvers.administration import (
+from gateway.settings.settings import Settings
+from resolvers.workspaces.administration import (
     MoveRefused,
     RoleRefused,
     list_members,
@@ -17,7 +17,7 @@ from resolvers.administration import (
     set_review_threshold,
     set_role,
 )
-from resolvers.workspaces import create_workspace
+from resolvers.workspaces.workspaces import create_workspace
 from schema.scalars import LARGEST_INT, write_moment
 from schema.workspaces import Workspace
 from storage.enums import WorkspaceRole, WorkspaceStatus

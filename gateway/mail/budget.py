@@ -3,7 +3,7 @@
 from hashlib import sha256
 from uuid import UUID
 
-from gateway.limits import RateLimiter
+from gateway.rate_limits.limits import RateLimiter
 from storage.emails import fold_email
 from storage.mails import Mail
 

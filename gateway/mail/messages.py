@@ -5,7 +5,7 @@ from email.message import EmailMessage
 from email.policy import SMTPUTF8
 from email.utils import format_datetime
 
-from gateway.mail_addresses import parse_address
+from gateway.settings.mail_addresses import parse_address
 from storage.rows import Values
 
 

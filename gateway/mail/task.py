@@ -7,8 +7,8 @@ from gateway.mail.delivery import Delivery
 from gateway.mail.outbox import Outbox
 from gateway.mail.smtp import SmtpTransport
 from gateway.mail.transport import Transport
-from gateway.mail_addresses import SmtpAddress, parse_sender
-from gateway.settings import Settings
+from gateway.settings.mail_addresses import SmtpAddress, parse_sender
+from gateway.settings.settings import Settings
 from storage.database import Database
 
 # Mails of this process wake the task; those of a command, or put off, are found in this time.

@@ -12,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.charging import charged
-from gateway.web.assets import static_route
-from gateway.web.html import content_security_policy, html_page
-from resolvers.admission import admit
-from resolvers.context import Context
+from gateway.rate_limits.charging import charged
+from gateway.web.kit.assets import static_route
+from gateway.web.kit.html import content_security_policy, html_page
+from resolvers.operations.admission import admit
+from resolvers.operations.context import Context
 from rest_compat.api import PREFIX, render_http_exception
 
 EXAMPLE_FOLDER = Path(__file__).parent / "examples"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from gateway.web.access_tokens import access_token_routes
-from gateway.web.account import account_routes
-from gateway.web.address_confirmation import address_confirmation_routes
-from gateway.web.forgotten_password import forgotten_password_routes
-from gateway.web.oauth_clients import oauth_client_routes
-from gateway.web.password_confirmation import password_confirmation_routes
-from gateway.web.second_step import second_step_routes
-from gateway.web.security import security_routes
-from gateway.web.sign_in import Entrance, sign_in_routes
-from gateway.web.workspace_invitations import invitation_routes
-from gateway.web.workspace_members import member_routes
-from gateway.web.workspaces import workspace_routes
+from gateway.web.entrance.address_confirmation import address_confirmation_routes
+from gateway.web.entrance.forgotten_password import forgotten_password_routes
+from gateway.web.entrance.password_confirmation import password_confirmation_routes
+from gateway.web.entrance.second_step import second_step_routes
+from gateway.web.entrance.sign_in import Entrance, sign_in_routes
+from gateway.web.settings.access_tokens import access_token_routes
+from gateway.web.settings.account import account_routes
+from gateway.web.settings.invitations import invitation_routes
+from gateway.web.settings.members import member_routes
+from gateway.web.settings.oauth_clients import oauth_client_routes
+from gateway.web.settings.security import security_routes
+from gateway.web.settings.workspaces import workspace_routes
 
 
 def settings_routes(*, sign_up_open: bool) -> list[Route]:

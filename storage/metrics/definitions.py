@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from storage.enums import FactKind
-from storage.metrics.terms import Term
+from storage.metrics.sums import Term
 
 # Columns of measures that are more than a column of the log: distinct persons, and whole minor units and
 # their 10^-12 parts in one.

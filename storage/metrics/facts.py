@@ -9,9 +9,9 @@ from sqlalchemy import Connection, bindparam, insert, select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.dialects.sqlite_driver import put_off
 from storage.enums import FactKind
 from storage.rows import Values, table_of
-from storage.sqlite_driver import put_off
 from storage.tables.metric_cells import MetricDeltaRow
 from storage.tables.metrics import MetricFactRow
 

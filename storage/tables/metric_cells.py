@@ -39,7 +39,7 @@ class ActivityCellRow(SQLModel, table=True):
     """What facts add up to, money left aside, in the `grain` seconds from `at`, microseconds since 1970.
 
     `share_id` is `NO_SHARE` for the workspace as a whole. A column is named by the kind of fact and what
-    is summed; halves are as `storage/metrics/terms.py` says.
+    is summed; halves are as `storage/metrics/sums.py` says.
     """
 
     __tablename__ = "metric_activity_cells"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import Command
+from tests.support.command import Command
 
 OWNER = "ada@example.com"
 

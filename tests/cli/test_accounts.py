@@ -6,9 +6,9 @@ from uuid import uuid4
 
 import pytest
 
-from gateway.settings import Settings
-from tests.cli.command import Command
+from gateway.settings.settings import Settings
 from tests.cli.conftest import OWNER
+from tests.support.command import Command
 
 
 def test_a_new_user_is_given_by_id_and_address(command: Command) -> None:

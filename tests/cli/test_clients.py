@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.cli.command import Command
 from tests.cli.conftest import OWNER
+from tests.support.command import Command
 
 REDIRECT = ("--redirect-uri", "https://app.example.com/callback")
 

@@ -8,7 +8,7 @@ from sqlalchemy.engine import make_url
 
 from storage.database import Database
 from storage.migrations.run import newest_revision
-from tests.cli.command import Command
+from tests.support.command import Command
 
 
 def test_migrate_makes_the_tables_and_can_be_repeated(empty: Command) -> None:

@@ -2,7 +2,7 @@
 
 import json
 
-from tests.cli.command import Command
+from tests.support.command import Command
 
 
 def test_all_is_well_where_all_is_there(command: Command) -> None:

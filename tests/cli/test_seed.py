@@ -4,7 +4,7 @@ import sqlite3
 import time
 from contextlib import closing
 
-from tests.cli.command import Command
+from tests.support.command import Command
 
 
 def test_each_seed_is_a_workspace_of_its_own_with_all_that_opens_it(empty: Command) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.command import PATIENCE_SECONDS, Command
-from tests.cli.serving import logged, serving
+from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.serving import logged, serving
 
 ROOT = Path(__file__).parents[2]
 STRONG = "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA"

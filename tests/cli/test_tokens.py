@@ -9,8 +9,8 @@ import pytest
 from oauth.credentials import mint
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
 from storage.enums import CredentialKind
-from tests.cli.command import Command
 from tests.cli.conftest import OWNER
+from tests.support.command import Command
 
 
 @pytest.mark.parametrize(

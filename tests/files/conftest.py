@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.conftest import Gateway, run_gateway
-from tests.s3_server import S3Server
+from tests.support.s3_server import S3Server
 
 INSTALLATIONS = [("sqlite", "local"), ("postgresql", "local"), ("postgresql", "s3")]
 

@@ -7,13 +7,13 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import func, select, update
 
-from resolvers.discards import drop_abandoned_uploads, drop_lost_uploads, remove_discarded_content
+from resolvers.files.clean_up import drop_abandoned_uploads, drop_lost_uploads, remove_discarded_content
 from storage.clock import now
 from storage.objects.interface import ObjectMissing, UploadUnknown
 from storage.rows import table_of
 from storage.tables.files import DiscardedObjectRow, FileRow
-from tests.surfaces import Refused, Rest
-from tests.uploads import completion, new_file, put_parts, upload_file
+from tests.support.surfaces import Refused, Rest
+from tests.support.uploads import completion, new_file, put_parts, upload_file
 
 WEEK = timedelta(days=7)
 

@@ -8,8 +8,8 @@ import pytest
 
 from oauth.scopes import Scope
 from tests.conftest import make_token
-from tests.surfaces import Refused
-from tests.uploads import PNG, checksum, completion, new_file, put_parts, upload_file, upload_image
+from tests.support.surfaces import Refused
+from tests.support.uploads import PNG, checksum, completion, new_file, put_parts, upload_file, upload_image
 
 FREE = {"amount_type": "free"}
 

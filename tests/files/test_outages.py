@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import make_tenant, run_gateway
-from tests.surfaces import Refused
-from tests.uploads import PART, PNG, completion, new_file, put, put_parts, upload_file, upload_image
+from tests.support.surfaces import Refused
+from tests.support.uploads import PART, PNG, completion, new_file, put, put_parts, upload_file, upload_image
 
 
 @pytest.fixture

@@ -7,15 +7,15 @@ from uuid import UUID
 
 import pytest
 
-from resolvers.context import Quota
-from resolvers.discards import drop_abandoned_uploads
-from resolvers.storage_quota import set_quota, usage_of
+from resolvers.files.clean_up import drop_abandoned_uploads
+from resolvers.files.quota import set_quota, usage_of
+from resolvers.operations.context import Quota
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.files import FileRow
 from tests.conftest import run_gateway
-from tests.surfaces import Refused
-from tests.uploads import new_file, upload_file
+from tests.support.surfaces import Refused
+from tests.support.uploads import new_file, upload_file
 
 CONTENT = b"content"
 

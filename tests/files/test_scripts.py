@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.cli.command import PROGRAM, Command
+from tests.support.command import PROGRAM, Command
 
 DOCS = Path(__file__).parents[2] / "docs"
 SIZE = int(os.environ.get("UPLOAD_MIB", "16")) * 1024 * 1024 + 12_345

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from storage.objects.interface import ObjectMissing, PartReference
-from tests.surfaces import Refused
-from tests.uploads import (
+from tests.support.surfaces import Refused
+from tests.support.uploads import (
     MIB,
     PART,
     PNG,

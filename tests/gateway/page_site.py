@@ -12,10 +12,10 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel, Field
 from strawberry.asgi import GraphQL
 
-from gateway.budget import RequestBudget
-from gateway.limits import RateLimiter
+from gateway.rate_limits.budget import RequestBudget
+from gateway.rate_limits.limits import RateLimiter
 from gateway.web.pages import explorer_response, page_routes
-from resolvers.context import Caller
+from resolvers.operations.context import Caller
 
 BASE_URL = "http://127.0.0.1:8000/api"
 AUTH_URL = "http://127.0.0.1:8000"

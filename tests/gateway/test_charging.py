@@ -10,7 +10,7 @@ import pytest_asyncio
 from starlette.routing import Route
 
 from gateway.app import create_app
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from rest_compat.api import PREFIX, ROUTERS
 from storage.migrations import run
 from tests.conftest import SECRET, Gateway, run_gateway

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.conftest import Tenant
-from tests.live import serve
-from tests.uploads import new_file
+from tests.support.live import serve
+from tests.support.uploads import new_file
 
 STALL_SECONDS = 1
 LATEST = STALL_SECONDS * 2.5

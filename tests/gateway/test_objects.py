@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from tests.conftest import make_tenant, run_gateway
-from tests.surfaces import Rest
-from tests.uploads import checksum, completion, new_file, put, put_parts, upload_file
+from tests.support.surfaces import Rest
+from tests.support.uploads import checksum, completion, new_file, put, put_parts, upload_file
 
 CONTENT = b"0123456789"
 

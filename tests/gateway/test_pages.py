@@ -14,7 +14,7 @@ import pytest
 import pytest_asyncio
 from graphql import parse
 
-from gateway.web.assets import STATIC_FOLDER
+from gateway.web.kit.assets import STATIC_FOLDER
 from gateway.web.pages import explorer_examples
 from tests.gateway.page_site import AUTH_URL, BASE_URL, make_site
 

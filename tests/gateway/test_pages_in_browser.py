@@ -14,7 +14,7 @@ import uvicorn
 from playwright.async_api import Browser, Page, expect
 
 from tests.gateway.page_site import make_site
-from tests.in_browser import lightness, opened, overflows
+from tests.support.in_browser import lightness, opened, overflows
 
 PAGES = ["/", "/graphql", "/docs"]
 READY = {

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from gateway import limits
-from gateway.limits import Charge, RateLimiter, headers
+from gateway.rate_limits import limits
+from gateway.rate_limits.limits import Charge, RateLimiter, headers
 
 subjects = (f"workspace:{number}" for number in count())
 
@@ -241,11 +241,11 @@ async def test_without_redis_each_process_counts_alone_and_warns_once(tmp_path, 
             assert (await limiter.charge(subject, 2, 3)).allowed
             server.send_signal(stop)
             started = time.monotonic()
-            with caplog.at_level(logging.WARNING, logger="gateway.limits"):
+            with caplog.at_level(logging.WARNING, logger="gateway.rate_limits.limits"):
                 charges = [await limiter.charge(subject, 1, 3) for _ in range(4)]
             assert time.monotonic() - started < 3
     assert [charge.allowed for charge in charges] == [True, True, True, False]
-    assert [record.name for record in caplog.records] == ["gateway.limits"]
+    assert [record.name for record in caplog.records] == ["gateway.rate_limits.limits"]
     assert "Redis does not answer" in caplog.text
 
 

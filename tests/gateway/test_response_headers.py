@@ -10,9 +10,9 @@ from starlette.routing import Mount, Route
 
 from rest_compat.api import PREFIX, operation_routes
 from tests.conftest import Gateway, Tenant, make_tenant, run_gateway
-from tests.examples import EXAMPLES, PERSONAL, make_world
-from tests.surfaces import Rest
-from tests.uploads import upload_file, upload_image
+from tests.support.examples import EXAMPLES, PERSONAL, make_world
+from tests.support.surfaces import Rest
+from tests.support.uploads import upload_file, upload_image
 
 # What is the same for everybody who asks.
 PUBLIC = ("/media", "/static", "/.well-known", "/api/openapi.json")

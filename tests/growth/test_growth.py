@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.growth.measuring import Cost, Meter
 from tests.growth.requests import REQUESTS, Growing
-from tests.live import serve
+from tests.support.live import serve
 
 CASES = int(os.environ.get("CASES", "150"))
 SEED = int(os.environ.get("SEED", "10"))

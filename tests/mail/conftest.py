@@ -12,7 +12,7 @@ from sqlalchemy import delete, select, text, update
 
 from gateway.mail.delivery import Delivery
 from gateway.mail.smtp import SmtpTransport
-from gateway.mail_addresses import SmtpAddress
+from gateway.settings.mail_addresses import SmtpAddress
 from storage.clock import now
 from storage.database import Database
 from storage.mails import Mail, claim_mail, write_mail
@@ -20,9 +20,9 @@ from storage.migrations.run import upgrade
 from storage.rows import table_of
 from storage.tables.mails import MailRow
 from tests.conftest import run_gateway
-from tests.mail.mail_server import HOST, MailServer
 from tests.mail.scanning import PATH
-from tests.report_keys import serve_keys
+from tests.support.mail_server import HOST, MailServer
+from tests.support.report_keys import serve_keys
 
 SENDER = Address("Duograph", addr_spec="duograph@example.com")
 _mails = table_of(MailRow)

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from gateway.mail.delivery import FIRST_WAIT, GIVE_UP_AFTER, LEASE, LONGEST_WAIT
 from storage.clock import now
 from storage.mails import NOBODY
-from tests.mail.mail_server import MailServer
+from tests.support.mail_server import MailServer
 
 
 async def test_a_mail_arrives_as_it_was_written_and_its_row_goes(post, server):

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.conftest import make_tenant, run_gateway
-from tests.surfaces import GraphQL, Rest
+from tests.support.surfaces import GraphQL, Rest
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ import pytest
 
 from schema.prose import write_day
 from storage.clock import now
-from tests.mailed import mails_to
-from tests.membership import make_member, make_user, new_email
-from tests.surfaces import Refused
+from tests.support.mailed import mails_to
+from tests.support.membership import make_member, make_user, new_email
+from tests.support.surfaces import Refused
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest_asyncio
 from storage.rows import table_of, update_rows
 from storage.tables.users import UserRow
 from tests.conftest import make_tenant, run_gateway
-from tests.mailed import mails_to
-from tests.portal_codes.calling import request
-from tests.surfaces import GraphQL, Refused, Rest
+from tests.support.mailed import mails_to
+from tests.support.portal_codes import request
+from tests.support.surfaces import GraphQL, Refused, Rest
 
 PAYMENT = {"amount": 199_900, "currency": "usd"}
 NOWHERE = "smtp://127.0.0.1:9"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import meta
 
-from resolvers.mails import LONGEST_NAME, TEMPLATE_FOLDER, VERBATIM, make_mail, plain_name, templates
+from resolvers.mails.mails import LONGEST_NAME, TEMPLATE_FOLDER, VERBATIM, make_mail, plain_name, templates
 
 ROOT = Path(__file__).parent.parent.parent
 TEMPLATES = sorted(path.stem for path in TEMPLATE_FOLDER.glob("*.txt"))
@@ -77,4 +77,4 @@ def test_every_mail_is_made_from_a_template():
         for path in (ROOT / package).rglob("*.py")
         if re.search(r"\bMail\(", path.read_text())
     }
-    assert makers == {"resolvers/mails.py"}
+    assert makers == {"resolvers/mails/mails.py"}

@@ -8,8 +8,8 @@ import pytest_asyncio
 
 from schema.prose import write_amount, write_day
 from schema.scalars import write_moment
-from tests.mailed import mails_to
-from tests.surfaces import Refused
+from tests.support.mailed import mails_to
+from tests.support.surfaces import Refused
 
 PAYMENT = {"amount": 1900, "currency": "usd"}
 TODAY = write_day(datetime.now(UTC))

@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from tests.conftest import make_tenant
 from tests.mail.scanning import find, still_works
-from tests.report_keys import pem_of
+from tests.support.report_keys import pem_of
 
 
 @pytest.mark.parametrize(

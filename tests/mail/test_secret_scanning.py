@@ -9,8 +9,8 @@ import pytest
 
 from oauth.credentials import mint
 from oauth.scopes import Scope
-from resolvers.leaks import NOUNS
-from resolvers.tokens import issue_token
+from resolvers.credentials.leaks import NOUNS
+from resolvers.credentials.tokens import issue_token
 from schema.leaks import MOST_LEAKS
 from storage.clock import now
 from storage.enums import CredentialKind
@@ -20,8 +20,8 @@ from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthGrantRow
 from tests.conftest import make_tenant, make_token, run_gateway
 from tests.mail.scanning import PATH, URL, find, still_works
-from tests.mailed import mails_to
-from tests.membership import make_member
+from tests.support.mailed import mails_to
+from tests.support.membership import make_member
 
 
 async def test_a_leaked_token_ends_at_once_and_every_member_is_told(scanned, report):

@@ -4,8 +4,8 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from gateway.mail_addresses import SmtpAddress
-from tests.mail.mail_server import PASSWORD, USER, MailServer, make_certificate
+from gateway.settings.mail_addresses import SmtpAddress
+from tests.support.mail_server import PASSWORD, USER, MailServer, make_certificate
 
 SIGN_IN = "ada:p%40ss%3Aword%2F@"
 

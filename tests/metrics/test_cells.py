@@ -9,17 +9,17 @@ import pytest
 from sqlalchemy import delete, insert, update
 
 from storage.enums import FactKind
-from storage.metrics import merges
-from storage.metrics.cells import ACTIVITY, MONEY
+from storage.metrics.cells import merges
+from storage.metrics.cells.cells import ACTIVITY, MONEY
+from storage.metrics.cells.fold import Fold
+from storage.metrics.cells.rebuild import rebuild
+from storage.metrics.cells.verify import verify
 from storage.metrics.definitions import METRICS, PERSON
 from storage.metrics.facts import Fact, record_facts
-from storage.metrics.fold import Fold
-from storage.metrics.rebuild import rebuild
-from storage.metrics.verify import verify
 from storage.rows import table_of
 from storage.tables.metric_cells import PersonCellRow, PersonMergeDeltaRow
 from storage.tables.metrics import PersonMergeRow
-from tests.facts import fold_all, waiting
+from tests.support.facts import fold_all, waiting
 
 EARLIEST = datetime(2026, 1, 1, tzinfo=UTC)
 

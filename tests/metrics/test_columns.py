@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext as StockExecutor
 
-from resolvers.executor import Executor
-from resolvers.root import make_schema
+from resolvers.graph.executor import Executor
+from resolvers.graph.root import make_schema
 from rest_compat.api import operation_routes
 from schema.metrics import MetricColumns, MetricInfo, MetricPeriod, Metrics
 from schema.scalars import LARGEST_LONG, UNCHANGED, leaves_unchanged, write_number, write_numbers
 from storage.enums import Currency
 from storage.metrics.definitions import METRICS
-from tests.documents import HEAD, USE, VARIABLES, selections
 from tests.metrics.test_reading import measured
+from tests.support.documents import HEAD, USE, VARIABLES, selections
 
 __all__ = ["measured"]
 

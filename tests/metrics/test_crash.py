@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from storage.database import Database
-from tests.cli.command import PROGRAM, Command
+from tests.support.command import PROGRAM, Command
 
 WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30
 

@@ -13,16 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete
 
-from resolvers.administration import found_workspace
+from resolvers.workspaces.administration import found_workspace
 from storage.enums import FactKind
-from storage.metrics import grouping
-from storage.metrics.cell_statements import sums_of_cells
+from storage.metrics.cells import period_sql as grouping
+from storage.metrics.cells.fold import fold_deltas, lock_cells
+from storage.metrics.cells.merges import fold_merge
+from storage.metrics.cells.period_sql import period_of
 from storage.metrics.definitions import BY_SLUG
-from storage.metrics.fact_statements import persons_with_events, sums_of_facts
 from storage.metrics.facts import Fact, record_facts
-from storage.metrics.fold import fold_deltas, lock_cells
-from storage.metrics.grouping import period_of
-from storage.metrics.merges import fold_merge
+from storage.metrics.reading.cell_statements import sums_of_cells
+from storage.metrics.reading.fact_statements import persons_with_events, sums_of_facts
 from storage.rows import insert_rows, table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.metric_cells import (
@@ -37,7 +37,7 @@ from tests.conftest import make_tenant
 from tests.metrics import reference
 from tests.metrics.histories import CURRENCIES, Teller, facts_of
 from tests.metrics.test_periods import ranges
-from tests.surfaces import GraphQL, Rest
+from tests.support.surfaces import GraphQL, Rest
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
 NOBODY = "00000000-0000-4000-8000-000000000000"

@@ -9,10 +9,10 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.dialects import sqlite
 
 from storage.enums import FactKind
-from storage.metrics.fact_source import FACTS
-from storage.metrics.fact_statements import Shape, persons_with_events, sums_of_facts
-from storage.metrics.source import Selection
-from storage.metrics.terms import Term
+from storage.metrics.reading.fact_source import FACTS
+from storage.metrics.reading.fact_statements import Shape, persons_with_events, sums_of_facts
+from storage.metrics.reading.reader import Selection
+from storage.metrics.sums import Term
 from storage.tables.registry import METADATA
 
 EDGES = (0, 3_600_000_000)

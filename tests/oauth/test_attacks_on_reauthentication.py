@@ -12,8 +12,8 @@ from sqlalchemy import update
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
-from tests.oauth.applications import claims_of, make_application, told
-from tests.pages.browsing import PASSWORD, browsing, signed_in
+from tests.support.applications import claims_of, make_application, told
+from tests.support.browsing import PASSWORD, browsing, signed_in
 
 _credentials = table_of(CredentialRow)
 AGAIN = [{"prompt": "login"}, {"max_age": "1"}, {"max_age": "0"}, {"prompt": "login", "max_age": "0"}]

@@ -13,7 +13,7 @@ from oauth.authorization import Answered, Unanswerable, read_request
 from oauth.credentials import mint_client_id
 from oauth.keys import signing_key
 from tests.conftest import SECRET, make_tenant
-from tests.oauth.applications import ISSUER, REDIRECT_URI, make_application, told
+from tests.support.applications import ISSUER, REDIRECT_URI, make_application, told
 
 
 async def refusal(application, **changes):

@@ -8,7 +8,7 @@ import pytest_asyncio
 from oauth.credentials import mint
 from storage.enums import CredentialKind
 from tests.conftest import make_tenant, run_gateway
-from tests.pages.browsing import PASSWORD, browsing, session_of, signed_in
+from tests.support.browsing import PASSWORD, browsing, session_of, signed_in
 
 
 @pytest_asyncio.fixture

@@ -6,10 +6,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, Scope
-from resolvers.tokens import issue_token
+from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.examples import OAUTH_CLIENT
-from tests.surfaces import Refused
+from tests.support.examples import OAUTH_CLIENT
+from tests.support.surfaces import Refused
 
 
 async def create(surface, **data):

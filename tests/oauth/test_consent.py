@@ -8,15 +8,15 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import update
 
-from gateway.web.scope_words import WORDS, in_words
+from gateway.web.words.scopes import WORDS, in_words
 from oauth.scopes import CLIENT_SCOPES
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from tests.conftest import make_tenant
-from tests.membership import make_member
-from tests.oauth.applications import ISSUER, REDIRECT_URI, make_application, told
-from tests.pages.browsing import browsing, signed_in
+from tests.support.applications import ISSUER, REDIRECT_URI, make_application, told
+from tests.support.browsing import browsing, signed_in
+from tests.support.membership import make_member
 
 _credentials = table_of(CredentialRow)
 

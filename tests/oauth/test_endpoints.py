@@ -6,11 +6,11 @@ from authlib.oidc.discovery import OpenIDProviderMetadata
 
 from gateway.app import create_app
 from gateway.discovery import metadata
-from gateway.settings import Settings
+from gateway.settings.settings import Settings
 from oauth.credentials import mint
 from storage.enums import CredentialKind
 from tests.conftest import SECRET, make_token, run_gateway
-from tests.oauth.applications import ISSUER, error_of, make_application
+from tests.support.applications import ISSUER, error_of, make_application
 
 
 async def test_a_client_is_told_what_its_tokens_still_count_for(confidential, tenant):

@@ -10,8 +10,8 @@ from oauth.credentials import mint, mint_client_id
 from storage.enums import CredentialKind
 from storage.rows import table_of
 from storage.tables.signing_keys import SigningKeyRow
-from tests.oauth.applications import told
-from tests.pages.browsing import browsing, signed_in
+from tests.support.applications import told
+from tests.support.browsing import browsing, signed_in
 
 WRONG = mint(CredentialKind.CLIENT_SECRET).text
 ENDPOINTS = ("token", "revoke", "introspect")

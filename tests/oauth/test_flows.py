@@ -10,10 +10,10 @@ from authlib.integrations.httpx_client import AsyncOAuth2Client
 from playwright.async_api import Page, Route, expect
 
 from tests.conftest import Tenant
-from tests.in_browser import RECORD_VIOLATIONS
-from tests.live import serve
-from tests.oauth.applications import CHALLENGE, PKCE, REDIRECT_URI, VERIFIER, told
-from tests.pages.browsing import PASSWORD, Browsing
+from tests.support.applications import CHALLENGE, PKCE, REDIRECT_URI, VERIFIER, told
+from tests.support.browsing import PASSWORD, Browsing
+from tests.support.in_browser import RECORD_VIOLATIONS
+from tests.support.live import serve
 
 PATIENCE = 60
 SCOPE = "email openid shares:write"

@@ -10,7 +10,7 @@ from oauth.credentials import digest
 from oauth.refresh_answers import drop_expired_answers
 from storage.rows import table_of
 from storage.tables.refresh_answers import RefreshAnswerRow
-from tests.oauth.applications import error_of, make_application
+from tests.support.applications import error_of, make_application
 
 answers = table_of(RefreshAnswerRow)
 

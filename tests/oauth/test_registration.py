@@ -6,10 +6,10 @@ import pytest
 import pytest_asyncio
 
 from oauth.scopes import Scope
-from resolvers.tokens import issue_token
+from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
 from tests.conftest import run_gateway
-from tests.oauth.applications import error_of
+from tests.support.applications import error_of
 
 METADATA = {"client_name": "Bookkeeper", "redirect_uris": ["https://app.example.com/callback"]}
 

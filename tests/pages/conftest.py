@@ -2,7 +2,7 @@
 
 import pytest_asyncio
 
-from tests.pages.browsing import browsing
+from tests.support.browsing import browsing
 
 
 @pytest_asyncio.fixture

@@ -2,10 +2,10 @@
 
 import pytest_asyncio
 
-from tests.mailed import mails_to
-from tests.oauth.applications import make_application
-from tests.pages.browsing import browsing, signed_in
-from tests.pages.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, sign_up
+from tests.support.applications import make_application
+from tests.support.browsing import browsing, signed_in
+from tests.support.mailed import mails_to
+from tests.support.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, sign_up
 
 BUTTON, SIGN_IN, SET = "Confirm the address", "Sign in to that account", "Set the password"
 CONFIRMED = "Your address is confirmed"

@@ -9,9 +9,9 @@ import pytest_asyncio
 
 from storage.clock import now
 from tests.conftest import run_gateway
-from tests.mailed import mails_to
-from tests.pages.browsing import PASSWORD, browsing, signed_in
-from tests.pages.mailed_links import (
+from tests.support.browsing import PASSWORD, browsing, signed_in
+from tests.support.mailed import mails_to
+from tests.support.mailed_links import (
     NEW_PASSWORD,
     ask_for_a_link,
     change_address,

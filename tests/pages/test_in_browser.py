@@ -12,9 +12,9 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.conftest import Tenant
-from tests.in_browser import lightness, opened, overflows
-from tests.live import serve
-from tests.pages.browsing import PASSWORD
+from tests.support.browsing import PASSWORD
+from tests.support.in_browser import lightness, opened, overflows
+from tests.support.live import serve
 
 README = Path(__file__).parent.parent.parent / "README.md"
 

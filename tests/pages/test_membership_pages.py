@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 import pytest_asyncio
 
-from tests.membership import make_member, make_user, members_of
-from tests.pages.browsing import browsing, signed_in
-from tests.surfaces import Rest
+from tests.support.browsing import browsing, signed_in
+from tests.support.membership import make_member, make_user, members_of
+from tests.support.surfaces import Rest
 
 
 @pytest_asyncio.fixture

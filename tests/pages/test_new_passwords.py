@@ -5,9 +5,9 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from tests.oauth.applications import make_application
-from tests.pages.browsing import PASSWORD, signed_in
-from tests.surfaces import Refused, Rest
+from tests.support.applications import make_application
+from tests.support.browsing import PASSWORD, signed_in
+from tests.support.surfaces import Refused, Rest
 
 EASY_TO_GUESS = [
     "aaaaaaaaaaaa",

@@ -11,8 +11,8 @@ from sqlalchemy import update
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
-from tests.pages.browsing import PASSWORD, signed_in
-from tests.surfaces import Rest
+from tests.support.browsing import PASSWORD, signed_in
+from tests.support.surfaces import Rest
 
 _credentials = table_of(CredentialRow)
 

@@ -4,10 +4,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.pages.browsing import browsing
 from tests.pages.portal import come_in, portal_of
-from tests.surfaces import Rest
-from tests.uploads import upload_image
+from tests.support.browsing import browsing
+from tests.support.surfaces import Rest
+from tests.support.uploads import upload_image
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows
 from storage.tables.credentials import CredentialRow
 from tests.conftest import run_gateway
-from tests.mailed import latest_code, mails_to
-from tests.pages.browsing import browsing
 from tests.pages.portal import COOKIE, come_in, link_to, portal_of, session_of
-from tests.surfaces import Rest
+from tests.support.browsing import browsing
+from tests.support.mailed import latest_code, mails_to
+from tests.support.surfaces import Rest
 
 
 @pytest.fixture

@@ -14,11 +14,11 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from storage.database import Database
-from tests.in_browser import PATIENCE, lightness, opened, overflows
-from tests.live import serve
-from tests.mailed import latest_code
-from tests.surfaces import Rest
-from tests.uploads import upload_image
+from tests.support.in_browser import PATIENCE, lightness, opened, overflows
+from tests.support.live import serve
+from tests.support.mailed import latest_code
+from tests.support.surfaces import Rest
+from tests.support.uploads import upload_image
 
 OWNER = "grace@bluebird.example"
 RETURN_URL = "https://shop.example/account"

@@ -6,8 +6,8 @@ import pytest_asyncio
 from oauth.credentials import mint
 from storage.enums import CredentialKind
 from tests.conftest import make_tenant, run_gateway
-from tests.pages.browsing import browsing, signed_in
-from tests.surfaces import Refused
+from tests.support.browsing import browsing, signed_in
+from tests.support.surfaces import Refused
 
 VIEWER = {"query": "{ viewer { kind user { email } scopes } }"}
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from tests.pages.browsing import PASSWORD, browsing, signed_in
-from tests.surfaces import Rest
+from tests.support.browsing import PASSWORD, browsing, signed_in
+from tests.support.surfaces import Rest
 
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 TOKEN = re.compile(r"dg_[a-z]+_[0-9A-Za-z]{36}")

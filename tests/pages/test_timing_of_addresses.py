@@ -7,13 +7,13 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import func, select
 
-from resolvers.sign_in_attempts import NOTIFIED_FROM
+from resolvers.sign_in.attempts import NOTIFIED_FROM
 from storage.rows import table_of
 from storage.tables.mailed_links import MailedLinkRow
-from tests.pages.mailed_links import ask_for_a_link, mailed_links, sign_up
 from tests.pages.test_wrong_passwords import guess, let_pass
-from tests.portal_codes.calling import request
-from tests.statements import noted
+from tests.support.mailed_links import ask_for_a_link, mailed_links, sign_up
+from tests.support.portal_codes import request
+from tests.support.statements import noted
 
 _links = table_of(MailedLinkRow)
 _TABLES = re.compile(r"\b(?:FROM|INTO|UPDATE|JOIN) (\w+)")

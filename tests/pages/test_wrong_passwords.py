@@ -10,12 +10,12 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import func, select, update
 
-from resolvers.sign_in_attempts import FREE, SLOTS, delay_after
+from resolvers.sign_in.attempts import FREE, SLOTS, delay_after
 from storage.rows import table_of
 from storage.tables.sign_in_attempts import SignInAttemptRow
-from tests.mailed import mails_to
-from tests.pages.browsing import PASSWORD, Browsing, browsing, session_of, signed_in
-from tests.pages.mailed_links import latest_link
+from tests.support.browsing import PASSWORD, Browsing, browsing, session_of, signed_in
+from tests.support.mailed import mails_to
+from tests.support.mailed_links import latest_link
 
 _attempts = table_of(SignInAttemptRow)
 SUBJECT = "Wrong passwords for your account"

@@ -4,10 +4,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.mailed import latest_code, mails_to
-from tests.pages.browsing import browsing
-from tests.portal_codes.calling import another, authenticate, refused_code, request
-from tests.surfaces import Refused
+from tests.support.browsing import browsing
+from tests.support.mailed import latest_code, mails_to
+from tests.support.portal_codes import another, authenticate, refused_code, request
+from tests.support.surfaces import Refused
 
 
 async def make_team(surface, email, name):

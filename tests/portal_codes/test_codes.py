@@ -12,9 +12,9 @@ from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import table_of
 from storage.tables.portal_codes import PortalCodeRow
-from tests.mailed import latest_code, mails_to
-from tests.portal_codes.calling import authenticate, change_codes, elsewhere, let_grow, request
-from tests.surfaces import Refused
+from tests.support.mailed import latest_code, mails_to
+from tests.support.portal_codes import authenticate, change_codes, elsewhere, let_grow, request
+from tests.support.surfaces import Refused
 
 _codes = table_of(PortalCodeRow)
 

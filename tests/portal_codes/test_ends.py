@@ -9,8 +9,8 @@ from sqlalchemy import select
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.portal_codes import PortalCodeRow
-from tests.mailed import latest_code
-from tests.portal_codes.calling import (
+from tests.support.mailed import latest_code
+from tests.support.portal_codes import (
     another,
     authenticate,
     change_codes,
@@ -19,7 +19,7 @@ from tests.portal_codes.calling import (
     refused_code,
     request,
 )
-from tests.surfaces import Refused
+from tests.support.surfaces import Refused
 
 _codes = table_of(PortalCodeRow)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.mailed import latest_code, mails_to
-from tests.portal_codes.calling import authenticate, refused_code, request
-from tests.surfaces import Refused
+from tests.support.mailed import latest_code, mails_to
+from tests.support.portal_codes import authenticate, refused_code, request
+from tests.support.surfaces import Refused
 
 
 async def enter(anyone, gateway, tenant, email):

@@ -13,12 +13,12 @@ import httpx
 import pyotp
 from sqlalchemy import update
 
-from resolvers.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_session
 from storage.rows import table_of
 from storage.tables.second_factors import TotpSecretRow
-from tests.authenticator import Authenticator
 from tests.conftest import Gateway, Tenant
-from tests.pages.browsing import Browsing, browsing, session_of
+from tests.support.authenticator import Authenticator
+from tests.support.browsing import Browsing, browsing, session_of
 
 SECURITY = "/account/security"
 SECOND_STEP = "/sign-in/second-step"

@@ -3,8 +3,8 @@
 import pytest_asyncio
 
 from tests.conftest import make_tenant, run_gateway
-from tests.pages.browsing import browsing
 from tests.second_factors.acting import signed_in
+from tests.support.browsing import browsing
 
 ADDRESS = "https://gateway"
 

@@ -11,10 +11,6 @@ from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from tests.conftest import make_tenant
-from tests.mailed import mails_to
-from tests.oauth.applications import make_application, told
-from tests.pages.browsing import PASSWORD
-from tests.pages.mailed_links import NEW_PASSWORD
 from tests.second_factors.acting import (
     SECOND_STEP,
     SECURITY,
@@ -26,6 +22,10 @@ from tests.second_factors.acting import (
     recovery_codes,
     signed_in,
 )
+from tests.support.applications import make_application, told
+from tests.support.browsing import PASSWORD
+from tests.support.mailed import mails_to
+from tests.support.mailed_links import NEW_PASSWORD
 
 AGAIN = [{"prompt": "login"}, {"max_age": "0"}]
 TOKENS = "/account/personal-access-tokens"

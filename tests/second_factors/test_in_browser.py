@@ -14,9 +14,9 @@ from playwright.async_api import Browser, CDPSession, Page, expect
 
 from storage.database import Database
 from tests.conftest import Gateway, Tenant, make_tenant
-from tests.in_browser import lightness, opened, overflows
-from tests.live import serve
-from tests.pages.browsing import PASSWORD
+from tests.support.browsing import PASSWORD
+from tests.support.in_browser import lightness, opened, overflows
+from tests.support.live import serve
 
 SECURITY = "/account/security"
 

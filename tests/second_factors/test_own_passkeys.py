@@ -6,21 +6,15 @@ import pytest
 from sqlalchemy import select, update
 
 from oauth.passkeys import RelyingParty
-from resolvers.passkeys import MOST_PASSKEYS
+from resolvers.second_factors.passkeys import MOST_PASSKEYS
 from storage.rows import table_of
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.users import UserRow
-from tests.authenticator import Authenticator
 from tests.conftest import make_tenant
-from tests.mailed import mails_to
-from tests.pages.browsing import browsing
-from tests.second_factors.acting import (
-    SECURITY,
-    add_passkey,
-    add_totp,
-    options_of,
-    signed_in,
-)
+from tests.second_factors.acting import SECURITY, add_passkey, add_totp, options_of, signed_in
+from tests.support.authenticator import Authenticator
+from tests.support.browsing import browsing
+from tests.support.mailed import mails_to
 
 REFUSED = "This passkey was not accepted"
 ALONE = "Sign in with a passkey"

@@ -14,10 +14,7 @@ from oauth.passkeys import Refused, RelyingParty, challenge_of_creation, read_as
 from storage.rows import table_of
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.users import UserRow
-from tests.authenticator import Authenticator, from_text
 from tests.conftest import make_tenant
-from tests.mailed import mails_to
-from tests.pages.browsing import browsing
 from tests.second_factors.acting import (
     SECOND_STEP,
     add_passkey,
@@ -26,6 +23,9 @@ from tests.second_factors.acting import (
     recovery_codes,
     signed_in,
 )
+from tests.support.authenticator import Authenticator, from_text
+from tests.support.browsing import browsing
+from tests.support.mailed import mails_to
 
 REFUSED = "This passkey was not accepted"
 ALONE = "Sign in with a passkey"

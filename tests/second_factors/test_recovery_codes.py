@@ -1,8 +1,6 @@
 """Recovery codes: ten, each once, in the place of a factor."""
 
 from tests.conftest import make_tenant
-from tests.mailed import mails_to
-from tests.pages.browsing import browsing
 from tests.second_factors.acting import (
     SECURITY,
     add_passkey,
@@ -11,6 +9,8 @@ from tests.second_factors.acting import (
     recovery_codes,
     signed_in,
 )
+from tests.support.browsing import browsing
+from tests.support.mailed import mails_to
 
 WRONG = "This code is wrong, or was used before"
 

@@ -9,15 +9,15 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import update
 
-from gateway.web.cookies import SESSION
+from gateway.web.kit.cookies import SESSION
 from oauth.principals import PrincipalKind
-from resolvers.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_session
 from rest_compat.api import operation_routes
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
-from tests.examples import add_factors
-from tests.surfaces import Refused
+from tests.support.examples import add_factors
+from tests.support.surfaces import Refused
 
 ROOT = Path(__file__).parent.parent.parent
 NOTHING = {
@@ -129,7 +129,10 @@ def test_every_way_to_a_session_is_known_to_ask_for_the_factor():
 
 def callers_in(module: ast.Module) -> set[str]:
     """The functions of a module that begin browser sessions."""
-    sources = {"resolvers.browser_sessions": "start_session", "resolvers.sign_in": "open_session"}
+    sources = {
+        "resolvers.credentials.browser_sessions": "start_session",
+        "resolvers.sign_in.sign_in": "open_session",
+    }
     begins = {
         name.asname or name.name
         for node in ast.walk(module)

@@ -14,8 +14,6 @@ from storage.rows import table_of
 from storage.tables.second_factors import RecoveryCodeRow, TotpSecretRow
 from storage.tables.second_steps import SecondStepRow
 from tests.conftest import make_tenant
-from tests.mailed import mails_to
-from tests.pages.browsing import PASSWORD, browsing
 from tests.second_factors.acting import (
     SECOND_STEP,
     SECURITY,
@@ -26,6 +24,8 @@ from tests.second_factors.acting import (
     recovery_codes,
     signed_in,
 )
+from tests.support.browsing import PASSWORD, browsing
+from tests.support.mailed import mails_to
 
 WRONG = "This code is wrong, or was used before"
 _totp, _codes, _steps = table_of(TotpSecretRow), table_of(RecoveryCodeRow), table_of(SecondStepRow)

@@ -10,8 +10,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage import database as database_module
-from storage import sqlite_driver
 from storage.database import Database
+from storage.dialects import sqlite_driver
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
 END_OTHERS = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY(:ids)")

@@ -1,0 +1,60 @@
+"""An operator in a user's place: operations with the rules of the API, without a credential or limits."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from gateway.app import create_app
+from gateway.cli.input import sentence_of
+from gateway.cli.output import CommandError
+from gateway.settings.settings import Settings
+from oauth.principals import Principal, PrincipalKind
+from oauth.scopes import USER_SCOPES
+from resolvers.operations.context import Caller, Context
+from resolvers.operations.declaration import operation_of
+from resolvers.operations.runner import run
+from schema.errors import Failure, Invalid
+from storage.database import Database
+from storage.rows import Values
+
+
+class NoBudget:
+    """Operators are not counted."""
+
+    async def charge(
+        self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
+    ) -> None:
+        """Charges nothing."""
+
+    def largest(self, limit: int | None) -> int | None:
+        return None
+
+
+def in_place_of(user: Values, settings: Settings, database: Database) -> Context:
+    """What operations are given when `user` asks."""
+    principal = Principal(
+        kind=PrincipalKind.PERSONAL_TOKEN,
+        credential_id=uuid4(),
+        scopes=USER_SCOPES,
+        user_id=user["id"],
+    )
+    caller = Caller(principal, NoBudget(), address="operator", request_id=uuid4().hex)
+    return Context(services=replace(create_app(settings).state.services, database=database), caller=caller)
+
+
+async def perform(ctx: Context, resolver: Callable[..., Any], **arguments: Any) -> Any:
+    """What the operation gives, in a unit of its own or in the one that `ctx` is in the middle of.
+
+    Raises `CommandError` with what it refuses.
+    """
+    operation = operation_of(resolver)
+    try:
+        checked = operation.validate(arguments)
+        if ctx.connection is not None:
+            return await operation.resolver(ctx, **checked)
+        return await run(operation, ctx, checked)
+    except Invalid as invalid:
+        raise CommandError(sentence_of(invalid.problems)) from None
+    except Failure as failure:
+        raise CommandError(str(failure)) from None

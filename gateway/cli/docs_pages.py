@@ -1,0 +1,162 @@
+"""The pages of docs/ that follow from the declarations: operations, scopes, errors and metrics."""
+
+import inspect
+from collections.abc import Iterable, Iterator
+
+from oauth.principals import WIDEST_SCOPES, PrincipalKind
+from oauth.scopes import OPENID_SCOPES, Scope, that_would_do
+from resolvers.graph.root import exposed, make_schema
+from resolvers.operations.declaration import Operation
+from rest_compat.api import PREFIX, documented_routes
+from schema.errors import Failure
+from storage.metrics.definitions import METRICS, Combination
+from storage.metrics.periods import FIRST_DATE, LAST_DATE, MOST_PERIODS
+
+OAUTH_CLIENTS_NOTE = (
+    "With `oauth_clients:write` a credential can give OAuth clients more scopes than it has itself, and\n"
+    "other redirect addresses; what users allowed the client before stays.\n"
+)
+GENERATED = "<!-- Made by `make generated`; edit the declarations, not this page. -->\n"
+
+
+def operations_page() -> str:
+    """docs/operations.md: each REST route with its GraphQL twin, the scope it needs and its statuses."""
+    twins = _twins()
+    lines = [
+        "# Operations\n",
+        GENERATED,
+        "Each row is one resolver, published twice: path and field take the same input, need the same",
+        "scope and fail in the same way; links between types exist in GraphQL only.\n",
+    ]
+    tag = None
+    for route in documented_routes():
+        if route.tags[0] != tag:
+            tag = route.tags[0]
+            lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "scope", "answers"), "|---|---|---|---|"]
+        operation = route.operation
+        method = next(iter(route.methods or ()))
+        needed = (
+            " or ".join(f"`{scope}`" for scope in that_would_do(operation.scope)) if operation.scope else ""
+        )
+        scope = needed or ("any credential" if operation.kinds else "none")
+        twin = twins.get(operation.name, "none: see the reason in tests/surfaces/test_contract.py")
+        lines += _row(f"`{method} {PREFIX}{route.path}`", f"`{twin}`", scope, str(route.status_code))
+    return "\n".join(lines) + "\n"
+
+
+def scopes_page() -> str:
+    """docs/scopes.md: every scope and the credentials that can have it."""
+    lines = ["# Scopes\n", GENERATED, "A `:write` scope also reads.\n", OAUTH_CLIENTS_NOTE]
+    lines += [*_row("scope", "held by"), "|---|---|"]
+    for scope in Scope:
+        who = [f"{_words(kind)}s" for kind, scopes in WIDEST_SCOPES.items() if scope in scopes]
+        note = "; OpenID Connect" if scope in OPENID_SCOPES else ""
+        lines += _row(f"`{scope}`", ", ".join(who) + note)
+    return "\n".join(lines) + "\n"
+
+
+def permissions_page() -> str:
+    """docs/permissions.md: each operation with the kinds of credential that may and may not do it."""
+    lines = [
+        "# Permissions\n",
+        GENERATED,
+        "Who may do what, with every scope that a credential of the kind can be granted: see",
+        "[scopes.md](scopes.md). Refused is 401 `unauthorized` without a credential, else 403:",
+        "`not_permitted` where the operation does not take the kind, `insufficient_scope` where no",
+        "credential of the kind can have the scope. Allowed means for what the caller can see: a",
+        "workspace's or a user's own, and for a customer its own and what its workspace shows to",
+        "everyone; anything else does not exist (404). Owners means that what belongs to a workspace takes",
+        "a user who is an owner of it, others get 403 `not_permitted`: see [members.md](members.md). The",
+        "tests try each cell on REST and on GraphQL.",
+    ]
+    twins, tag = _twins(), None
+    for route in documented_routes():
+        if route.tags[0] != tag:
+            tag = route.tags[0]
+            kinds = [_words(kind) for kind in PrincipalKind]
+            lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "no credential", *kinds), "|---" * 8 + "|"]
+        method = next(iter(route.methods or ()))
+        field = twins[route.operation.name].partition("(")[0]
+        cells = [_permission(route.operation, kind) for kind in (None, *PrincipalKind)]
+        lines += _row(f"`{method} {PREFIX}{route.path}`", f"`{field}`", *cells)
+    return "\n".join(lines) + "\n"
+
+
+def _permission(operation: Operation, kind: PrincipalKind | None) -> str:
+    if not operation.is_open_to(kind):
+        return "refused"
+    is_user = kind is not PrincipalKind.WORKSPACE_TOKEN
+    return "owners" if operation.owners_only and is_user else "allowed"
+
+
+def errors_page() -> str:
+    """docs/errors.md: every outcome that is no success, with its code and status."""
+    lines = [
+        "# Errors\n",
+        GENERATED,
+        'REST answers `{"error": code, "detail": ...}`; GraphQL has `code`, `detail` and `status` in the',
+        "error's `extensions`. With `invalid`, `detail` lists the problems as `{loc, msg, type, input}`:",
+        "`loc` begins with `path`, `query` or `body` in REST and with the argument in GraphQL. At most 100",
+        "are listed; beside `detail`, `more` counts the others.\n",
+        *_row("code", "status", "when"),
+        "|---|---|---|",
+    ]
+    for failure in sorted(Failure.__subclasses__(), key=lambda failure: (failure.status, failure.code)):
+        lines += _row(
+            f"`{failure.code}`", str(int(failure.status)), (inspect.getdoc(failure) or "").partition("\n")[0]
+        )
+    return "\n".join(lines) + "\n"
+
+
+def metrics_page() -> str:
+    """docs/metrics.md: every metric with its unit, how it combines and its formula."""
+    lines = [
+        "# Metrics\n",
+        GENERATED,
+        f"`GET {PREFIX}/metrics/` and the field `metrics` answer them for periods from `start_date` to the",
+        "end of `end_date` in a time zone: a day, week (from Monday), month or year begins at the first",
+        "instant of its local dates, an hour whenever the wall clock shows a whole hour or jumps over one.",
+        "`totals` is each metric over the whole range as one period. What happened counts at its moment.\n",
+        f"The dates lie from {FIRST_DATE} to {LAST_DATE}; an answer has at most {MOST_PERIODS:,} periods.",
+        "Money is in minor units of one currency; `other_currencies` says what that leaves out. Sums are",
+        "exact: integers up to 2^53-1; beyond that, and where there are decimals, the nearest double.\n",
+        *_row("slug", "name", "unit", "combines", "value"),
+        "|---|---|---|---|---|",
+    ]
+    for metric in METRICS:
+        words = metric.combines.replace("_", " ")
+        lines += _row(f"`{metric.slug}`", metric.display_name, metric.unit, words, metric.description)
+    lines.append(f"\n{inspect.getdoc(Combination)}")
+    return "\n".join(lines) + "\n"
+
+
+def pages() -> dict[str, str]:
+    """File name in docs/ to its text."""
+    return {
+        "operations.md": operations_page(),
+        "permissions.md": permissions_page(),
+        "scopes.md": scopes_page(),
+        "errors.md": errors_page(),
+        "metrics.md": metrics_page(),
+    }
+
+
+def _twins() -> dict[str, str]:
+    found = {}
+    for name, place in exposed(make_schema()._schema).items():
+        path, arguments = ".".join(place.path), ", ".join(place.field.args)
+        found[name] = f"{path}({arguments})" if arguments else path
+    return found
+
+
+def _words(kind: PrincipalKind) -> str:
+    words = kind.replace("_", " ")
+    return words.replace("oauth", "OAuth")
+
+
+def _row(*cells: str) -> Iterator[str]:
+    yield f"| {' | '.join(_escaped(cells))} |"
+
+
+def _escaped(cells: Iterable[str]) -> Iterator[str]:
+    return (cell.replace("|", "\\|") for cell in cells)

@@ -1,0 +1,50 @@
+"""One log line for each request: what was asked and how it went, never a query, a body or a credential."""
+
+import time
+
+import structlog
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway.http.route_templates import RouteTemplates, method_of
+
+log = structlog.get_logger()
+
+
+class AccessLogMiddleware:
+    """Around what takes and refuses requests, so that both are counted.
+
+    A line has `method`, `path` (the route's template: a path itself may hold a secret), `status` (null
+    where the client left first), `milliseconds` until the last byte was handed over, and `request_id`.
+    """
+
+    def __init__(self, app: ASGIApp, templates: RouteTemplates) -> None:
+        self._app = app
+        self._templates = templates
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status: int | None = None
+        request_id: str | None = None
+
+        async def note(message: Message) -> None:
+            nonlocal status, request_id
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                request_id = Headers(raw=message["headers"]).get("x-request-id")
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note)
+        finally:
+            log.info(
+                "request",
+                method=method_of(scope),
+                path=self._templates.of(scope),
+                status=status,
+                milliseconds=round((time.perf_counter() - started) * 1000, 1),
+                request_id=request_id,
+            )

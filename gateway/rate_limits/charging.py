@@ -1,0 +1,20 @@
+"""What is no operation costs a call too: pages, discovery and addresses where nothing is."""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from resolvers.operations.admission import admit
+from resolvers.operations.context import Context
+
+
+def charged(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """The same answer, for a call of the caller's budget. Raises `RateLimited`."""
+
+    async def endpoint(request: Request) -> Response:
+        ctx: Context = request.app.state.context(request)
+        await admit(ctx.caller, [])
+        return await answer(request)
+
+    return endpoint

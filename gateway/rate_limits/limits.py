@@ -1,0 +1,154 @@
+"""How much each subject may ask in any minute: charges, and the headers that tell the client about them."""
+
+import hashlib
+import logging
+import math
+import time
+from dataclasses import dataclass
+
+from limits import RateLimitItemPerSecond
+from limits.aio.strategies import MovingWindowRateLimiter
+from redis.exceptions import RedisError
+
+from gateway.rate_limits.moving_windows import MemoryWindows, RedisWindows
+
+WINDOW_SECONDS = 60
+REDIS_PAUSE_SECONDS = 5
+WARNING_INTERVAL_SECONDS = 60
+READABLE_SUBJECT_LENGTH = 128
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What one charge came to. A `limit` of 0 means that none applies; the other numbers are then 0.
+
+    `remaining`: what still fits now. `reset_seconds`: whole seconds until the oldest charge leaves the
+    window, so that more fits; 0 when the window is empty. `retry_after`: 0 when allowed, else the whole
+    seconds (at least 1, at least `reset_seconds`) after which the same cost is accepted if nobody else
+    charges the subject.
+    """
+
+    allowed: bool
+    limit: int
+    remaining: int
+    reset_seconds: int
+    retry_after: int
+    window_seconds: int = WINDOW_SECONDS
+
+
+def headers(charge: Charge) -> dict[str, str]:
+    """The response headers of a charge; none when no limit applies.
+
+    Both generations of draft-ietf-httpapi-ratelimit-headers: the single fields (up to -06), which most
+    clients read, and the structured `RateLimit-Policy` and `RateLimit` (from -08 on). `Retry-After` when
+    refused.
+    """
+    if charge.limit == 0:
+        return {}
+    fields = {
+        "RateLimit-Limit": str(charge.limit),
+        "RateLimit-Remaining": str(charge.remaining),
+        "RateLimit-Reset": str(charge.reset_seconds),
+        "RateLimit-Policy": f'"default";q={charge.limit};w={charge.window_seconds}',
+        "RateLimit": f'"default";r={charge.remaining};t={charge.reset_seconds}',
+    }
+    if not charge.allowed:
+        fields["Retry-After"] = str(charge.retry_after)
+    return fields
+
+
+class RateLimiter:
+    """Budgets of subjects over any `window_seconds`, in this process or, with `redis_url`, in Redis for all.
+
+    While Redis does not answer, requests are neither refused nor failed for it: each process counts by
+    itself, from an empty window, and tries Redis again every 5 seconds. A warning is logged at most once a
+    minute.
+    """
+
+    def __init__(self, redis_url: str | None = None, window_seconds: int = WINDOW_SECONDS) -> None:
+        self._window_seconds = window_seconds
+        self._local = MemoryWindows()
+        self._shared = RedisWindows(redis_url) if redis_url else None
+        self._redis_failed = False
+        self._next_attempt = -math.inf
+        self._next_warning = -math.inf
+
+    async def charge(self, subject: str, cost: int, limit: int, again: int | None = None) -> Charge:
+        """Take `cost` from the subject's budget of `limit` in any window; a refusal takes nothing.
+
+        A subject has one window, also when its limit changes. `limit` 0 turns the limit off; a cost of 0 is
+        always allowed. A cost above the limit is refused and never fits, whatever `retry_after` says:
+        callers compare the two beforehand. A request that is charged in parts says by `again` what trying
+        again will cost, which `retry_after` then is for. ValueError for a negative cost or limit.
+        """
+        if cost < 0 or limit < 0:
+            raise ValueError(f"A cost and a limit are 0 or more, not {cost} and {limit}.")
+        if limit == 0:
+            return Charge(True, 0, 0, 0, 0, self._window_seconds)
+        if self._shared is not None and self._redis_may_answer():
+            try:
+                charge = await self._charge(self._shared, subject, cost, limit, again or cost)
+            except (RedisError, OSError) as error:
+                self._note_redis_failure(error)
+            else:
+                self._redis_failed = False
+                return charge
+        return await self._charge(self._local, subject, cost, limit, again or cost)
+
+    async def close(self) -> None:
+        await self._local.close()
+        if self._shared is not None:
+            await self._shared.close()
+
+    async def _charge(
+        self, windows: MemoryWindows | RedisWindows, subject: str, cost: int, limit: int, again: int
+    ) -> Charge:
+        strategy = MovingWindowRateLimiter(windows)
+        item = _Budget(limit, self._window_seconds)
+        allowed = cost == 0 or await strategy.hit(item, subject, cost=cost)
+        stats = await strategy.get_window_stats(item, subject)
+        remaining = min(max(stats.remaining, 0), limit)
+        reset_seconds = 0 if remaining == limit else _seconds_until(stats.reset_time, windows.now())
+        retry_after = 0
+        if not allowed:
+            fits_at = windows.now() + self._window_seconds
+            if again <= limit:
+                fits_at = await windows.fits_at(item.key_for(subject), limit, self._window_seconds, again)
+            retry_after = max(_seconds_until(fits_at, windows.now()), reset_seconds)
+        return Charge(allowed, limit, remaining, reset_seconds, retry_after, self._window_seconds)
+
+    def _redis_may_answer(self) -> bool:
+        if not self._redis_failed:
+            return True
+        if time.monotonic() < self._next_attempt:
+            return False
+        # One request finds out whether Redis is back; the others don't wait for its answer.
+        self._next_attempt = time.monotonic() + REDIS_PAUSE_SECONDS
+        return True
+
+    def _note_redis_failure(self, error: Exception) -> None:
+        now = time.monotonic()
+        self._redis_failed = True
+        self._next_attempt = now + REDIS_PAUSE_SECONDS
+        if now >= self._next_warning:
+            self._next_warning = now + WARNING_INTERVAL_SECONDS
+            reason = type(error).__name__
+            logger.warning("Redis does not answer, so this process counts its rate limits alone: %s", reason)
+
+
+class _Budget(RateLimitItemPerSecond):
+    """A limit whose key leaves the amount out, so that raising or lowering it doesn't empty the window."""
+
+    def key_for(self, *identifiers: bytes | str | float) -> str:
+        subject = "/".join(map(str, identifiers))
+        if len(subject) <= READABLE_SUBJECT_LENGTH and subject.isascii():
+            return subject
+        # Part of a subject may be what a client sent (a client id): any length, also lone surrogates.
+        return "sha256:" + hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _seconds_until(moment: float, now: float) -> int:
+    """Whole seconds, at least 1, until `moment` is strictly past: at it an entry still counts."""
+    return max(math.floor(moment - now) + 1, 1)

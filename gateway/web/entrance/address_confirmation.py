@@ -1,0 +1,55 @@
+"""The page that a mailed link leads to, on which signed-in users confirm that an address is theirs."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.web.entrance.mailed_links import STATUS, link_token
+from gateway.web.kit.visits import SIGN_IN_PATH, Visit, page
+from resolvers.sign_in.address_confirmations import confirm_address, get_address_confirmation
+from resolvers.sign_in.mailed_links import PATHS, MailedLink
+from schema.errors import NotPermitted
+from storage.enums import LinkPurpose
+
+PATH = PATHS[LinkPurpose.ADDRESS]
+
+
+def address_confirmation_routes() -> list[Route]:
+    return [
+        Route(PATH, page(show_link, anyone=True)),
+        Route(PATH, page(take_link), methods=["POST"]),
+    ]
+
+
+async def show_link(visit: Visit) -> Response:
+    """A button: programs that look into mails follow links, and must not confirm anything.
+
+    Who is not signed in to the link's account is asked to do so first, and comes back here.
+    """
+    token = link_token(visit.request.query_params.get("token", ""))
+    return _show(visit, await visit.call(get_address_confirmation, token=token), token)
+
+
+async def take_link(visit: Visit) -> Response:
+    form = await visit.form()
+    token = link_token(form.raw("token"))
+    try:
+        link = await visit.call(confirm_address, token=token)
+    except NotPermitted:
+        return _show(visit, await visit.call(get_address_confirmation, token=token), token, 403)
+    return _show(visit, link, token)
+
+
+def _show(visit: Visit, link: MailedLink, token: str, status_code: int | None = None) -> Response:
+    is_confirmed = link.user is not None and link.user["email_verified_at"] is not None
+    return visit.render(
+        "address_confirmation.html",
+        status_code=status_code or (200 if is_confirmed else STATUS[link.state]),
+        link=link,
+        is_confirmed=is_confirmed,
+        is_own=link.user is not None and visit.user is not None and link.user["id"] == visit.user.id,
+        sign_in=SIGN_IN_PATH,
+        back=f"{PATH}?token={token}",
+        token=token,
+    )

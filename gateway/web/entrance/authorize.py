@@ -1,0 +1,193 @@
+"""`/oauth2/authorize`: where people allow applications something, or don't."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode, urlsplit
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from gateway.discovery import AUTHORIZE_PATH
+from gateway.web.kit.html import content_security_policy
+from gateway.web.kit.visits import NEVER_KEEP, SIGN_IN_PATH, Visit, page
+from gateway.web.words.scopes import in_words
+from oauth.authorization import Answered, Asked, Unanswerable, read_request
+from oauth.decision import Allowed, NeedsConsent, NeedsSignIn, Person, has_to_sign_in, next_step
+from oauth.messages import Pairs
+from oauth.reauthentication import is_fresh, read_pairs, spend
+from oauth.redirects import form_target
+from oauth.subjects import find_subject
+from resolvers.operations.admission import admit
+
+# More workspaces than these are chosen from a list.
+MOST_RADIOS = 6
+
+
+@dataclass(frozen=True)
+class Question:
+    """A request with its parameters, who uses the browser, and what the request still needs."""
+
+    visit: Visit
+    asked: Asked
+    pairs: Pairs
+    person: Person | None
+    step: NeedsSignIn | NeedsConsent | Allowed
+
+    async def end_sign_in(self, connection: AsyncConnection) -> bool:
+        """Let the sign-in for this request count no more; whether it did not have to, or still did."""
+        user, person = self.visit.user, self.person
+        if user is None or person is None:
+            return False
+        was_fresh = person.is_fresh and await spend(connection, user.session_id, self.pairs)
+        return was_fresh or not has_to_sign_in(self.asked, replace(person, is_fresh=False))
+
+
+def authorize_routes() -> list[Route]:
+    return [
+        Route(AUTHORIZE_PATH, page(_told(show), anyone=True)),
+        Route(AUTHORIZE_PATH, page(_told(take), anyone=True), methods=["POST"]),
+    ]
+
+
+async def show(visit: Visit) -> Response:
+    """The consent page; or the answer, where the user has decided before."""
+    await admit(visit.ctx.caller, [])
+    async with visit.ctx.services.database.snapshot() as connection:
+        question = await _read(visit, connection)
+        if isinstance(question.step, NeedsSignIn):
+            return _to_sign_in(question)
+        if isinstance(question.step, NeedsConsent):
+            return _render(question, question.step)
+    return await _allow(visit, question.step.workspace_id, is_decided=False)
+
+
+async def take(visit: Visit) -> Response:
+    """What the user decided on the consent page."""
+    await admit(visit.ctx.caller, [])
+    if visit.user is None:
+        async with visit.ctx.services.database.snapshot() as connection:
+            return _to_sign_in(await _read(visit, connection))
+    form = await visit.form()
+    if form.raw("decision") == "allow":
+        return await _allow(visit, _as_id(form.raw("workspace_id")), is_decided=True)
+    async with visit.ctx.services.database.write() as connection:
+        question = await _read(visit, connection)
+        await question.end_sign_in(connection)
+        return _go_on(await question.asked.deny())
+
+
+async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -> Response:
+    """Issue a code, in a unit of its own. Everything is read again in it: a consent may be gone by now."""
+    async with visit.ctx.services.database.write() as connection:
+        question = await _read(visit, connection)
+        user = visit.user
+        if user is None or isinstance(question.step, NeedsSignIn):
+            return _to_sign_in(question)
+        if isinstance(question.step, NeedsConsent) and not is_decided:
+            return _render(question, question.step)
+        subject = None
+        if question.asked.is_of_user or workspace_id is not None:
+            reach = None if question.asked.is_of_user else workspace_id
+            subject = await find_subject(connection, user.id, reach, authenticated_at=user.at, hold=True)
+        if subject is not None:
+            # Of two answers at the same time only the first had the sign-in.
+            if not await question.end_sign_in(connection):
+                return _to_sign_in(question)
+            return _go_on(await question.asked.allow(subject))
+        if isinstance(question.step, Allowed):
+            return visit.redirect(_address(AUTHORIZE_PATH, question.pairs))
+        return _render(question, question.step, problem="Choose one of your workspaces.")
+
+
+async def _read(visit: Visit, connection: AsyncConnection) -> Question:
+    """Raises `Unanswerable` or `Answered`."""
+    try:
+        pairs = read_pairs(visit.request.url.query)
+    except ValueError:
+        raise Unanswerable("The request cannot be read.") from None
+    asked = await read_request(connection, visit.ctx.services.auth_url, pairs)
+    person = None
+    if visit.user is not None:
+        user = visit.user
+        person = Person(user.id, user.at, is_fresh(user.signed_in_for, user.at, pairs))
+    return Question(visit, asked, pairs, person, await next_step(asked, person))
+
+
+def _render(question: Question, step: NeedsConsent, problem: str | None = None) -> Response:
+    visit, asked = question.visit, question.asked
+    return visit.render(
+        "authorize.html",
+        status_code=422 if problem else 200,
+        policy=content_security_policy(form_action=f"'self' {form_target(asked.redirect_uri)}"),
+        client=asked.client.row,
+        host=urlsplit(asked.redirect_uri).netloc,
+        is_of_user=asked.is_of_user,
+        lines=in_words(asked.scopes),
+        workspaces=step.workspaces,
+        allowed=step.allowed,
+        most_radios=MOST_RADIOS,
+        problem=problem,
+        action=_address(visit.request.url.path, visit.request.query_params.multi_items()),
+        sign_in=_sign_in_address(question, again=True),
+    )
+
+
+def _to_sign_in(question: Question) -> Response:
+    """To the sign-in and back; a user who is signed in does so again."""
+    return question.visit.redirect(_sign_in_address(question, again=question.visit.user is not None))
+
+
+def _sign_in_address(question: Question, *, again: bool) -> str:
+    """`again` asks users who are signed in too."""
+    back = _address(AUTHORIZE_PATH, question.pairs)
+    return _address(SIGN_IN_PATH, [("next", back), *([("again", "1")] if again else [])])
+
+
+def _go_on(location: str) -> Response:
+    """Back to the application, at an address that it declared."""
+    return RedirectResponse(
+        location, 303, headers={"Cache-Control": NEVER_KEEP, "Referrer-Policy": "no-referrer"}
+    )
+
+
+def _offer_return(visit: Visit, answered: Answered) -> Response:
+    host = urlsplit(answered.location).netloc
+    return visit.render(
+        "refused_request.html", status_code=400, reason=answered.reason, location=answered.location, host=host
+    )
+
+
+def _told(handler: Callable[[Visit], Awaitable[Response]]) -> Callable[[Visit], Awaitable[Response]]:
+    """What has its answer goes back to the application; what cannot be answered is told to the user only.
+
+    An error redirects a browser without a session only if its user clicks: our addresses would else lead to
+    those of anyone who registers a client (RFC 9700 4.11.2). `prompt=none` permits no page and redirects
+    (OpenID Connect Core 3.1.2.6).
+    """
+
+    async def answer(visit: Visit) -> Response:
+        try:
+            return await handler(visit)
+        except Answered as answered:
+            if visit.user is None and not answered.is_silent:
+                return _offer_return(visit, answered)
+            return _go_on(answered.location)
+        except Unanswerable as reason:
+            return visit.render("unanswerable.html", status_code=400, reason=str(reason))
+
+    return answer
+
+
+def _address(path: str, pairs: Pairs) -> str:
+    return f"{path}?{urlencode(pairs)}"
+
+
+def _as_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,33 @@
+"""The page that asks for the password again, for programs that were answered `reauthentication_required`."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.web.kit.forms import Form
+from gateway.web.kit.visits import CONFIRMATION_PATH, Visit, confirm, local_path, page, show_confirmation
+from schema.errors import Invalid
+
+
+def password_confirmation_routes() -> list[Route]:
+    return [
+        Route(CONFIRMATION_PATH, page(show)),
+        Route(CONFIRMATION_PATH, page(take), methods=["POST"]),
+    ]
+
+
+async def show(visit: Visit) -> Response:
+    return await show_confirmation(
+        visit, Form.of(next=local_path(visit.request.query_params.get("next", "")))
+    )
+
+
+async def take(visit: Visit) -> Response:
+    """Note that the user has proved who they are, and go on."""
+    form = await visit.form()
+    try:
+        await confirm(visit, form)
+    except Invalid as invalid:
+        return await show_confirmation(visit, form.refused(invalid), 422)
+    return visit.redirect(local_path(form.raw("next")), "Thank you: you are not asked again for an hour.")

@@ -1,0 +1,164 @@
+"""Sign-up, sign-in and sign-out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.discovery import AUTHORIZE_PATH
+from gateway.web.kit.cookies import KNOWN, SECOND_STEP, SESSION, VISITOR
+from gateway.web.kit.forms import Form
+from gateway.web.kit.visits import SIGN_IN_PATH, Visit, local_path, page
+from oauth.reauthentication import digest_of, read_pairs
+from resolvers.credentials.browser_sessions import LIFE
+from resolvers.sign_in.by_second_factor import passkey_sign_in_options
+from resolvers.sign_in.known_browsers import DAYS_KEPT
+from resolvers.sign_in.second_steps import LIFE as SECOND_STEP_LIFE
+from resolvers.sign_in.second_steps import PendingSignIn
+from resolvers.sign_in.sign_in import Browser, OpenedSession, sign_in, sign_out, sign_up
+from schema.accounts import SHORTEST_PASSWORD
+from schema.errors import Invalid
+
+SIGN_UP_PATH, SIGN_OUT_PATH = "/sign-up", "/sign-out"
+SECOND_STEP_PATH, PASSKEY_PATH = "/sign-in/second-step", "/sign-in/passkey"
+SIGNED_UP = "Your account is ready. We have mailed you a link: follow it to confirm your address."
+
+
+def sign_in_routes(entrance: Entrance) -> list[Route]:
+    """Sign-up (where it is open), sign-in and sign-out."""
+    routes = [
+        Route(SIGN_IN_PATH, page(entrance.show_sign_in, anyone=True)),
+        Route(SIGN_IN_PATH, page(entrance.take_sign_in, anyone=True), methods=["POST"]),
+        Route(SIGN_OUT_PATH, page(leave, anyone=True), methods=["POST"]),
+    ]
+    if entrance.sign_up_open:
+        routes += [
+            Route(SIGN_UP_PATH, page(entrance.show_sign_up, anyone=True)),
+            Route(SIGN_UP_PATH, page(entrance.take_sign_up, anyone=True), methods=["POST"]),
+        ]
+    return routes
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """The pages that stand before the sign-in; they are the same for whoever is signed in already."""
+
+    sign_up_open: bool
+
+    async def show_sign_in(self, visit: Visit) -> Response:
+        """The form, or straight on; with `again` in the address even users who are signed in get the form."""
+        next_path = _next_path(visit)
+        if visit.user is not None and "again" not in visit.request.query_params:
+            return visit.redirect(next_path)
+        email = None if visit.user is None else visit.user.email
+        return self.show(visit.as_visitor(), "sign_in.html", Form.of(next=next_path, email=email))
+
+    async def take_sign_in(self, visit: Visit) -> Response:
+        return await self._take(visit.as_visitor(), "sign_in.html", sign_in, ("email",))
+
+    async def show_sign_up(self, visit: Visit) -> Response:
+        return self.show(visit.as_visitor(), "sign_up.html", Form.of(next=_next_path(visit)))
+
+    async def take_sign_up(self, visit: Visit) -> Response:
+        names = ("email", "name")
+        return await self._take(visit.as_visitor(), "sign_up.html", sign_up, names, SIGNED_UP)
+
+    def show(self, visit: Visit, template: str, form: Form, status_code: int = 200) -> Response:
+        """The page with what was sent and what is wrong with it."""
+        return visit.render(
+            template,
+            status_code=status_code,
+            form=form,
+            sign_up_open=self.sign_up_open,
+            options=passkey_sign_in_options(visit.ctx, visit.visitor),
+            shortest_password=SHORTEST_PASSWORD,
+        )
+
+    async def _take(
+        self,
+        visit: Visit,
+        template: str,
+        resolver: Callable[..., Any],
+        names: tuple[str, ...],
+        notice: str | None = None,
+    ) -> Response:
+        form = await visit.form()
+        data = {name: value for name in names if (value := form.optional(name)) is not None}
+        next_path = local_path(form.raw("next"))
+        try:
+            opened = await visit.call(
+                resolver, data=data | {"password": form.raw("password")}, browser=browser_of(visit, next_path)
+            )
+        except Invalid as invalid:
+            return self.show(visit, template, form.refused(invalid), 422)
+        if isinstance(opened, PendingSignIn):
+            return _to_second_step(visit, opened, next_path)
+        return enter(visit, opened, next_path, notice)
+
+
+async def leave(visit: Visit) -> Response:
+    """End the session, and let the browser forget it."""
+    if visit.session is None:
+        return visit.redirect(SIGN_IN_PATH)
+    await visit.form()
+    await sign_out(visit.ctx, visit.session)
+    response = visit.redirect(SIGN_IN_PATH, "You are signed out.")
+    visit.cookies.clear(response, SESSION)
+    return response
+
+
+def _next_path(visit: Visit) -> str:
+    return local_path(visit.request.query_params.get("next", ""))
+
+
+def browser_of(visit: Visit, next_path: str) -> Browser:
+    """The browser that signs in, and for what."""
+    return Browser(
+        session=visit.session,
+        user_agent=visit.request.headers.get("user-agent"),
+        authorization_digest=_authorization_digest(next_path),
+        known_tokens=visit.cookies.read(visit.request, KNOWN) or "",
+    )
+
+
+def _authorization_digest(next_path: str) -> str | None:
+    """The digest of the authorization request that the sign-in leads to, if it leads to one."""
+    path, _, query = next_path.partition("?")
+    if path != AUTHORIZE_PATH:
+        return None
+    try:
+        return digest_of(read_pairs(query))
+    except ValueError:
+        return None
+
+
+def _to_second_step(visit: Visit, pending: PendingSignIn, next_path: str) -> Response:
+    """Have the browser keep the step, and ask for the factor."""
+    response = visit.redirect(f"{SECOND_STEP_PATH}?{urlencode({'next': next_path})}")
+    seconds = int(SECOND_STEP_LIFE.total_seconds())
+    visit.cookies.write(response, SECOND_STEP, pending.text, seconds=seconds)
+    return response
+
+
+def enter(visit: Visit, opened: OpenedSession, next_path: str, notice: str | None = None) -> Response:
+    """Give the browser its new session, never one that it had before, and go on."""
+    if next_path.startswith(AUTHORIZE_PATH):
+        # Browsers hold a form's Content-Security-Policy against every redirect that follows it, and this one
+        # leads to other applications.
+        response = visit.render("continue.html", path=next_path)
+    else:
+        response = visit.redirect(next_path, notice)
+    visit.cookies.write(response, SESSION, opened.credential.text, seconds=int(LIFE.total_seconds()))
+    write_known(visit, response, opened.known_tokens)
+    visit.cookies.clear(response, VISITOR)
+    return response
+
+
+def write_known(visit: Visit, response: Response, tokens: str) -> None:
+    """Let the browser keep the tokens by which it is known."""
+    visit.cookies.write(response, KNOWN, tokens, seconds=DAYS_KEPT * 24 * 60 * 60)

@@ -1,0 +1,46 @@
+"""The files under static/: their addresses with a hash of the content, and how long they may be kept."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from starlette.responses import Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+STATIC_FOLDER = Path(__file__).parents[1] / "static"
+STATIC_PATH = "/static"
+KEEP_FOR_A_YEAR = "public, max-age=31536000, immutable"
+ASK_EACH_TIME = "no-cache"
+
+
+@cache
+def content_hash(name: str) -> str:
+    """The first 16 hexadecimal digits of the file's SHA-256; `FileNotFoundError` when there is none."""
+    return hashlib.sha256((STATIC_FOLDER / name).read_bytes()).hexdigest()[:16]
+
+
+def asset_url(name: str) -> str:
+    """The address of a file under static/, which changes with its content."""
+    return f"{STATIC_PATH}/{name}?v={content_hash(name)}"
+
+
+class HashedStaticFiles(StaticFiles):
+    """Static files that browsers keep for a year when the address has the hash of what is served."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        asked = parse_qs(scope["query_string"].decode("latin-1")).get("v")
+        current = response.status_code < 400 and asked == [content_hash(path)]
+        response.headers["Cache-Control"] = KEEP_FOR_A_YEAR if current else ASK_EACH_TIME
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
+
+
+def static_route() -> Mount:
+    """Serves the files under static/ at /static."""
+    return Mount(STATIC_PATH, HashedStaticFiles(directory=STATIC_FOLDER), name="static")

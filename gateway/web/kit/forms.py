@@ -1,0 +1,117 @@
+"""Forms: what they sent, what is wrong with it, and the token that proves that they are ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+
+from gateway.web.kit.origins import is_from_elsewhere
+from gateway.web.words.problems import in_plain_words
+from resolvers.operations.bodies import read_body
+from schema.errors import Invalid, NotPermitted, Problem, problem
+from storage.sealing import Purpose, is_signed, sign
+
+TOKEN = "form_token"  # noqa: S105
+MOST_FIELDS = 1000
+_CONTENT_TYPE = "application/x-www-form-urlencoded"
+
+
+@dataclass(frozen=True)
+class Form:
+    """Values by the name of their field, and the problems that a resolver found in them.
+
+    A field is named like the input's: `name`, or `feature_settings.analytics_read` for a nested one. `labels`
+    are what its page calls the fields, noted as they are drawn.
+    """
+
+    values: Mapping[str, Sequence[str]]
+    problems: Sequence[Problem] = ()
+    labels: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, **values: Any) -> Form:
+        """A form to show: `True` is a ticked box, `None` an empty field."""
+        return cls({name: _as_texts(value) for name, value in values.items()})
+
+    def raw(self, name: str) -> str:
+        """The last value as it was typed; empty where there is none."""
+        values = self.values.get(name) or [""]
+        return values[-1]
+
+    def text(self, name: str) -> str:
+        return self.raw(name).strip()
+
+    def optional(self, name: str) -> str | None:
+        """The text, None for an empty field."""
+        return self.text(name) or None
+
+    def all(self, name: str) -> list[str]:
+        return list(self.values.get(name, ()))
+
+    def checked(self, name: str) -> bool:
+        return bool(self.values.get(name))
+
+    def refused(self, invalid: Invalid) -> Form:
+        """The same values with what is wrong with them."""
+        return replace(self, problems=invalid.problems)
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """Field name to what is wrong with it; an empty name is for the form as a whole."""
+        found: dict[str, str] = {}
+        for entry in self.problems:
+            parts = [part for part in entry["loc"] if isinstance(part, str)]
+            name = ".".join(parts[1:] if parts[:1] == ["data"] else parts)
+            found.setdefault(name, in_plain_words(entry))
+        return found
+
+    def label(self, name: str, text: str) -> str:
+        """`text`, noted as what the page calls the field."""
+        self.labels[name] = text
+        return text
+
+    def called(self, name: str, message: str) -> str:
+        """The message with the field's label before it, for where it does not stand beside the field."""
+        label = self.labels.get(name, "").removesuffix(" (optional)")
+        return f"{label}{'' if label.endswith('?') else ':'} {message}" if label else message
+
+
+def token_for(secret: bytes, binding: str) -> str:
+    """What a form has in it so that we know it as ours; `binding` is a secret of the same browser."""
+    return sign(secret, Purpose.FORM, binding)
+
+
+async def read_form(request: Request, secret: bytes, binding: str) -> Form:
+    """What a form sent. Raises `NotPermitted` for a form that is not ours, or another browser's."""
+    if is_from_elsewhere(request.headers):
+        raise NotPermitted("This form was sent from another site, so nothing was done.")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != _CONTENT_TYPE:
+        raise NotPermitted("This takes forms only.")
+    try:
+        values = parse_qs(
+            (await read_body(request)).decode(),
+            keep_blank_values=True,
+            max_num_fields=MOST_FIELDS,
+            errors="strict",
+        )
+    except ValueError:
+        raise Invalid([problem(("body",), "This form cannot be read", "form")]) from None
+    tokens = values.pop(TOKEN, [])
+    if len(tokens) != 1 or not is_signed(secret, Purpose.FORM, tokens[0], binding):
+        raise NotPermitted(
+            "This form is too old, so nothing was done: go back, reload the page and try again."
+        )
+    return Form(values)
+
+
+def _as_texts(value: Any) -> list[str]:
+    if value is None or value is False:
+        return []
+    if value is True:
+        return ["on"]
+    return list(map(str, value)) if isinstance(value, list | tuple | set | frozenset) else [str(value)]

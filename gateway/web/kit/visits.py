@@ -1,0 +1,271 @@
+"""A visit: one request of a page, with who uses the browser, what they may do, and how they are answered."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from sqlalchemy import select
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from gateway.web.kit.cookies import NOTICE, SESSION, VISITOR, Cookies
+from gateway.web.kit.forms import Form, read_form, token_for
+from gateway.web.kit.html import html_page
+from oauth.authentication import authenticate_session
+from resolvers.operations.admission import Demand, admit
+from resolvers.operations.context import Context, Outcome
+from resolvers.operations.declaration import operation_of
+from resolvers.operations.runner import run
+from resolvers.sign_in.by_second_factor import confirm_user, get_needed_confirmation
+from schema.errors import Failure, Invalid, ReauthenticationRequired
+from storage.rows import table_of
+from storage.sealing import Purpose, read_signed, signed
+from storage.tables.credentials import CredentialRow
+from storage.tables.users import UserRow
+
+SIGN_IN_PATH = "/sign-in"
+HOME_PATH = "/workspaces"
+CONFIRMATION_PATH = "/confirm-password"
+# Fields of the page that asks who sits at the browser: unlike any of the forms that lead to it.
+CONFIRMATION = {"password": "confirmed_password", "code": "confirming_code", "passkey": "confirming_passkey"}
+NEVER_KEEP = "no-store"
+
+_VISITOR = re.compile(r"[A-Za-z0-9_-]{43}")
+_PAGE_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,255}")
+_LOCAL_PATH = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*")
+_users, _credentials = table_of(UserRow), table_of(CredentialRow)
+
+
+@dataclass(frozen=True)
+class SignedIn:
+    """The user of the browser.
+
+    `at` is when they proved it, `session_id` the credential that says so, and `signed_in_for` the digest of
+    the authorization request that they signed in for.
+    """
+
+    id: UUID
+    email: str
+    name: str | None
+    email_verified: bool
+    session_id: UUID
+    at: datetime
+    signed_in_for: str | None
+
+
+@dataclass(frozen=True)
+class Visit:
+    """`session` is the text of the browser's session, None where nobody is signed in; `binding` is what
+    its forms are tied to: the session, or `visitor`, a random text that each browser gets.
+    """
+
+    request: Request
+    ctx: Context
+    cookies: Cookies
+    user: SignedIn | None
+    session: str | None
+    visitor: str
+    binding: str
+
+    def as_visitor(self) -> Visit:
+        """As if nobody were signed in: for pages that stand before the sign-in."""
+        return replace(self, user=None, binding=self.visitor)
+
+    def authenticated(self, at: datetime) -> Visit:
+        """The visit after its user has proved at that moment who they are."""
+        principal = replace(self.ctx.principal, authenticated_at=at)
+        return replace(self, ctx=replace(self.ctx, caller=replace(self.ctx.caller, principal=principal)))
+
+    async def form(self) -> Form:
+        """What the page's form sent. Raises `NotPermitted` for a form that is not ours."""
+        state = self.request.state
+        if not hasattr(state, "form"):
+            state.form = await read_form(self.request, self.ctx.services.secret_key, self.binding)
+        form: Form = state.form
+        return form
+
+    async def call(self, resolver: Callable[..., Any], *, key: str | None = None, **arguments: Any) -> Any:
+        """Run an operation as the other surfaces do: admitted, charged, validated, in its own unit.
+
+        `key` is the `once` of the form, under which it happens once. Raises `Failure`; what is wrong with a
+        form's fields is an `Invalid`, for `Form.refused`.
+        """
+        operation = operation_of(resolver)
+        caller = replace(self.ctx.caller, idempotency_key=key if key and _KEY.fullmatch(key) else None)
+        await admit(caller, [Demand.of(operation)], restricted=operation.restricted)
+        ctx = replace(self.ctx, caller=caller, outcome=Outcome())
+        return await run(operation, ctx, operation.validate(arguments))
+
+    def render(
+        self, template: str, *, status_code: int = 200, policy: str | None = None, **values: Any
+    ) -> Response:
+        """The template with `values` and `visit`; no browser keeps the page, and a notice is shown once."""
+        notice = self._notice()
+        response = html_page(
+            template, policy=policy, status_code=status_code, visit=self, notice=notice, **values
+        )
+        response.headers["Cache-Control"] = NEVER_KEEP
+        if notice is not None:
+            self.cookies.clear(response, NOTICE)
+        if self.cookies.read(self.request, VISITOR) != self.visitor:
+            self.cookies.write(response, VISITOR, self.visitor)
+        return response
+
+    def redirect(self, path: str, notice: str | None = None) -> Response:
+        """Go on to a page of ours after a form was taken, which then shows the notice."""
+        response = RedirectResponse(local_path(path), 303)
+        response.headers["Cache-Control"] = NEVER_KEEP
+        if notice is not None:
+            value = signed(self.ctx.services.secret_key, Purpose.NOTICE, notice)
+            self.cookies.write(response, NOTICE, value)
+        return response
+
+    def to_sign_in(self) -> Response:
+        """To the sign-in, and from there back to this page; what a form sent is lost."""
+        address = HOME_PATH
+        if self.request.method == "GET":
+            address = self.request.url.path + (f"?{query}" if (query := self.request.url.query) else "")
+        return self.redirect(f"{SIGN_IN_PATH}?{urlencode({'next': address})}")
+
+    @property
+    def form_token(self) -> str:
+        """What each form of the page has as its hidden field `form_token`."""
+        return token_for(self.ctx.services.secret_key, self.binding)
+
+    @property
+    def page_number(self) -> int:
+        """The page of a list that the address asks for, from 1."""
+        asked = self.request.query_params.get("page", "1")
+        return int(asked) if _PAGE_NUMBER.fullmatch(asked) else 1
+
+    def once(self) -> str:
+        """A new key for `call`: sending the same form twice then does nothing twice."""
+        return secrets.token_urlsafe(16)
+
+    def _notice(self) -> str | None:
+        value = self.cookies.read(self.request, NOTICE) or ""
+        return read_signed(self.ctx.services.secret_key, Purpose.NOTICE, value)
+
+
+Handler = Callable[[Visit], Awaitable[Response]]
+
+
+def page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint for `Route`: what is refused is told on a page, and who has to sign in does so first.
+
+    `anyone` is for pages that need nobody to be signed in.
+    """
+
+    async def endpoint(request: Request) -> Response:
+        visit = _unknown_visit(request)
+        try:
+            await admit(visit.ctx.caller, [])
+            visit = await _recognized(visit)
+            if visit.user is None and not anyone:
+                return visit.to_sign_in()
+            try:
+                return await handler(visit)
+            except ReauthenticationRequired:
+                return await _after_confirmation(visit, handler)
+        except Failure as failure:
+            response = visit.render("failure.html", status_code=int(failure.status), failure=failure)
+            response.headers.update(failure.headers)
+            return response
+
+    return endpoint
+
+
+async def _after_confirmation(visit: Visit, handler: Handler) -> Response:
+    """Ask for the password; once it is right, do what the form asked for, with all that was typed."""
+    if visit.request.method != "POST":
+        address = f"{visit.request.url.path}?{visit.request.url.query}".removesuffix("?")
+        return visit.redirect(f"{CONFIRMATION_PATH}?{urlencode({'next': address})}")
+    form = await visit.form()
+    if form.values.keys().isdisjoint(CONFIRMATION.values()):
+        return await show_confirmation(visit, form, status_code=403)
+    try:
+        at = await confirm(visit, form)
+    except Invalid as invalid:
+        return await show_confirmation(visit, form.refused(invalid), status_code=422)
+    return await handler(visit.authenticated(at))
+
+
+async def confirm(visit: Visit, form: Form) -> datetime:
+    """When the user proved with the form who they are. Raises `Invalid`, for the form's own fields."""
+    data = {name: form.raw(field) for name, field in CONFIRMATION.items()}
+    try:
+        at: datetime = await visit.call(confirm_user, data=data)
+    except Invalid as invalid:
+        raise Invalid(
+            [
+                entry | {"loc": [CONFIRMATION.get(part, part) for part in entry["loc"]]}
+                for entry in invalid.problems
+            ]
+        ) from None
+    return at
+
+
+async def show_confirmation(visit: Visit, form: Form, status_code: int = 200) -> Response:
+    """The form that asks for the proof, holding what another form sent to the same address."""
+    own = CONFIRMATION.values()
+    kept = [(name, value) for name in form.values if name not in own for value in form.all(name)]
+    needed = await visit.call(get_needed_confirmation)
+    return visit.render(
+        "password_confirmation.html", status_code=status_code, form=form, kept=kept, needed=needed
+    )
+
+
+def local_path(path: str, default: str = HOME_PATH) -> str:
+    """The path if it leads to this host only, else the default: nobody is sent elsewhere from here."""
+    return path if _LOCAL_PATH.fullmatch(path) else default
+
+
+def _unknown_visit(request: Request) -> Visit:
+    ctx: Context = request.app.state.context(request)
+    cookies = Cookies(secure=ctx.services.auth_url.startswith("https:"))
+    sent = cookies.read(request, VISITOR) or ""
+    visitor = sent if _VISITOR.fullmatch(sent) else secrets.token_urlsafe(32)
+    return Visit(request, ctx, cookies, user=None, session=None, visitor=visitor, binding=visitor)
+
+
+async def _recognized(visit: Visit) -> Visit:
+    """The visit with the user whose session the cookie holds; guessing one is charged to the address."""
+    session = visit.cookies.read(visit.request, SESSION)
+    if session is None:
+        return visit
+    ctx = visit.ctx
+    principal = await authenticate_session(ctx.services.database, session)
+    if principal is None:
+        await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
+        return visit
+    caller = replace(ctx.caller, principal=principal, credential=session)
+    user = await _find_user(ctx, principal.credential_id)
+    return replace(visit, ctx=replace(ctx, caller=caller), user=user, session=session, binding=session)
+
+
+async def _find_user(ctx: Context, session_id: UUID) -> SignedIn:
+    wanted = (
+        select(_users, _credentials.c.authenticated_at, _credentials.c.authorization_digest)
+        .join_from(_credentials, _users, _credentials.c.user_id == _users.c.id)
+        .where(_credentials.c.id == session_id)
+    )
+    async with ctx.read() as connection:
+        row = (await connection.execute(wanted)).mappings().one()
+    is_verified = row["email_verified_at"] is not None
+    return SignedIn(
+        row["id"],
+        row["email"],
+        row["name"],
+        is_verified,
+        session_id,
+        row["authenticated_at"],
+        row["authorization_digest"],
+    )

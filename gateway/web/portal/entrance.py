@@ -1,0 +1,101 @@
+"""How customers come into the portal and leave it: by the link of their session, or by a mailed code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from starlette.responses import Response
+
+from gateway.web.kit.forms import Form
+from gateway.web.portal.visits import ENDED, PortalVisit, customer_behind
+from resolvers.portal.portal import get_portal_customer
+from resolvers.portal.sessions import authenticate_portal_code, end_portal_session, request_portal_code
+from schema.errors import Invalid, InvalidCode, InvalidToken, problem
+from storage.clock import now
+
+TOKEN = "customer_session_token"  # noqa: S105
+OVER = "This link has ended. Enter your e-mail address to come in."
+
+
+async def show_link(portal: PortalVisit, token: str) -> Response:
+    """Ask whether to come in as the customer of the link, as anyone can make a browser open one.
+
+    A link that does not count leads to the entrance, and one whose session the browser has already goes on.
+    """
+    if token == portal.visit.ctx.caller.credential:
+        return portal.visit.redirect(portal.path)
+    try:
+        principal = await customer_behind(portal.visit, portal.workspace, token)
+    except InvalidToken:
+        return portal.leave(OVER)
+    caller = replace(portal.visit.ctx.caller, principal=principal, credential=token)
+    behind = replace(portal.visit, ctx=replace(portal.visit.ctx, caller=caller))
+    customer = await behind.call(get_portal_customer)
+    response = portal.render("portal_link.html", customer=customer, token=token)
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+async def take_link(portal: PortalVisit) -> Response:
+    """Take the token into the cookie; its link works until the session ends."""
+    form = await portal.visit.form()
+    token = form.raw(TOKEN)
+    try:
+        principal = await customer_behind(portal.visit, portal.workspace, token)
+    except InvalidToken:
+        return portal.leave(OVER)
+    left = int((principal.expires_at_stamp or 0) - now().timestamp())
+    return portal.enter(token, max(left, 1))
+
+
+def show_entrance(portal: PortalVisit, form: Form | None = None, status_code: int = 200) -> Response:
+    """The form that asks for the address."""
+    message = ENDED if portal.had_ended else None
+    return portal.render(
+        "portal_entrance.html", status_code=status_code, form=form or Form.of(), message=message
+    )
+
+
+async def take_address(portal: PortalVisit) -> Response:
+    """Mail a code, and ask for it; the page is the same for addresses that nobody has."""
+    form = await portal.visit.form()
+    data = {"email": form.text("email"), "slug": portal.workspace.slug}
+    try:
+        await portal.visit.call(request_portal_code, data=data)
+    except Invalid as invalid:
+        return show_entrance(portal, form.refused(invalid), 422)
+    return portal.render("portal_code.html", form=Form.of(email=data["email"]))
+
+
+async def take_code(portal: PortalVisit) -> Response:
+    """Open the session of the customer whom the code was mailed, or let them choose among several."""
+    form = await portal.visit.form()
+    data = {"email": form.text("email"), "slug": portal.workspace.slug, "code": form.text("code")}
+    if (customer_id := form.optional("customer_id")) is not None:
+        data["customer_id"] = customer_id
+    try:
+        opened = await portal.visit.call(authenticate_portal_code, data=data)
+    except InvalidCode:
+        message = "This code is wrong or has ended: look at the latest mail, or have another one sent"
+        return _ask_again(portal, form.refused(Invalid([problem(("data", "code"), message)])))
+    except Invalid as invalid:
+        return _ask_again(portal, form.refused(invalid))
+    if opened.token is None:
+        return portal.render("portal_choice.html", form=form, choices=opened.choices)
+    return portal.enter(opened.token, _seconds_until(opened.expires_at))
+
+
+async def take_leave(portal: PortalVisit) -> Response:
+    """End the session in every browser."""
+    await portal.visit.form()
+    await portal.visit.call(end_portal_session)
+    return portal.leave("You are signed out.")
+
+
+def _ask_again(portal: PortalVisit, form: Form) -> Response:
+    return portal.render("portal_code.html", status_code=422, form=form)
+
+
+def _seconds_until(moment: datetime) -> int:
+    return max(int((moment - now()).total_seconds()), 1)

@@ -1,0 +1,107 @@
+"""The customer portal's pages: what its customers may do by the API, for people and without scripts."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.web.kit.forms import Form
+from gateway.web.portal.entrance import (
+    TOKEN,
+    show_entrance,
+    show_link,
+    take_address,
+    take_code,
+    take_leave,
+    take_link,
+)
+from gateway.web.portal.members import remove_member, show_member, show_members, take_change, take_member
+from gateway.web.portal.visits import PortalVisit, portal_page
+from gateway.web.words.portal import COUNTRIES
+from resolvers.portal.portal import (
+    PROFILE_ROLES,
+    get_portal_customer,
+    list_portal_file_share_sessions,
+    list_portal_shares,
+    update_portal_customer,
+)
+from schema.addresses import BillingAddress
+from schema.errors import Invalid
+from storage.enums import CustomerType
+
+PATH = "/{slug}/portal"
+SHARES_AT_A_TIME, SESSIONS_AT_A_TIME = 12, 20
+ADDRESS = tuple(BillingAddress.model_fields)
+
+
+def portal_routes() -> list[Route]:
+    """To come after every other route: the first segment can be any slug."""
+    return [
+        Route(PATH, portal_page(show_portal, anyone=True)),
+        Route(f"{PATH}/code", portal_page(show_portal, anyone=True)),
+        Route(f"{PATH}/code", portal_page(take_address, anyone=True), methods=["POST"]),
+        Route(f"{PATH}/enter", portal_page(show_portal, anyone=True)),
+        Route(f"{PATH}/enter", portal_page(take_code, anyone=True), methods=["POST"]),
+        Route(f"{PATH}/continue", portal_page(show_portal, anyone=True)),
+        Route(f"{PATH}/continue", portal_page(take_link, anyone=True), methods=["POST"]),
+        Route(f"{PATH}/leave", portal_page(take_leave), methods=["POST"]),
+        Route(f"{PATH}/sessions", portal_page(show_sessions)),
+        Route(f"{PATH}/profile", portal_page(show_profile)),
+        Route(f"{PATH}/profile", portal_page(take_profile), methods=["POST"]),
+        Route(f"{PATH}/members", portal_page(show_members)),
+        Route(f"{PATH}/members", portal_page(take_member), methods=["POST"]),
+        Route(f"{PATH}/members/{{id:uuid}}", portal_page(show_member)),
+        Route(f"{PATH}/members/{{id:uuid}}", portal_page(take_change), methods=["POST"]),
+        Route(f"{PATH}/members/{{id:uuid}}/remove", portal_page(remove_member), methods=["POST"]),
+    ]
+
+
+async def show_portal(portal: PortalVisit) -> Response:
+    """The shares; without a session the entrance, or the question behind a session's link."""
+    token = portal.visit.request.query_params.get(TOKEN)
+    if token is not None:
+        return await show_link(portal, token)
+    if portal.session is None:
+        return show_entrance(portal)
+    query = {"limit": SHARES_AT_A_TIME, "page": portal.visit.page_number}
+    found = await portal.visit.call(list_portal_shares, filters=query)
+    images = tuple(media.public_url for share in found.data for media in share.medias[:1] if media.public_url)
+    return portal.render("portal_shares.html", images=images, found=found)
+
+
+async def show_sessions(portal: PortalVisit) -> Response:
+    """The customer's own sessions; without what was downloaded where the workspace does not show usage."""
+    query = {"limit": SESSIONS_AT_A_TIME, "page": portal.visit.page_number}
+    found = await portal.visit.call(list_portal_file_share_sessions, filters=query)
+    shows_usage = portal.workspace.customer_portal_settings.usage.show
+    return portal.render("portal_sessions.html", found=found, shows_usage=shows_usage)
+
+
+async def show_profile(portal: PortalVisit) -> Response:
+    customer = await portal.visit.call(get_portal_customer)
+    address = {f"billing_address.{name}": getattr(customer.billing_address, name) for name in ADDRESS}
+    return await _show_profile(portal, Form.of(name=customer.name, **address))
+
+
+async def take_profile(portal: PortalVisit) -> Response:
+    form = await portal.visit.form()
+    address = {name: form.optional(f"billing_address.{name}") for name in ADDRESS}
+    data = {"name": form.optional("name"), "billing_address": address}
+    try:
+        await portal.visit.call(update_portal_customer, data=data)
+    except Invalid as invalid:
+        return await _show_profile(portal, form.refused(invalid), 422)
+    return portal.visit.redirect(f"{portal.path}/profile", "Your profile is saved.")
+
+
+async def _show_profile(portal: PortalVisit, form: Form, status_code: int = 200) -> Response:
+    customer = await portal.visit.call(get_portal_customer)
+    member = None if portal.session is None else portal.session.member
+    return portal.render(
+        "portal_profile.html",
+        status_code=status_code,
+        form=form,
+        customer=customer,
+        countries=COUNTRIES,
+        may_change=customer.type != CustomerType.TEAM or member is None or member.role in PROFILE_ROLES,
+    )

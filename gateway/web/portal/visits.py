@@ -1,0 +1,138 @@
+"""A visit to a customer portal: who has come in, by the cookie that this portal's pages alone get."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from gateway.web.kit.html import content_security_policy
+from gateway.web.kit.visits import Visit, page
+from gateway.web.words.portal import WORDS
+from oauth.authentication import authenticate
+from oauth.principals import Principal, PrincipalKind
+from resolvers.portal.sessions import find_portal_workspace, get_portal_session
+from schema.errors import Failure, InvalidToken
+from schema.portal import PortalSession, PortalWorkspace
+
+PORTAL = "duograph_portal"
+ENDED = "Your session has ended. Enter your e-mail address to come in again."
+
+_HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class PortalVisit:
+    """One request of a page of the portal. `session` is None until someone has come in.
+
+    `had_ended` says that the browser came with a session that counts no more.
+    """
+
+    visit: Visit
+    workspace: PortalWorkspace
+    session: PortalSession | None = None
+    had_ended: bool = False
+
+    @property
+    def path(self) -> str:
+        """The portal's own path, with the pages below it; its cookie is for no other."""
+        return portal_path(self.workspace.slug)
+
+    def render(
+        self, template: str, *, status_code: int = 200, images: tuple[str, ...] = (), **values: Any
+    ) -> Response:
+        """The template with `portal`; the page may load the workspace's avatar and `images`."""
+        avatar = () if self.workspace.avatar_url is None else (self.workspace.avatar_url,)
+        return self.visit.render(
+            template,
+            status_code=status_code,
+            policy=content_security_policy(img_src=_sources((*avatar, *images))),
+            portal=self,
+            words=WORDS,
+            **values,
+        )
+
+    def enter(self, token: str, seconds: int) -> Response:
+        """Give the browser the session, and go on to the page without it in the address."""
+        response = self.visit.redirect(self.path)
+        response.headers["Referrer-Policy"] = "no-referrer"
+        self.visit.cookies.write(response, PORTAL, token, seconds=seconds, path=self.path)
+        return response
+
+    def leave(self, notice: str) -> Response:
+        """Let the browser forget the session."""
+        response = self.visit.redirect(self.path, notice)
+        self.visit.cookies.clear(response, PORTAL, path=self.path)
+        return response
+
+
+Handler = Callable[[PortalVisit], Awaitable[Response]]
+
+
+def portal_page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint for `Route`; whoever has not come in is sent to the entrance unless `anyone` may see it."""
+
+    async def handle(visit: Visit) -> Response:
+        portal = await _open(visit)
+        try:
+            portal = await _recognized(portal)
+            if portal.session is None and not anyone:
+                return visit.redirect(portal.path, ENDED)
+            return await handler(portal)
+        except Failure as failure:
+            response = portal.render("portal_failure.html", status_code=int(failure.status), failure=failure)
+            response.headers.update(failure.headers)
+            return response
+
+    return page(handle, anyone=True)
+
+
+def portal_path(slug: str) -> str:
+    return f"/{slug}/portal"
+
+
+async def customer_behind(visit: Visit, workspace: PortalWorkspace, token: str) -> Principal:
+    """The customer of this workspace whose token it is. Raises `InvalidToken`, charged to the address."""
+    principal = await authenticate(visit.ctx.services.database, token)
+    is_customer = principal is not None and principal.kind is PrincipalKind.CUSTOMER_SESSION
+    if principal is None or not is_customer or principal.workspace_id != workspace.id:
+        caller = visit.ctx.caller
+        await caller.budget.charge(caller.address, 1, None, restricted=False)
+        raise InvalidToken
+    return principal
+
+
+async def _open(visit: Visit) -> PortalVisit:
+    """The portal that the address names, whoever else is signed in in this browser. Raises `NotFound`."""
+    visit = visit.as_visitor()
+    caller = replace(visit.ctx.caller, principal=None, credential=None)
+    visit = replace(visit, ctx=replace(visit.ctx, caller=caller))
+    return PortalVisit(visit, await find_portal_workspace(visit.ctx, visit.request.path_params["slug"]))
+
+
+async def _recognized(portal: PortalVisit) -> PortalVisit:
+    """The visit with the customer whose token the cookie holds."""
+    visit = portal.visit
+    token = visit.cookies.read(visit.request, PORTAL, portal.path)
+    if token is None:
+        return portal
+    try:
+        principal = await customer_behind(visit, portal.workspace, token)
+    except InvalidToken:
+        return replace(portal, had_ended=True)
+    caller = replace(visit.ctx.caller, principal=principal, credential=token)
+    visit = replace(visit, ctx=replace(visit.ctx, caller=caller), binding=token)
+    return replace(portal, visit=visit, session=await visit.call(get_portal_session))
+
+
+def _sources(images: tuple[str, ...]) -> str:
+    """Where the page may load images from: its own host and just those that it shows one of."""
+    origins = {
+        f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, images) if _HOST.fullmatch(parts.netloc)
+    }
+    return " ".join(["'self'", "data:", *sorted(origins)])

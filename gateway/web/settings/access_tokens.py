@@ -1,0 +1,144 @@
+"""Access tokens of a workspace and of a user: listed, made, shown once, revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.web.kit.forms import Form
+from gateway.web.kit.visits import HOME_PATH, Visit, page
+from gateway.web.settings.workspaces import is_owner_of, workspace_of
+from gateway.web.words.scopes import WORDS
+from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
+from resolvers.credentials.personal_access_tokens import (
+    create_personal_access_token,
+    delete_personal_access_token,
+    list_personal_access_tokens,
+)
+from resolvers.credentials.workspace_access_tokens import (
+    create_workspace_access_token,
+    delete_workspace_access_token,
+    list_workspace_access_tokens,
+)
+from schema.errors import Invalid
+from schema.pages import MOST_PER_PAGE
+from schema.workspaces import Workspace
+
+DAY = 24 * 60 * 60
+LIVES = (
+    (str(7 * DAY), "7 days"),
+    (str(30 * DAY), "30 days"),
+    (str(90 * DAY), "90 days"),
+    (str(365 * DAY), "a year"),
+    ("", "without end"),
+)
+USUAL_LIFE = str(30 * DAY)
+# What no application can ask for, so that it is not among the words of the consent.
+OWN_WORDS = {
+    Scope.WORKSPACE_MEMBERS_WRITE: "Invite and remove members, change roles, and accept invitations for you",
+    Scope.ACCESS_TOKENS_READ: "See access tokens, never their text",
+    Scope.ACCESS_TOKENS_WRITE: "Create and revoke access tokens no wider than this one",
+    Scope.OAUTH_CLIENTS_READ: "See OAuth applications, never their secret",
+    Scope.OAUTH_CLIENTS_WRITE: "Create, change and delete OAuth applications",
+}
+
+
+def scope_choices(scopes: frozenset[Scope]) -> list[tuple[str, str]]:
+    """Each scope with what it allows in words, in the order in which they are declared."""
+    words = WORDS | OWN_WORDS
+    return [(scope.value, words[scope]) for scope in Scope if scope in scopes]
+
+
+@dataclass(frozen=True)
+class TokenPages:
+    """The pages of one kind of token."""
+
+    template: str
+    scopes: frozenset[Scope]
+    create: Callable[..., Any]
+    delete: Callable[..., Any]
+    find: Callable[..., Any]
+    of_workspace: bool
+
+    def routes(self, path: str) -> list[Route]:
+        return [
+            Route(path, page(self.show)),
+            Route(path, page(self.make), methods=["POST"]),
+            Route(f"{path}/{{id}}/revoke", page(self.revoke), methods=["POST"]),
+        ]
+
+    async def show(self, visit: Visit) -> Response:
+        return await self._show(visit, Form.of(expires_in=USUAL_LIFE))
+
+    async def make(self, visit: Visit) -> Response:
+        """Make a token and show it; the same form sent again shows the same token, for a day."""
+        form = await visit.form()
+        workspace = await self._workspace(visit)
+        seconds = form.optional("expires_in")
+        data: dict[str, Any] = {"comment": form.text("comment"), "scopes": form.all("scopes")}
+        data["expires_in"] = int(seconds) if seconds and seconds.isascii() and seconds.isdigit() else seconds
+        if workspace is not None:
+            data["workspace_id"] = str(workspace.id)
+        try:
+            made = await visit.call(self.create, key=form.raw("once"), data=data)
+        except Invalid as invalid:
+            return await self._show(visit, form.refused(invalid), 422)
+        base_url = visit.ctx.services.base_url
+        return await self._show(
+            visit, Form.of(expires_in=USUAL_LIFE), 201, token=made.token, base_url=base_url
+        )
+
+    async def revoke(self, visit: Visit) -> Response:
+        await visit.form()
+        await visit.call(self.delete, id=visit.request.path_params["id"])
+        path = visit.request.url.path.rsplit("/", 2)[0]
+        return visit.redirect(path, "The token is revoked: the next request with it fails.")
+
+    async def _show(self, visit: Visit, form: Form, status_code: int = 200, **made: str) -> Response:
+        workspace = await self._workspace(visit)
+        query: dict[str, Any] = {"limit": MOST_PER_PAGE, "page": visit.page_number}
+        if workspace is not None:
+            query["workspace_id"] = [str(workspace.id)]
+        return visit.render(
+            self.template,
+            status_code=status_code,
+            workspace=workspace,
+            form=form,
+            found=await visit.call(self.find, filters=query),
+            scopes=scope_choices(self.scopes),
+            lives=LIVES,
+            made=made,
+            may_manage=workspace is None or await is_owner_of(visit, workspace),
+        )
+
+    async def _workspace(self, visit: Visit) -> Workspace | None:
+        return await workspace_of(visit) if self.of_workspace else None
+
+
+OF_WORKSPACES = TokenPages(
+    "workspace_access_tokens.html",
+    WORKSPACE_SCOPES,
+    create_workspace_access_token,
+    delete_workspace_access_token,
+    list_workspace_access_tokens,
+    of_workspace=True,
+)
+OF_USERS = TokenPages(
+    "personal_access_tokens.html",
+    USER_SCOPES,
+    create_personal_access_token,
+    delete_personal_access_token,
+    list_personal_access_tokens,
+    of_workspace=False,
+)
+
+
+def access_token_routes() -> list[Route]:
+    return [
+        *OF_WORKSPACES.routes(f"{HOME_PATH}/{{slug}}/access-tokens"),
+        *OF_USERS.routes("/account/personal-access-tokens"),
+    ]

@@ -1,0 +1,107 @@
+"""What is the user's own: address, password, the browsers signed in, the applications that were allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.web.entrance.sign_in import write_known
+from gateway.web.kit.cookies import KNOWN
+from gateway.web.kit.forms import Form
+from gateway.web.kit.visits import Visit, page
+from gateway.web.words.browsers import browser_name
+from gateway.web.words.scopes import in_words
+from resolvers.credentials.authorized_applications import (
+    list_authorized_applications,
+    revoke_authorized_application,
+)
+from resolvers.credentials.browser_sessions import delete_browser_session, list_browser_sessions
+from resolvers.sign_in.address_confirmations import mail_address_confirmation
+from resolvers.sign_in.sign_in import change_password
+from resolvers.workspaces.workspaces import list_workspaces
+from schema.accounts import SHORTEST_PASSWORD
+from schema.errors import Invalid, NotFound
+from schema.pages import MOST_PER_PAGE
+
+PATH = "/account"
+CONFIRMATION_PATH = f"{PATH}/address-confirmation"
+SESSIONS_PATH = f"{PATH}/browser-sessions"
+APPLICATIONS_PATH = f"{PATH}/authorized-applications"
+
+
+def account_routes() -> list[Route]:
+    return [
+        Route(PATH, page(show_account)),
+        Route(PATH, page(take_password), methods=["POST"]),
+        Route(CONFIRMATION_PATH, page(send_confirmation), methods=["POST"]),
+        Route(SESSIONS_PATH, page(show_sessions)),
+        Route(f"{SESSIONS_PATH}/{{id}}/end", page(end_session), methods=["POST"]),
+        Route(APPLICATIONS_PATH, page(show_applications)),
+        Route(f"{APPLICATIONS_PATH}/{{id}}/revoke", page(revoke_application), methods=["POST"]),
+    ]
+
+
+async def show_account(visit: Visit) -> Response:
+    form = Form.of(end_everything=True)
+    return visit.render("account_password.html", form=form, shortest_password=SHORTEST_PASSWORD)
+
+
+async def take_password(visit: Visit) -> Response:
+    form = await visit.form()
+    data: dict[str, Any] = {name: form.raw(name) for name in ("current_password", "new_password")}
+    data["end_everything"] = form.checked("end_everything")
+    known_tokens = visit.cookies.read(visit.request, KNOWN) or ""
+    try:
+        known_tokens = await visit.call(change_password, data=data, known_tokens=known_tokens)
+    except Invalid as invalid:
+        return visit.render(
+            "account_password.html",
+            status_code=422,
+            form=form.refused(invalid),
+            shortest_password=SHORTEST_PASSWORD,
+        )
+    ended = "every other browser is signed out"
+    if data["end_everything"]:
+        ended = "every other browser, personal token and application has lost its access"
+    response = visit.redirect(PATH, f"The password is changed, and {ended}.")
+    write_known(visit, response, known_tokens)
+    return response
+
+
+async def send_confirmation(visit: Visit) -> Response:
+    """Mail the link that proves the address once more."""
+    await visit.form()
+    is_sent = await visit.call(mail_address_confirmation)
+    said = "The mail is on its way; only its link counts now." if is_sent else "Your address is confirmed."
+    return visit.redirect(PATH, said)
+
+
+async def show_sessions(visit: Visit) -> Response:
+    query = {"limit": MOST_PER_PAGE, "page": visit.page_number, "sorting": ["-created_at"]}
+    found = await visit.call(list_browser_sessions, filters=query)
+    return visit.render("browser_sessions.html", found=found, browser_name=browser_name)
+
+
+async def end_session(visit: Visit) -> Response:
+    await visit.form()
+    await visit.call(delete_browser_session, id=visit.request.path_params["id"])
+    return visit.redirect(SESSIONS_PATH, "That browser is signed out.")
+
+
+async def show_applications(visit: Visit) -> Response:
+    query = {"limit": MOST_PER_PAGE, "page": visit.page_number}
+    found = await visit.call(list_authorized_applications, filters=query)
+    workspaces = await visit.call(list_workspaces, filters={"limit": MOST_PER_PAGE})
+    names = {workspace.id: workspace.name for workspace in workspaces.data}
+    return visit.render("authorized_applications.html", found=found, names=names, in_words=in_words)
+
+
+async def revoke_application(visit: Visit) -> Response:
+    await visit.form()
+    try:
+        await visit.call(revoke_authorized_application, id=visit.request.path_params["id"])
+    except NotFound:
+        return visit.redirect(APPLICATIONS_PATH, "That application was allowed nothing any more.")
+    return visit.redirect(APPLICATIONS_PATH, "The application can do nothing any more.")

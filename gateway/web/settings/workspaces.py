@@ -1,0 +1,127 @@
+"""The workspaces of whoever is signed in: their list, making one, and the settings of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.web.kit.forms import Form
+from gateway.web.kit.visits import HOME_PATH, Visit, page
+from resolvers.workspaces.invitations import list_workspace_invitations
+from resolvers.workspaces.members import list_workspace_members
+from resolvers.workspaces.workspaces import create_workspace, get_workspace, list_workspaces, update_workspace
+from schema.errors import Invalid
+from schema.pages import MOST_PER_PAGE
+from schema.workspaces import Workspace
+from storage.enums import Currency, WorkspaceRole
+
+# Settings are shown as the API has them; these are the ones that somebody can switch here.
+SWITCHES = (
+    "feature_settings.member_model_enabled",
+    "feature_settings.seat_based_pricing_enabled",
+    "feature_settings.analytics_read",
+    "feature_settings.analytics_compare",
+    "notification_settings.new_payment",
+    "customer_email_settings.payment_confirmation",
+    "customer_portal_settings.usage.show",
+)
+
+
+def workspace_routes() -> list[Route]:
+    return [
+        Route(HOME_PATH, page(show_workspaces)),
+        Route(HOME_PATH, page(take_workspace), methods=["POST"]),
+        Route(f"{HOME_PATH}/{{slug}}", page(show_settings)),
+        Route(f"{HOME_PATH}/{{slug}}", page(take_settings), methods=["POST"]),
+    ]
+
+
+async def workspace_of(visit: Visit) -> Workspace:
+    """The workspace that the page's address names. Raises `NotFound`."""
+    found: Workspace = await visit.call(get_workspace, slug=visit.request.path_params["slug"])
+    return found
+
+
+async def is_owner_of(visit: Visit, workspace: Workspace) -> bool:
+    """Whether the user is an owner of the workspace."""
+    if visit.user is None:
+        return False
+    query = {"workspace_id": [str(workspace.id)], "user_id": [str(visit.user.id)]}
+    found = await visit.call(list_workspace_members, filters=query)
+    return any(member.role is WorkspaceRole.OWNER for member in found.data)
+
+
+async def show_workspaces(visit: Visit) -> Response:
+    return await _show_list(visit, Form.of())
+
+
+async def take_workspace(visit: Visit) -> Response:
+    form = await visit.form()
+    data = {"name": form.text("name"), "slug": form.text("slug")}
+    try:
+        workspace = await visit.call(create_workspace, key=form.raw("once"), data=data)
+    except Invalid as invalid:
+        return await _show_list(visit, form.refused(invalid), 422)
+    return visit.redirect(f"{HOME_PATH}/{workspace.slug}", f"{workspace.name} is ready.")
+
+
+async def show_settings(visit: Visit) -> Response:
+    workspace = await workspace_of(visit)
+    values = workspace.model_dump(mode="json")
+    switches = {name: _at(values, name) for name in SWITCHES}
+    general = ("name", "email", "website", "avatar_url", "default_presentment_currency")
+    form = Form.of(**{name: values[name] for name in general}, **switches)
+    return _show_settings(visit, workspace, form)
+
+
+async def take_settings(visit: Visit) -> Response:
+    form = await visit.form()
+    workspace = await workspace_of(visit)
+    data: dict[str, Any] = {
+        "name": form.text("name"),
+        "default_presentment_currency": form.text("default_presentment_currency"),
+        **{name: form.optional(name) for name in ("email", "website", "avatar_url")},
+    }
+    for name in SWITCHES:
+        *objects, last = name.split(".")
+        place = data
+        for key in objects:
+            place = place.setdefault(key, {})
+        place[last] = form.checked(name)
+    try:
+        await visit.call(update_workspace, id=workspace.id, data=data)
+    except Invalid as invalid:
+        return _show_settings(visit, workspace, form.refused(invalid), 422)
+    return visit.redirect(visit.request.url.path, "The settings are saved.")
+
+
+def _show_settings(visit: Visit, workspace: Workspace, form: Form, status_code: int = 200) -> Response:
+    currencies = [(currency.value, currency.value.upper()) for currency in Currency]
+    return visit.render(
+        "workspace_settings.html",
+        status_code=status_code,
+        workspace=workspace,
+        form=form,
+        currencies=currencies,
+    )
+
+
+async def _show_list(visit: Visit, form: Form, status_code: int = 200) -> Response:
+    query = {"limit": MOST_PER_PAGE, "page": visit.page_number, "sorting": ["name"]}
+    found = await visit.call(list_workspaces, filters=query)
+    invitations = await visit.call(list_workspace_invitations, filters={"limit": 1})
+    return visit.render(
+        "workspaces.html",
+        status_code=status_code,
+        form=form,
+        found=found,
+        invitations=invitations.meta.total,
+    )
+
+
+def _at(values: Any, name: str) -> Any:
+    for key in name.split("."):
+        values = values[key]
+    return values

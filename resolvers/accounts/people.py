@@ -1,0 +1,36 @@
+"""Users by their ids, for what says who made it."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.principals import Principal
+from resolvers.operations.access import Row
+from schema.people import Person
+from storage.rows import Values, table_of
+from storage.tables.users import UserRow
+
+_users = table_of(UserRow)
+
+
+async def find_people(connection: AsyncConnection, ids: Iterable[UUID | None]) -> dict[UUID, Person]:
+    """The users with these ids."""
+    known = {id for id in ids if id is not None}
+    if not known:
+        return {}
+    wanted = select(_users.c.id, _users.c.email, _users.c.name).where(_users.c.id.in_(known))
+    found = (await connection.execute(wanted)).mappings()
+    return {row["id"]: Person.model_validate(dict(row)) for row in found}
+
+
+async def with_makers(connection: AsyncConnection, rows: Sequence[Row]) -> list[Values]:
+    """The rows, each with `created_by`: the user of its `maker_user_id`."""
+    people = await find_people(connection, (row["maker_user_id"] for row in rows))
+    return [{**row, "created_by": people.get(row["maker_user_id"])} for row in rows]
+
+
+def maker_of(principal: Principal) -> UUID | None:
+    """The user to whom it counts what the principal makes: what a token makes counts to the token's maker."""
+    return principal.user_id or principal.maker_user_id

@@ -1,0 +1,61 @@
+"""What a credential can learn about itself."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlmodel import SQLModel
+
+from oauth.principals import Principal, PrincipalKind
+from oauth.scopes import Scope
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from schema.viewer import Viewer, ViewerUser, ViewerWorkspace
+from storage.rows import table_of
+from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceRow
+
+
+@requires(None, kinds=frozenset(PrincipalKind))
+async def get_viewer(ctx: Context) -> Viewer:
+    """Who the credential speaks for, and what it may do."""
+    principal = ctx.principal
+    stamp = principal.expires_at_stamp
+    workspace = await _find(ctx, WorkspaceRow, principal.workspace_id)
+    return Viewer(
+        kind=principal.kind,
+        scopes=sorted(principal.scopes),
+        expires_at=None if stamp is None else datetime.fromtimestamp(stamp, UTC),
+        user=await _user(ctx),
+        workspace=None if workspace is None else ViewerWorkspace.model_validate(workspace),
+        customer_id=principal.customer_id,
+    )
+
+
+async def _user(ctx: Context) -> ViewerUser | None:
+    """The user; a client that was granted neither address nor name learns only the id."""
+    principal = ctx.principal
+    row = await _find(ctx, UserRow, _user_id(principal))
+    if row is None:
+        return None
+    if principal.kind is PrincipalKind.OAUTH_TOKEN and Scope.USER_READ not in principal.scopes:
+        row["email"] = row["email"] if Scope.EMAIL in principal.scopes else None
+        row["name"] = row["name"] if Scope.PROFILE in principal.scopes else None
+    return ViewerUser.model_validate(row)
+
+
+def _user_id(principal: Principal) -> UUID | None:
+    # A workspace's own token is nobody's; an OAuth token for a workspace still stands for who consented.
+    if principal.kind is PrincipalKind.OAUTH_TOKEN:
+        return principal.user_id or principal.maker_user_id
+    return principal.user_id
+
+
+async def _find(ctx: Context, model: type[SQLModel], id: UUID | None) -> dict[str, Any] | None:
+    if id is None:
+        return None
+    table = table_of(model)
+    async with ctx.read() as connection:
+        row = (await connection.execute(select(table).where(table.c.id == id))).mappings().first()
+    return dict(row) if row else None

@@ -1,0 +1,112 @@
+"""What the access tokens of workspaces and of users have in common."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from oauth.principals import Principal, PrincipalKind
+from oauth.scopes import Scope, covers
+from resolvers.accounts.people import maker_of
+from resolvers.credentials.tokens import issue_token
+from resolvers.operations.access import Row, get_for_update
+from resolvers.operations.context import Context
+from resolvers.operations.lists import Listing
+from schema.errors import Invalid, Problem, problem
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import Values, table_of, update_row
+from storage.tables.credentials import CredentialRow
+
+USER_KINDS = frozenset({PrincipalKind.PERSONAL_TOKEN, PrincipalKind.BROWSER_SESSION})
+KINDS = USER_KINDS | {PrincipalKind.WORKSPACE_TOKEN}
+_table = table_of(CredentialRow)
+LISTING = Listing(CredentialRow, {"created_at": _table.c.created_at}, default=("created_at",))
+
+
+async def make_token(
+    ctx: Context,
+    kind: CredentialKind,
+    comment: str,
+    scopes: Sequence[str],
+    expires_in: int | None,
+    **owner: UUID | None,
+) -> tuple[str, Values]:
+    """A new token's text and row. Raises `Invalid` where it would be wider than the caller's credential."""
+    lifetime = None if expires_in is None else timedelta(seconds=expires_in)
+    problems = [
+        *_lacking(ctx.principal, scopes, scopes_sent=True),
+        *_outliving(ctx.principal, None if lifetime is None else now() + lifetime),
+    ]
+    if problems:
+        raise Invalid(problems)
+    credential, row = await issue_token(
+        ctx.unit,
+        kind,
+        {Scope(scope) for scope in scopes},
+        comment=comment,
+        expires_in=lifetime,
+        maker_user_id=maker_of(ctx.principal),
+        **owner,
+    )
+    return credential.text, row
+
+
+async def change_token(
+    ctx: Context, kind: CredentialKind, id: UUID, changes: dict[str, Any]
+) -> tuple[Values, bool]:
+    """Change a token; gives its row and whether it is wider now.
+
+    Raises `Invalid` where the caller's credential is not as wide as a token that it widens.
+    """
+    row = await get_for_update(ctx, CredentialRow, id=id, kind=kind.value)
+    if "expires_in" in changes:
+        seconds = changes.pop("expires_in")
+        changes["expires_at"] = None if seconds is None else now() + timedelta(seconds=seconds)
+    sent: list[str] | None = changes.get("scopes")
+    if sent is not None:
+        changes["scopes"] = sorted(set(sent))
+    is_wider = _widens(row, changes)
+    if is_wider:
+        problems = [
+            *_lacking(ctx.principal, sent or row["scopes"], scopes_sent=sent is not None),
+            *_outliving(ctx.principal, changes.get("expires_at", row["expires_at"])),
+        ]
+        if problems:
+            raise Invalid(problems)
+    return await update_row(ctx.unit, CredentialRow, row, **changes), is_wider
+
+
+async def revoke_token(ctx: Context, kind: CredentialKind, id: UUID) -> None:
+    """End a token: the next request with it fails."""
+    row = await get_for_update(ctx, CredentialRow, id=id, kind=kind.value)
+    await update_row(ctx.unit, CredentialRow, row, revoked_at=now())
+
+
+def _widens(row: Row, changes: dict[str, Any]) -> bool:
+    """Whether the token gets a scope that it did not have, or lives longer."""
+    had = frozenset(map(Scope, row["scopes"]))
+    if not all(covers(had, Scope(scope)) for scope in changes.get("scopes", ())):
+        return True
+    before = row["expires_at"]
+    after = changes.get("expires_at", before)
+    return before is not None and (after is None or after > before)
+
+
+def _lacking(principal: Principal, scopes: Sequence[str], *, scopes_sent: bool) -> Iterable[Problem]:
+    for index, scope in enumerate(scopes):
+        if not covers(principal.scopes, Scope(scope)):
+            message = f"Your own credential does not have `{scope}`, so it cannot give it"
+            loc = ("data", "scopes", index) if scopes_sent else ("data", "expires_in")
+            yield problem(loc, message, "wider", input=scope)
+
+
+def _outliving(principal: Principal, expires_at: datetime | None) -> Iterable[Problem]:
+    # A browser session is a person at the keyboard, whose tokens are meant to outlive the visit.
+    if principal.expires_at_stamp is None or principal.kind is PrincipalKind.BROWSER_SESSION:
+        return
+    end = datetime.fromtimestamp(principal.expires_at_stamp, UTC)
+    if expires_at is None or expires_at > end:
+        seconds = max(int((end - now()).total_seconds()), 0)
+        message = f"Your own credential ends in {seconds} seconds: `expires_in` should be that or less"
+        yield problem(("data", "expires_in"), message, "wider")

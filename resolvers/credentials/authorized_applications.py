@@ -1,0 +1,60 @@
+"""What users can do about the applications that they allowed something."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.consents import forget
+from oauth.scopes import Scope
+from resolvers.credentials.access_tokens import USER_KINDS
+from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import Listing, list_page
+from schema.authorized_applications import AuthorizedApplication, AuthorizedApplicationQuery
+from schema.pages import Page
+from storage.rows import table_of
+from storage.tables.oauth_clients import OAuthClientRow
+from storage.tables.oauth_grants import OAuthConsentRow
+
+_table, _clients = table_of(OAuthConsentRow), table_of(OAuthClientRow)
+LISTING = Listing(OAuthConsentRow, {"created_at": _table.c.created_at}, default=("created_at",))
+_OF_CLIENT = ("client_id", "name", "client_uri")
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
+async def list_authorized_applications(
+    ctx: Context, filters: AuthorizedApplicationQuery
+) -> Page[AuthorizedApplication]:
+    """Applications that the user allowed something, page by page, oldest first unless sorted otherwise."""
+    return await list_page(ctx, LISTING, filters, [], _assemble)
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
+async def get_authorized_application(ctx: Context, id: UUID) -> AuthorizedApplication:
+    """One application that the user allowed something."""
+    row = await get_visible(ctx, OAuthConsentRow, id=id)
+    async with ctx.read() as connection:
+        (application,) = await _assemble(connection, [row])
+    return application
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)
+async def revoke_authorized_application(ctx: Context, id: UUID) -> UUID:
+    """Take back what an application was allowed. Its tokens end at once; it has to ask again."""
+    row = await get_for_update(ctx, OAuthConsentRow, id=id)
+    await forget(ctx.unit, row)
+    return id
+
+
+async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[AuthorizedApplication]:
+    wanted = select(_clients).where(_clients.c.id.in_([row["oauth_client_id"] for row in rows]))
+    clients = {row["id"]: row for row in (await connection.execute(wanted)).mappings()}
+    return [
+        AuthorizedApplication.model_validate(
+            {**row, **{name: clients[row["oauth_client_id"]][name] for name in _OF_CLIENT}}
+        )
+        for row in rows
+    ]

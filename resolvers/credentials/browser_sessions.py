@@ -1,0 +1,112 @@
+"""What can be done with the browsers in which a user is signed in."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.authentication import is_live
+from oauth.credentials import Credential, digest, mint
+from oauth.principals import PrincipalKind
+from oauth.scopes import Scope
+from resolvers.credentials.access_tokens import LISTING, USER_KINDS, revoke_token
+from resolvers.operations.access import Row, get_visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import list_page
+from schema.browser_sessions import BrowserSession, BrowserSessionQuery
+from schema.pages import Page
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import insert_row, table_of, update_rows
+from storage.tables.credentials import CredentialRow
+
+LIFE = timedelta(days=30)
+LONGEST_USER_AGENT = 512
+IN_A_BROWSER = frozenset({PrincipalKind.BROWSER_SESSION})
+
+_table = table_of(CredentialRow)
+_KIND = CredentialKind.BROWSER_SESSION
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
+async def list_browser_sessions(ctx: Context, filters: BrowserSessionQuery) -> Page[BrowserSession]:
+    """The browsers in which the user is signed in, page by page, oldest first unless sorted otherwise."""
+    conditions = [_table.c.kind == _KIND.value, is_live(now())]
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[BrowserSession]:
+        return [BrowserSession.model_validate(row) for row in rows]
+
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
+async def get_browser_session(ctx: Context, id: UUID) -> BrowserSession:
+    """One browser in which the user is signed in."""
+    return BrowserSession.model_validate(await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value))
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)
+async def delete_browser_session(ctx: Context, id: UUID) -> UUID:
+    """Sign the user out of one browser: its next request is nobody's."""
+    await revoke_token(ctx, _KIND, id)
+    return id
+
+
+async def start_session(
+    connection: AsyncConnection,
+    user_id: UUID,
+    address: str,
+    user_agent: str | None,
+    authorization_digest: str | None = None,
+) -> Credential:
+    """A new session, which ends after 30 days, however much it is used.
+
+    `authorization_digest` names the authorization request that the user signed in for.
+    """
+    moment = now()
+    credential = mint(_KIND)
+    await insert_row(
+        connection,
+        CredentialRow,
+        hash=credential.hash,
+        kind=_KIND.value,
+        scopes=[],
+        user_id=user_id,
+        expires_at=moment + LIFE,
+        created_at=moment,
+        authenticated_at=moment,
+        authorization_digest=authorization_digest,
+        address=address.removeprefix("address:"),
+        user_agent=user_agent[:LONGEST_USER_AGENT] if user_agent else None,
+    )
+    return credential
+
+
+async def renew_session(connection: AsyncConnection, session_id: UUID) -> datetime:
+    """Note that the session's user has just proved who they are; when that was.
+
+    They did not do so for an authorization request, so the one that they signed in for counts no more.
+    """
+    moment = now()
+    own = _table.c.id == session_id
+    values = {"authenticated_at": moment, "authorization_digest": None}
+    await connection.execute(update(_table).where(own).values(**values))
+    return moment
+
+
+async def end_session(connection: AsyncConnection, text: str) -> None:
+    """End the session with this text, if there is one."""
+    await _end(connection, (_table.c.hash == digest(text)) & (_table.c.kind == _KIND.value))
+
+
+async def end_sessions(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
+    """End every session of a user but `kept`."""
+    condition = (_table.c.user_id == user_id) & (_table.c.kind == _KIND.value)
+    await _end(connection, condition if kept is None else condition & (_table.c.id != kept))
+
+
+async def _end(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
+    await update_rows(connection, CredentialRow, condition & _table.c.revoked_at.is_(None), revoked_at=now())

@@ -1,0 +1,65 @@
+"""What a workspace's owners are told of new credentials: who created them, and what they may do."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from resolvers.mails.mails import make_mail, send_mails
+from resolvers.mails.workspace_addresses import addresses_of_owners
+from resolvers.operations.context import Context
+from schema.access_tokens import WorkspaceAccessToken
+from schema.oauth_clients import OAuthClient
+from schema.people import Person
+from schema.prose import write_moment
+from storage.rows import table_of
+from storage.tables.workspaces import WorkspaceRow
+
+_workspaces = table_of(WorkspaceRow)
+
+
+async def mail_token(ctx: Context, token: WorkspaceAccessToken, *, is_new: bool = True) -> None:
+    """Tell the owners of a token that is new, or that may do more or live longer than before."""
+    await _mail_owners(
+        ctx,
+        token.workspace_id,
+        "access_token",
+        is_new=is_new,
+        comment=token.comment,
+        scopes=token.scopes,
+        **_creator(token.created_by),
+        ends=write_moment(token.expires_at) if token.expires_at else None,
+        path="access-tokens",
+    )
+
+
+async def mail_new_client(ctx: Context, client: OAuthClient) -> None:
+    """Tell the owners of a new OAuth client, if it is a workspace's."""
+    if client.workspace_id is None:
+        return
+    await _mail_owners(
+        ctx,
+        client.workspace_id,
+        "oauth_client",
+        name=client.name,
+        scopes=client.scopes,
+        **_creator(client.created_by),
+        path="oauth-clients",
+    )
+
+
+async def _mail_owners(ctx: Context, workspace_id: UUID, template: str, *, path: str, **said: Any) -> None:
+    wanted = select(_workspaces.c.name, _workspaces.c.slug).where(_workspaces.c.id == workspace_id)
+    workspace = (await ctx.unit.execute(wanted)).mappings().one()
+    page = f"{ctx.services.auth_url}/workspaces/{workspace['slug']}/{path}"
+    addresses = await addresses_of_owners(ctx.unit, workspace_id)
+    mails = [
+        make_mail(address, template, workspace=workspace["name"], page=page, **said) for address in addresses
+    ]
+    await send_mails(ctx, mails, workspace_id)
+
+
+def _creator(person: Person | None) -> dict[str, str | None]:
+    if person is None:
+        return {"creator": None, "creator_address": None}
+    return {"creator": person.name, "creator_address": person.email}

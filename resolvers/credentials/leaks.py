@@ -1,0 +1,130 @@
+"""Credentials that got into the wrong hands: ended at once, and their owners told."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.credentials import digest, kind_of
+from oauth.revocation import Revoked, revoke_credential
+from resolvers.mails.mails import make_mail
+from resolvers.mails.workspace_addresses import addresses_of_members
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import public
+from schema.leaks import Leak, LeakLabel, LeakVerdict
+from storage.enums import CredentialKind
+from storage.mails import Mail, write_mails
+from storage.rows import Values, table_of
+from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_clients import OAuthClientRow
+from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceRow
+
+HASHES_IN_A_STATEMENT = 1_000
+NOUNS = {
+    CredentialKind.WORKSPACE_TOKEN: "workspace access token",
+    CredentialKind.PERSONAL_TOKEN: "personal access token",
+    CredentialKind.CUSTOMER_SESSION: "customer session",
+    CredentialKind.ACCESS_TOKEN: "OAuth access token",
+    CredentialKind.REFRESH_TOKEN: "OAuth refresh token",
+    CredentialKind.AUTHORIZATION_CODE: "OAuth authorization code",
+    CredentialKind.CLIENT_SECRET: "secret of an OAuth client",
+    CredentialKind.REGISTRATION_TOKEN: "registration token of an OAuth client",
+    CredentialKind.BROWSER_SESSION: "browser session",
+}
+
+_credentials, _clients = table_of(CredentialRow), table_of(OAuthClientRow)
+_users, _workspaces = table_of(UserRow), table_of(WorkspaceRow)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose a credential is: a workspace's, a user's, or nobody's who could be told."""
+
+    workspace_id: UUID | None
+    user_id: UUID | None
+
+
+@public("whoever reports has signed the report, which the surface checks", restricted=True)
+async def report_leaks(ctx: Context, data: list[Leak]) -> list[LeakVerdict]:
+    """End every credential of ours among what was found in public, and tell its owner by mail.
+
+    A find is a true positive if it is a credential that we issued, even one that had ended before.
+    """
+    finds = {digest(leak.token): leak for leak in data if kind_of(leak.token) is not None}
+    async with ctx.change() as unit:
+        # In one order, so that two reports of the same finds do not wait for each other in a circle.
+        issued = sorted(await _issued(unit.unit, list(finds)))
+        revoked = {hash: await revoke_credential(unit.unit, finds[hash].token) for hash in issued}
+        urls = {hash: finds[hash].url for hash in issued}
+        await tell_owners(unit.unit, revoked, ctx.services.auth_url, urls)
+    if issued:
+        ctx.services.wake_delivery()
+    return [
+        LeakVerdict(
+            token_raw=leak.token,
+            token_type=leak.type,
+            label=LeakLabel.TRUE_POSITIVE if digest(leak.token) in revoked else LeakLabel.FALSE_POSITIVE,
+        )
+        for leak in data
+    ]
+
+
+async def tell_owners(
+    connection: AsyncConnection,
+    revoked: Mapping[str, Revoked | None],
+    auth_url: str,
+    urls: Mapping[str, str | None] | None = None,
+) -> None:
+    """Mail about those that counted until now, one mail for each owner and address.
+
+    `urls` says where each, by its hash, was found in public; without it an operator revoked them.
+    """
+    by_owner: dict[Owner, list[Values]] = defaultdict(list)
+    for found in revoked.values():
+        if found is not None and found.was_live:
+            by_owner[await _owner_of(connection, found.row)].append(found.row)
+    for owner, rows in by_owner.items():
+        finds = [{**_named(row), "url": (urls or {}).get(row["hash"])} for row in rows]
+        said = {"found": finds, "in_public": urls is not None, "home": f"{auth_url}/"}
+        await write_mails(connection, await _mails_to(connection, owner, said), owner.workspace_id)
+
+
+async def _issued(connection: AsyncConnection, hashes: Sequence[str]) -> list[str]:
+    issued: list[str] = []
+    for start in range(0, len(hashes), HASHES_IN_A_STATEMENT):
+        some = hashes[start : start + HASHES_IN_A_STATEMENT]
+        found = await connection.execute(select(_credentials.c.hash).where(_credentials.c.hash.in_(some)))
+        issued += found.scalars()
+    return issued
+
+
+async def _owner_of(connection: AsyncConnection, row: Values) -> Owner:
+    """The workspace that it reaches, its user, or whose the client is that it belongs to."""
+    if row["workspace_id"] is not None or row["user_id"] is not None or row["oauth_client_id"] is None:
+        return Owner(row["workspace_id"], None if row["workspace_id"] else row["user_id"])
+    wanted = select(_clients.c.workspace_id, _clients.c.user_id).where(
+        _clients.c.id == row["oauth_client_id"]
+    )
+    return Owner(*(await connection.execute(wanted)).one())
+
+
+async def _mails_to(connection: AsyncConnection, owner: Owner, said: dict[str, Any]) -> list[Mail]:
+    if owner.workspace_id is not None:
+        wanted = select(_workspaces.c.name).where(_workspaces.c.id == owner.workspace_id)
+        workspace = (await connection.execute(wanted)).scalar_one()
+        addresses = await addresses_of_members(connection, owner.workspace_id)
+    else:
+        workspace = None
+        addresses = list(
+            (await connection.execute(select(_users.c.email).where(_users.c.id == owner.user_id))).scalars()
+        )
+    return [make_mail(address, "leak", workspace=workspace, **said) for address in addresses]
+
+
+def _named(row: Values) -> dict[str, str]:
+    return {"noun": NOUNS[CredentialKind(row["kind"])], "comment": row["comment"]}

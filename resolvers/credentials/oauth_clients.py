@@ -1,0 +1,167 @@
+"""What can be done with OAuth clients, by those who look after them."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.clients import CONFIDENTIAL, PUBLIC, issue_client_credential
+from oauth.credentials import mint_client_id
+from oauth.grants import end_client
+from oauth.principals import Principal
+from oauth.scopes import WORKSPACE_SCOPES, Scope, covers
+from resolvers.accounts.people import maker_of, with_makers
+from resolvers.credentials.access_tokens import KINDS
+from resolvers.credentials.creation_mails import mail_new_client
+from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import Listing, any_of, list_page
+from schema.errors import Invalid, problem
+from schema.oauth_clients import (
+    OAuthClient,
+    OAuthClientCreate,
+    OAuthClientCreated,
+    OAuthClientQuery,
+    OAuthClientUpdate,
+)
+from schema.pages import Page
+from storage.clock import now
+from storage.enums import CredentialKind
+from storage.rows import Values, insert_row, table_of, update_row
+from storage.tables.oauth_clients import OAuthClientRow
+
+_table = table_of(OAuthClientRow)
+LISTING = Listing(OAuthClientRow, {"created_at": _table.c.created_at}, default=("created_at",))
+
+
+@requires(Scope.OAUTH_CLIENTS_READ, kinds=KINDS)
+async def list_oauth_clients(ctx: Context, filters: OAuthClientQuery) -> Page[OAuthClient]:
+    """OAuth clients that the caller looks after, page by page, oldest first unless sorted otherwise."""
+    await check_workspaces(ctx, filters.workspace_id)
+    conditions = [
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.maker_user_id, filters.created_by),
+    ]
+    return await list_page(ctx, LISTING, filters, conditions, _assemble)
+
+
+@requires(Scope.OAUTH_CLIENTS_READ, kinds=KINDS)
+async def get_oauth_client(ctx: Context, id: UUID) -> OAuthClient:
+    """One OAuth client."""
+    row = await get_visible(ctx, OAuthClientRow, id=id)
+    async with ctx.read() as connection:
+        (client,) = await _assemble(connection, [row])
+    return client
+
+
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
+async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthClientCreated:
+    """Make an OAuth client; a confidential one gets a secret, shown this once.
+
+    A token cannot make one wider than itself. The owners of the client's workspace are told by mail.
+    """
+    principal = ctx.principal
+    check_scopes(principal, data.scopes, ("data", "scopes"))
+    owner: dict[str, Any] = {"user_id": principal.user_id}
+    if data.workspace_id is not None or principal.workspace_id is not None:
+        owner = {"workspace_id": await workspace_for(ctx, data.workspace_id)}
+    secret, row = await make_client(ctx.unit, data, maker_user_id=maker_of(principal), **owner)
+    (client,) = await _assemble(ctx.unit, [row])
+    await mail_new_client(ctx, client)
+    return OAuthClientCreated(client_secret=secret, oauth_client=client)
+
+
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, gives=get_oauth_client, fresh=True)
+async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -> OAuthClient:
+    """Change the fields that were sent. A token changes no client that is, or would be, wider than itself."""
+    row = await get_for_update(ctx, OAuthClientRow, id=id)
+    changes = data.changes()
+    if "scopes" in changes:
+        check_scopes(ctx.principal, changes["scopes"], ("data", "scopes"))
+        changes["scopes"] = sorted(set(changes["scopes"]))
+    check_scopes(ctx.principal, row["scopes"], ("id",))
+    (client,) = await _assemble(ctx.unit, [await update_row(ctx.unit, OAuthClientRow, row, **changes)])
+    return client
+
+
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True)
+async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
+    """Delete an OAuth client. Its secret and all tokens that people granted it end at once."""
+    row = await get_for_update(ctx, OAuthClientRow, id=id)
+    await remove_client(ctx.unit, row)
+    return id
+
+
+@requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
+async def rotate_oauth_client_secret(ctx: Context, id: UUID) -> OAuthClientCreated:
+    """Give a confidential client a new secret, shown this once; the old one ends at once."""
+    row = await get_for_update(ctx, OAuthClientRow, id=id)
+    if row["token_endpoint_auth_method"] == PUBLIC:
+        message = "A public client has no secret"
+        raise Invalid([problem(("id",), message, "public_client", input=str(id))])
+    check_scopes(ctx.principal, row["scopes"], ("id",))
+    kind, maker_id = CredentialKind.CLIENT_SECRET, maker_of(ctx.principal)
+    secret = await issue_client_credential(ctx.unit, kind, id, maker_id)
+    (client,) = await _assemble(ctx.unit, [row])
+    return OAuthClientCreated(client_secret=secret.text, oauth_client=client)
+
+
+async def make_client(
+    connection: AsyncConnection,
+    data: OAuthClientCreate,
+    *,
+    token_endpoint_auth_method: str | None = None,
+    workspace_id: UUID | None = None,
+    user_id: UUID | None = None,
+    maker_user_id: UUID | None = None,
+) -> tuple[str | None, Values]:
+    """A new client's secret, which a public one has not, and its row."""
+    row = await insert_row(
+        connection,
+        OAuthClientRow,
+        **data.model_dump(exclude={"is_public", "scopes", "workspace_id"}),
+        client_id=mint_client_id(),
+        scopes=sorted(set(data.scopes)),
+        token_endpoint_auth_method=PUBLIC
+        if data.is_public
+        else token_endpoint_auth_method or CONFIDENTIAL[0],
+        workspace_id=workspace_id,
+        user_id=user_id,
+        maker_user_id=maker_user_id,
+    )
+    if data.is_public:
+        return None, row
+    kind = CredentialKind.CLIENT_SECRET
+    secret = await issue_client_credential(connection, kind, row["id"], maker_user_id)
+    return secret.text, row
+
+
+async def remove_client(connection: AsyncConnection, row: Row) -> None:
+    """Delete the client and end what it was given."""
+    await update_row(connection, OAuthClientRow, row, deleted_at=now())
+    await end_client(connection, row["id"])
+
+
+async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[OAuthClient]:
+    return [
+        OAuthClient.model_validate({**row, "is_public": row["token_endpoint_auth_method"] == PUBLIC})
+        for row in await with_makers(connection, rows)
+    ]
+
+
+def check_scopes(principal: Principal, scopes: Sequence[str], loc: tuple[str, ...]) -> None:
+    """Raises `Invalid` where a token would get hold of a client that is wider than itself.
+
+    A person at the keyboard has every scope. What tells who a user is, like `openid`, reaches no data.
+    """
+    lacking = [
+        scope
+        for scope in scopes
+        if Scope(scope) in WORKSPACE_SCOPES and not covers(principal.scopes, Scope(scope))
+    ]
+    if lacking:
+        names = ", ".join(f"`{scope}`" for scope in lacking)
+        message = f"Your own credential does not have {names}, so it cannot manage a client that does"
+        raise Invalid([problem(loc, message, "wider")])

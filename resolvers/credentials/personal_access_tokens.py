@@ -1,0 +1,75 @@
+"""What can be done with the access tokens of a user."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.credentials.access_tokens import LISTING, USER_KINDS, change_token, make_token, revoke_token
+from resolvers.operations.access import Row, get_visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import list_page
+from schema.access_tokens import (
+    PersonalAccessToken,
+    PersonalAccessTokenCreate,
+    PersonalAccessTokenCreated,
+    PersonalAccessTokenQuery,
+    PersonalAccessTokenUpdate,
+)
+from schema.pages import Page
+from storage.enums import CredentialKind
+from storage.rows import table_of
+from storage.tables.credentials import CredentialRow
+
+_table = table_of(CredentialRow)
+_KIND = CredentialKind.PERSONAL_TOKEN
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
+async def list_personal_access_tokens(
+    ctx: Context, filters: PersonalAccessTokenQuery
+) -> Page[PersonalAccessToken]:
+    """The user's own access tokens, page by page, oldest first unless sorted otherwise."""
+    conditions = [_table.c.kind == _KIND.value]
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[PersonalAccessToken]:
+        return [PersonalAccessToken.model_validate(row) for row in rows]
+
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
+async def get_personal_access_token(ctx: Context, id: UUID) -> PersonalAccessToken:
+    """One access token of a user."""
+    return PersonalAccessToken.model_validate(await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value))
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, seals=True, fresh=True)
+async def create_personal_access_token(
+    ctx: Context, data: PersonalAccessTokenCreate
+) -> PersonalAccessTokenCreated:
+    """Make an access token of the user, no wider than the credential that makes it."""
+    text, row = await make_token(
+        ctx, _KIND, data.comment, data.scopes, data.expires_in, user_id=ctx.principal.user_id
+    )
+    return PersonalAccessTokenCreated(
+        token=text, personal_access_token=PersonalAccessToken.model_validate(row)
+    )
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, gives=get_personal_access_token, fresh=True)
+async def update_personal_access_token(
+    ctx: Context, id: UUID, data: PersonalAccessTokenUpdate
+) -> PersonalAccessToken:
+    """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
+    row, _ = await change_token(ctx, _KIND, id, data.changes())
+    return PersonalAccessToken.model_validate(row)
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)
+async def delete_personal_access_token(ctx: Context, id: UUID) -> UUID:
+    """Revoke an access token of a user: the next request with it fails."""
+    await revoke_token(ctx, _KIND, id)
+    return id

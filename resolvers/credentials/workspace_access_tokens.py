@@ -1,0 +1,94 @@
+"""What can be done with the access tokens of a workspace."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.accounts.people import with_makers
+from resolvers.credentials.access_tokens import KINDS, LISTING, change_token, make_token, revoke_token
+from resolvers.credentials.creation_mails import mail_token
+from resolvers.operations.access import Row, check_workspaces, get_visible, workspace_for
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import any_of, list_page
+from schema.access_tokens import (
+    WorkspaceAccessToken,
+    WorkspaceAccessTokenCreate,
+    WorkspaceAccessTokenCreated,
+    WorkspaceAccessTokenQuery,
+    WorkspaceAccessTokenUpdate,
+)
+from schema.pages import Page
+from storage.enums import CredentialKind
+from storage.rows import table_of
+from storage.tables.credentials import CredentialRow
+
+_table = table_of(CredentialRow)
+_KIND = CredentialKind.WORKSPACE_TOKEN
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=KINDS)
+async def list_workspace_access_tokens(
+    ctx: Context, filters: WorkspaceAccessTokenQuery
+) -> Page[WorkspaceAccessToken]:
+    """Access tokens of workspaces, page by page, oldest first unless sorted otherwise."""
+    await check_workspaces(ctx, filters.workspace_id)
+    conditions = [
+        _table.c.kind == _KIND.value,
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.maker_user_id, filters.created_by),
+    ]
+    return await list_page(ctx, LISTING, filters, conditions, _assemble)
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=KINDS)
+async def get_workspace_access_token(ctx: Context, id: UUID) -> WorkspaceAccessToken:
+    """One access token of a workspace."""
+    row = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
+    async with ctx.read() as connection:
+        (token,) = await _assemble(connection, [row])
+    return token
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
+async def create_workspace_access_token(
+    ctx: Context, data: WorkspaceAccessTokenCreate
+) -> WorkspaceAccessTokenCreated:
+    """Make an access token of a workspace, no wider than the credential that makes it.
+
+    The workspace's owners are told by mail.
+    """
+    workspace_id = await workspace_for(ctx, data.workspace_id)
+    text, row = await make_token(
+        ctx, _KIND, data.comment, data.scopes, data.expires_in, workspace_id=workspace_id
+    )
+    (token,) = await _assemble(ctx.unit, [row])
+    await mail_token(ctx, token)
+    return WorkspaceAccessTokenCreated(token=text, workspace_access_token=token)
+
+
+@requires(
+    Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True, gives=get_workspace_access_token, fresh=True
+)
+async def update_workspace_access_token(
+    ctx: Context, id: UUID, data: WorkspaceAccessTokenUpdate
+) -> WorkspaceAccessToken:
+    """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
+    row, is_wider = await change_token(ctx, _KIND, id, data.changes())
+    (token,) = await _assemble(ctx.unit, [row])
+    if is_wider:
+        await mail_token(ctx, token, is_new=False)
+    return token
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True)
+async def delete_workspace_access_token(ctx: Context, id: UUID) -> UUID:
+    """Revoke an access token of a workspace: the next request with it fails."""
+    await revoke_token(ctx, _KIND, id)
+    return id
+
+
+async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceAccessToken]:
+    return [WorkspaceAccessToken.model_validate(row) for row in await with_makers(connection, rows)]

@@ -1,0 +1,111 @@
+"""Anonymise a deleted customer: whatever its rows and its events still tell of the person."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, bindparam, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from resolvers.customers.embedded_members import of_customers
+from resolvers.operations.access import Row
+from storage.rows import key_of, table_of, update_rows
+from storage.tables.customers import CustomerRow, MemberRow
+from storage.tables.events import EventRow
+
+EMAIL = "anonymized@anonymized.invalid"
+TEXT = "anonymized"
+ROWS_AT_A_TIME = 500
+
+_members, _events = table_of(MemberRow), table_of(EventRow)
+# What the service's own events say of a customer, by key: it may be older than the customer's row.
+_WRITTEN = {"customer_email": EMAIL, "customer_name": TEXT}
+
+
+async def anonymize_customer(connection: AsyncConnection, customer: Row) -> None:
+    """Overwrite the customer, its members and its events' metadata; `customer` is the row as it was."""
+    key = (customer["workspace_id"], customer["id"])
+    theirs = of_customers([key])
+    members = (await connection.execute(select(_members).where(theirs))).mappings().all()
+    known = _known_texts([customer, *map(dict, members)])
+    await update_rows(
+        connection,
+        CustomerRow,
+        key_of(CustomerRow, customer),
+        email=EMAIL,
+        email_verified=False,
+        name=None,
+        billing_address={},
+        metadata={},
+    )
+    await update_rows(connection, MemberRow, theirs, email=EMAIL, name=None)
+    await _anonymize_events(connection, customer, known)
+
+
+async def _anonymize_events(connection: AsyncConnection, customer: Row, known: set[str]) -> None:
+    of_customer = _events.c.customer_id == customer["id"]
+    if customer["external_id"] is not None:
+        of_customer = or_(of_customer, _events.c.external_customer_id == customer["external_id"])
+    wanted = (
+        select(_events.c.id, _events.c.metadata)
+        .where(_events.c.workspace_id == customer["workspace_id"], of_customer, _events.c.metadata != {})
+        .order_by(_events.c.id)
+        .limit(ROWS_AT_A_TIME)
+    )
+    change = (
+        update(_events)
+        .where(_events.c.workspace_id == customer["workspace_id"], _events.c.id == bindparam("event_id"))
+        .values(metadata=bindparam("anonymized"))
+    )
+    known |= await _earlier_texts(connection, customer)
+    last: UUID | None = None
+    while True:
+        page = wanted if last is None else wanted.where(_events.c.id > last)
+        rows = (await connection.execute(page)).all()
+        if not rows:
+            return
+        changed = [
+            {"event_id": id, "anonymized": anonymized}
+            for id, metadata in rows
+            if (anonymized := _anonymize(metadata, known)) != metadata
+        ]
+        if changed:
+            await connection.execute(change, changed)
+        last = rows[-1].id
+
+
+async def _earlier_texts(connection: AsyncConnection, customer: Row) -> set[str]:
+    """What the customer was called when it was made."""
+    created = and_(
+        _events.c.workspace_id == customer["workspace_id"],
+        _events.c.customer_id == customer["id"],
+        _events.c.name == "customer.created",
+    )
+    found = (await connection.execute(select(_events.c.metadata).where(created))).scalars()
+    return {
+        text.strip().casefold() for metadata in found for name in _WRITTEN if (text := metadata.get(name))
+    }
+
+
+def _known_texts(people: list[Any]) -> set[str]:
+    """Folded texts that tell who someone is; a city or a postal code alone does not."""
+    texts = []
+    for person in people:
+        address = person.get("billing_address") or {}
+        texts += [person["email"], person["name"], address.get("line1"), address.get("line2")]
+    return {folded for text in texts if text and (folded := text.strip().casefold())}
+
+
+def _anonymize(metadata: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    addresses = [text for text in known if "@" in text]
+    return {key: _anonymize_value(key, value, known, addresses) for key, value in metadata.items()}
+
+
+def _anonymize_value(key: str, value: Any, known: set[str], addresses: list[str]) -> Any:
+    if not isinstance(value, str):
+        return value
+    if key in _WRITTEN:
+        return _WRITTEN[key]
+    folded = value.strip().casefold()
+    if folded in known or any(address in folded for address in addresses):
+        return TEXT
+    return value

@@ -1,0 +1,182 @@
+"""What can be done with customers."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, or_
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.customers.anonymization import anonymize_customer
+from resolvers.customers.answers import customer_of, identify, whole_address
+from resolvers.customers.embedded_members import end_sessions, load_members, of_customers
+from resolvers.customers.entrants import follow_address
+from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import Listing, any_of, contains, list_page, metadata_conditions
+from schema.customers import Customer, CustomerCreate, CustomerQuery, CustomerUpdate, OwnerInput
+from schema.errors import Invalid, problem
+from schema.members import ExternalId, Member
+from schema.pages import Page
+from schema.scalars import Id
+from storage.clock import now
+from storage.emails import fold_email
+from storage.enums import CustomerType, EventSource, MemberRole
+from storage.persons.persons import claim_external_id, release_external_id
+from storage.rows import Values, insert_row, table_of, update_row, update_rows
+from storage.tables.customers import CustomerRow, MemberRow
+from storage.tables.events import EventRow
+
+_table = table_of(CustomerRow)
+LISTING = Listing(
+    CustomerRow,
+    {"created_at": _table.c.created_at, "email": _table.c.email_folded, "name": _table.c.name_folded},
+    default=("-created_at",),
+)
+
+
+@requires(Scope.CUSTOMERS_READ)
+async def list_customers(ctx: Context, filters: CustomerQuery) -> Page[Customer]:
+    """Customers, page by page, newest first unless sorted otherwise; REST leaves out their `members`."""
+    await check_workspaces(ctx, filters.workspace_id)
+    conditions: list[ColumnElement[bool]] = [
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.email_folded, None if filters.email is None else [fold_email(filters.email)]),
+        *metadata_conditions(_table.c.metadata, filters.metadata),
+    ]
+    if filters.query is not None:
+        # LIKE would ignore the case of an external id on SQLite.
+        start = func.substr(_table.c.external_id, 1, len(filters.query)) == filters.query
+        spellings = dict.fromkeys((fold_email(filters.query), filters.query.casefold()))
+        emails = [_table.c.email_folded.contains(text, autoescape=True) for text in spellings]
+        (name,) = contains(_table.c.name_folded, filters.query)
+        conditions.append(or_(*emails, name, start))
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Customer]:
+        return [customer_of(row) for row in rows]
+
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
+
+
+@requires(Scope.CUSTOMERS_READ)
+async def get_customer(ctx: Context, id: Id | None = None, external_id: ExternalId | None = None) -> Customer:
+    """One customer with its members, named by its id or by its id in the caller's system."""
+    row = await get_visible(ctx, CustomerRow, **await identify(ctx, id, external_id))
+    if not ctx.wants("members") and not ctx.wants("etag"):
+        return customer_of(row)
+    return await _with_members(ctx, row)
+
+
+@requires(Scope.CUSTOMERS_WRITE, gives=get_customer)
+async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
+    """Make a customer with its owner as first member, and the event `customer.created`."""
+    workspace_id = await workspace_for(ctx, data.workspace_id)
+    values = data.model_dump(exclude={"owner", "workspace_id"})
+    values["type"] = values["type"] or CustomerType.INDIVIDUAL
+    values["billing_address"] = whole_address(values["billing_address"])
+    row = await insert_row(ctx.unit, CustomerRow, workspace_id=workspace_id, **values)
+    if row["external_id"] is not None:
+        await claim_external_id(ctx.unit, ctx.services.database, row)
+    owner = await insert_row(ctx.unit, MemberRow, **_owner_of(row, data.owner or OwnerInput()))
+    await _record_event(
+        ctx.unit,
+        row,
+        "customer.created",
+        customer_id=str(row["id"]),
+        customer_email=row["email"],
+        customer_name=row["name"],
+        customer_external_id=row["external_id"],
+    )
+    return customer_of(row, [Member.model_validate(owner)])
+
+
+@requires(Scope.CUSTOMERS_WRITE, gives=get_customer)
+async def update_customer(
+    ctx: Context, id: Id | None = None, external_id: ExternalId | None = None, *, data: CustomerUpdate
+) -> Customer:
+    """Change the fields that were sent, of a customer named by one of its ids.
+
+    A set external id takes only its own value, a team stays one, and another e-mail address is
+    unverified. It becomes the owner's too, while the two are the same; portal codes and sessions that came by
+    the old one end.
+    """
+    row = await get_for_update(ctx, CustomerRow, **await identify(ctx, id, external_id))
+    changes = data.changes()
+    _check_changes(row, changes)
+    if "billing_address" in changes:
+        changes["billing_address"] = whole_address(changes["billing_address"])
+    # Another spelling of the same address is the same mailbox, as it is to the unique rule.
+    if "email" in changes and fold_email(changes["email"]) != row["email_folded"]:
+        changes["email_verified"] = False
+    changed = await update_row(ctx.unit, CustomerRow, row, **changes)
+    await follow_address(ctx, row, changed)
+    if changed["external_id"] != row["external_id"]:
+        await claim_external_id(ctx.unit, ctx.services.database, changed)
+    return await _with_members(ctx, changed)
+
+
+@requires(Scope.CUSTOMERS_WRITE)
+async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UUID:
+    """Delete a customer and its members and end its sessions.
+
+    Events keep it, with `deleted_at`. `anonymize` overwrites there what tells who it was: names, e-mail
+    addresses, the billing address, the customer's metadata, and the values in its events' metadata that
+    repeat them. The ids in the caller's system stay.
+    """
+    row = await get_for_update(ctx, CustomerRow, id=id)
+    deleted_at = now()
+    await update_row(ctx.unit, CustomerRow, row, deleted_at=deleted_at)
+    await release_external_id(ctx.unit, row)
+    current = of_customers([(row["workspace_id"], id)]) & table_of(MemberRow).c.deleted_at.is_(None)
+    await update_rows(ctx.unit, MemberRow, current, deleted_at=deleted_at)
+    await end_sessions(ctx.unit, row)
+    if anonymize:
+        await anonymize_customer(ctx.unit, row)
+    return id
+
+
+async def _with_members(ctx: Context, row: Row) -> Customer:
+    (members,) = await load_members(ctx, [(row["workspace_id"], row["id"])])
+    return customer_of(row, members)
+
+
+def _owner_of(customer: Row, owner: OwnerInput) -> Values:
+    return {
+        "workspace_id": customer["workspace_id"],
+        "customer_id": customer["id"],
+        "email": customer["email"] if owner.email is None else owner.email,
+        "name": customer["name"] if owner.name is None else owner.name,
+        "external_id": owner.external_id,
+        "role": MemberRole.OWNER,
+    }
+
+
+def _check_changes(row: Row, changes: dict[str, Any]) -> None:
+    problems = []
+    external_id = changes.get("external_id")
+    if "external_id" in changes and row["external_id"] not in (None, external_id):
+        message = "The external id is set and cannot change"
+        problems.append(problem(("data", "external_id"), message, "fixed", input=external_id))
+    if changes.get("type") == CustomerType.INDIVIDUAL and row["type"] == CustomerType.TEAM:
+        message = "A team cannot become an individual"
+        problems.append(problem(("data", "type"), message, "downgrade", input=str(changes["type"])))
+    if problems:
+        raise Invalid(problems)
+
+
+async def _record_event(
+    connection: AsyncConnection, customer: Row, name: str, **metadata: str | None
+) -> None:
+    """Write an event of the service about a customer, in the transaction of the change."""
+    await insert_row(
+        connection,
+        EventRow,
+        workspace_id=customer["workspace_id"],
+        source=EventSource.SYSTEM,
+        name=name,
+        customer_id=customer["id"],
+        external_customer_id=customer["external_id"],
+        metadata=metadata,
+    )

@@ -1,0 +1,133 @@
+"""Whom an address lets into the portal of a workspace, and what ends once it is theirs no more."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from resolvers.customers.embedded_members import of_customers
+from resolvers.customers.opening import default_member
+from resolvers.operations.access import Row
+from resolvers.operations.context import Context
+from storage.clock import now
+from storage.emails import fold_email
+from storage.enums import MemberRole
+from storage.rows import table_of, update_row, update_rows
+from storage.sealing import Purpose, sign
+from storage.tables.credentials import CredentialRow
+from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
+from storage.tables.portal_codes import PortalCodeRow
+
+_customers, _members = table_of(CustomerRow), table_of(MemberRow)
+_codes, _sessions, _credentials = (
+    table_of(PortalCodeRow),
+    table_of(CustomerSessionRow),
+    table_of(CredentialRow),
+)
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A customer that an address opens, and the member whose session it will be.
+
+    `address` is theirs as it is kept: mail goes there and never to what somebody typed. `is_unconfirmed` says
+    that it was entered for a member by somebody else, and that nobody has come in by it since.
+    """
+
+    customer: Row
+    member_id: UUID | None
+    address: str
+    is_customers_own: bool
+    is_unconfirmed: bool = False
+
+
+async def find_entrants(connection: AsyncConnection, workspace: Row, email: str) -> list[Entrant]:
+    """All that the address opens in the workspace, one for each customer: its own first, then a member's.
+
+    A member's own address counts only where the workspace has `member_model_enabled`.
+    """
+    present = and_(_customers.c.workspace_id == workspace["id"], _customers.c.deleted_at.is_(None))
+    own = select(_customers).where(present, _customers.c.email_folded == fold_email(email))
+    entrants = []
+    for row in (await connection.execute(own)).mappings():
+        customer = dict(row)
+        member_id = await default_member(connection, customer)
+        entrants.append(Entrant(customer, member_id, row["email"], is_customers_own=True))
+    if not workspace["feature_settings"].get("member_model_enabled", False):
+        return entrants
+    same = and_(
+        _customers.c.workspace_id == _members.c.workspace_id, _customers.c.id == _members.c.customer_id
+    )
+    of_members = (
+        select(
+            _customers,
+            _members.c.id.label("member"),
+            _members.c.email.label("member_email"),
+            _members.c.email_unconfirmed,
+        )
+        .join_from(_members, _customers, same)
+        .where(present, _members.c.workspace_id == workspace["id"], _members.c.deleted_at.is_(None))
+        .where(_members.c.email_folded == fold_email(email))
+        .order_by(_members.c.created_at, _members.c.id)
+    )
+    known = {entrant.customer["id"] for entrant in entrants}
+    for row in (await connection.execute(of_members)).mappings():
+        if row["id"] not in known:
+            address, unconfirmed = row["member_email"], row["email_unconfirmed"]
+            entrants.append(Entrant(dict(row), row["member"], address, False, unconfirmed))
+    return entrants
+
+
+async def lock_customers(connection: AsyncConnection, workspace: Row, entrants: Sequence[Entrant]) -> None:
+    """Let what changes or deletes these customers, and so ends their codes, come before or after."""
+    # An address that opens nothing takes the same steps.
+    ids = [entrant.customer["id"] for entrant in entrants] or [workspace["id"]]
+    theirs = and_(_customers.c.workspace_id == workspace["id"], _customers.c.id.in_(ids))
+    await connection.execute(
+        select(_customers.c.id).where(theirs).order_by(_customers.c.id).with_for_update()
+    )
+
+
+async def note_entry(connection: AsyncConnection, entrant: Entrant) -> None:
+    """Who has come in by an address has shown that it is theirs."""
+    customer = entrant.customer
+    if entrant.is_customers_own and not customer["email_verified"]:
+        await update_row(connection, CustomerRow, customer, email_verified=True)
+    if entrant.is_unconfirmed:
+        its = and_(_members.c.workspace_id == customer["workspace_id"], _members.c.id == entrant.member_id)
+        await update_rows(connection, MemberRow, its, email_unconfirmed=False)
+
+
+async def follow_address(unit: Context, before: Row, after: Row) -> None:
+    """What a customer's new address brings along: its owner's, while the two were the same.
+
+    What came by the old address ends. Raises `Duplicate` where another of its members has the new one. The
+    customer is locked.
+    """
+    if before["email"] == after["email"]:
+        return
+    own = of_customers([(before["workspace_id"], before["id"])]) & _members.c.deleted_at.is_(None)
+    own &= (_members.c.role == MemberRole.OWNER) & (_members.c.email_folded == before["email_folded"])
+    for row in (await unit.unit.execute(select(_members).where(own))).mappings().all():
+        await update_row(unit.unit, MemberRow, dict(row), email=after["email"], email_unconfirmed=False)
+    if before["email_folded"] != after["email_folded"]:
+        await end_entries(unit, before["workspace_id"], before["email"], customer_id=before["id"])
+
+
+async def end_entries(unit: Context, workspace_id: UUID, email: str, **whose: Any) -> None:
+    """End the codes that were mailed to the address, and the sessions of `whose` columns that came by it."""
+    recipient = recipient_of(unit, workspace_id, email)
+    mailed = and_(_codes.c.workspace_id == workspace_id, _codes.c.recipient == recipient)
+    await unit.unit.execute(delete(_codes).where(mailed))
+    came = [_sessions.c.workspace_id == workspace_id, _sessions.c.recipient == recipient]
+    came += [_sessions.c[name] == value for name, value in whose.items()]
+    theirs = _credentials.c.id.in_(select(_sessions.c.id).where(*came)) & _credentials.c.revoked_at.is_(None)
+    await update_rows(unit.unit, CredentialRow, theirs, revoked_at=now())
+
+
+def recipient_of(ctx: Context, workspace_id: UUID, email: str) -> str:
+    """The address as codes and sessions keep it: a digest that takes our secret to make."""
+    return sign(ctx.services.secret_key, Purpose.PORTAL_RECIPIENT, str(workspace_id), fold_email(email))

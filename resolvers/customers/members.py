@@ -1,0 +1,126 @@
+"""What can be done with members of customers. Every change locks the customer first."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.customers.embedded_members import end_sessions, of_customers
+from resolvers.customers.entrants import end_entries
+from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import Listing, any_of, list_page
+from schema.errors import Invalid, NotFound, problem
+from schema.members import Member, MemberCreate, MemberQuery, MemberUpdate
+from schema.pages import Page
+from storage.clock import now
+from storage.emails import fold_email
+from storage.enums import CustomerType, MemberRole
+from storage.rows import insert_row, table_of, update_row, update_rows
+from storage.tables.customers import CustomerRow, MemberRow
+
+_table = table_of(MemberRow)
+LISTING = Listing(MemberRow, {"created_at": _table.c.created_at}, default=("created_at",))
+
+
+@requires(Scope.MEMBERS_READ)
+async def list_members(ctx: Context, filters: MemberQuery) -> Page[Member]:
+    """Members of customers, page by page, the oldest first unless sorted otherwise."""
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Member]:
+        return [Member.model_validate(row) for row in rows]
+
+    of_customers = any_of(_table.c.customer_id, filters.customer_id)
+    return await list_page(ctx, LISTING, filters, of_customers, assemble)
+
+
+@requires(Scope.MEMBERS_READ)
+async def get_member(ctx: Context, id: UUID) -> Member:
+    """One member of a customer."""
+    return Member.model_validate(await get_visible(ctx, MemberRow, id=id))
+
+
+@requires(Scope.MEMBERS_WRITE, gives=get_member)
+async def create_member(ctx: Context, data: MemberCreate) -> Member:
+    """Add a member to a team customer; a new owner takes over from the one before."""
+    return await add_member(ctx, data)
+
+
+async def add_member(ctx: Context, data: MemberCreate, *, email_unconfirmed: bool = False) -> Member:
+    try:
+        customer = await get_for_update(ctx, CustomerRow, id=data.customer_id)
+    except NotFound:
+        message = "There is no such customer"
+        raise _refusal("customer_id", message, "not_found", str(data.customer_id)) from None
+    if customer["type"] != CustomerType.TEAM:
+        message = "Only a team customer has more than one member"
+        raise _refusal("customer_id", message, "individual", str(data.customer_id))
+    if data.role == MemberRole.OWNER:
+        await _demote_owner(ctx, customer)
+    values = data.model_dump() | {"email_unconfirmed": email_unconfirmed}
+    row = await insert_row(ctx.unit, MemberRow, workspace_id=customer["workspace_id"], **values)
+    return Member.model_validate(row)
+
+
+@requires(Scope.MEMBERS_WRITE, gives=get_member)
+async def update_member(ctx: Context, id: UUID, data: MemberUpdate) -> Member:
+    """Change the fields that were sent; a new owner takes over from the one before.
+
+    The owner stops being it only by another member's becoming the owner. Portal codes and sessions that
+    came by an old address end, and a new one opens the portal once its holder has confirmed it.
+    """
+    return await change_member(ctx, id, data.changes())
+
+
+async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Member:
+    customer = await _lock_customer(ctx, id)
+    row = await get_for_update(ctx, MemberRow, id=id)
+    role = changes.get("role", row["role"])
+    if row["role"] == MemberRole.OWNER and role != MemberRole.OWNER:
+        message = "A customer has an owner: make another member the owner instead"
+        raise _refusal("role", message, "owner", str(role))
+    if role == MemberRole.OWNER and row["role"] != MemberRole.OWNER:
+        await _demote_owner(ctx, customer)
+    is_other = "email" in changes and fold_email(changes["email"]) != row["email_folded"]
+    if is_other:
+        changes = changes | {"email_unconfirmed": True}
+        await end_entries(ctx, row["workspace_id"], row["email"], member_id=id)
+    return Member.model_validate(await update_row(ctx.unit, MemberRow, row, **changes))
+
+
+@requires(Scope.MEMBERS_WRITE)
+async def delete_member(ctx: Context, id: UUID) -> UUID:
+    """Take a member off its customer and end its sessions; the owner has to hand over first."""
+    customer = await _lock_customer(ctx, id)
+    row = await get_for_update(ctx, MemberRow, id=id)
+    if row["role"] == MemberRole.OWNER:
+        message = "A customer has an owner: make another member the owner first"
+        raise Invalid([problem(("id",), message, "owner", input=str(id))])
+    await update_row(ctx.unit, MemberRow, row, deleted_at=now())
+    await end_sessions(ctx.unit, customer, id)
+    return id
+
+
+async def _lock_customer(ctx: Context, member_id: UUID) -> Row:
+    """The member's customer, locked, so that its members change one at a time."""
+    member = await get_visible(ctx, MemberRow, id=member_id)
+    # `If-Match` speaks of the member, not of its customer.
+    unconditional = replace(ctx, precondition=None)
+    try:
+        return await get_for_update(unconditional, CustomerRow, id=member["customer_id"])
+    except NotFound:
+        raise NotFound("There is no such member.") from None
+
+
+async def _demote_owner(ctx: Context, customer: Row) -> None:
+    owner: Any = of_customers([(customer["workspace_id"], customer["id"])])
+    owner &= _table.c.deleted_at.is_(None) & (_table.c.role == MemberRole.OWNER)
+    await update_rows(ctx.unit, MemberRow, owner, role=MemberRole.BILLING_MANAGER)
+
+
+def _refusal(field: str, message: str, type: str, input: str) -> Invalid:
+    return Invalid([problem(("data", field), message, type, input=input)])

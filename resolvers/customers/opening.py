@@ -1,0 +1,66 @@
+"""How a customer session begins, whoever opens it."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.credentials import Credential, mint
+from oauth.scopes import CUSTOMER_SCOPES
+from resolvers.customers.embedded_members import of_customers
+from storage.enums import CredentialKind, CustomerType, MemberRole
+from storage.rows import Values, insert_row, table_of
+from storage.tables.credentials import CredentialRow
+from storage.tables.customers import CustomerSessionRow, MemberRow
+
+LIFE = timedelta(hours=1)
+
+_members = table_of(MemberRow)
+
+
+async def open_session(
+    connection: AsyncConnection,
+    customer: Mapping[str, Any],
+    member_id: UUID | None,
+    expires_at: datetime,
+    *,
+    return_url: str | None = None,
+    recipient: str | None = None,
+) -> tuple[Values, Credential]:
+    """A new session of the customer, which is locked, and the token that proves it.
+
+    `recipient` is the digest of the address by which somebody came in; None where the workspace opened it.
+    """
+    credential = mint(CredentialKind.CUSTOMER_SESSION)
+    whose = {
+        "workspace_id": customer["workspace_id"],
+        "customer_id": customer["id"],
+        "member_id": member_id,
+        "expires_at": expires_at,
+    }
+    session = await insert_row(
+        connection, CustomerSessionRow, **whose, return_url=return_url, recipient=recipient
+    )
+    await insert_row(
+        connection,
+        CredentialRow,
+        **whose,
+        hash=credential.hash,
+        id=session["id"],
+        kind=CredentialKind.CUSTOMER_SESSION,
+        scopes=sorted(scope.value for scope in CUSTOMER_SCOPES),
+    )
+    return session, credential
+
+
+async def default_member(connection: AsyncConnection, customer: Mapping[str, Any]) -> UUID | None:
+    """Whose session it is where no member is named: a team's owner; None for an individual."""
+    if customer["type"] != CustomerType.TEAM:
+        return None
+    own = of_customers([(customer["workspace_id"], customer["id"])])
+    owner = own & _members.c.deleted_at.is_(None) & (_members.c.role == MemberRole.OWNER)
+    found: UUID = (await connection.execute(select(_members.c.id).where(owner))).scalar_one()
+    return found

@@ -1,0 +1,95 @@
+"""What can be done with customer sessions."""
+
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from sqlalchemy import select
+
+from oauth.scopes import Scope
+from resolvers.customers.answers import customer_of
+from resolvers.customers.embedded_members import of_customers
+from resolvers.customers.opening import LIFE, default_member, open_session
+from resolvers.operations.access import Row, get_for_update, get_visible, workspace_for
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from schema.customer_sessions import CustomerSession, CustomerSessionCreate
+from schema.errors import Invalid, NotFound, problem
+from storage.clock import now
+from storage.rows import table_of
+from storage.tables.customers import CustomerRow, MemberRow
+from storage.tables.workspaces import WorkspaceRow
+
+_MEMBER_FIELDS = ("member_id", "external_member_id")
+
+
+@requires(Scope.CUSTOMER_SESSIONS_WRITE, seals=True)
+async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> CustomerSession:
+    """Let a customer into its portal for an hour, or for as long as the caller's own credential lives.
+
+    The token is shown only here.
+    """
+    customer = await _find_customer(ctx, data)
+    workspace = await get_visible(ctx, WorkspaceRow, id=customer["workspace_id"])
+    member_id = await _find_member(ctx, data, customer, workspace)
+    session, credential = await open_session(
+        ctx.unit, customer, member_id, _end(ctx), return_url=data.return_url
+    )
+    query = urlencode({"customer_session_token": credential.text})
+    return CustomerSession.model_validate(
+        {
+            **session,
+            "token": credential.text,
+            "customer_portal_url": f"{ctx.services.auth_url}/{workspace['slug']}/portal?{query}",
+            "customer": customer_of(customer),
+        }
+    )
+
+
+async def _find_customer(ctx: Context, data: CustomerSessionCreate) -> Row:
+    """The customer, locked: its deletion, which ends its sessions, comes before or after."""
+    named: dict[str, Any] = {}
+    if data.external_customer_id is not None:
+        named["workspace_id"] = await workspace_for(ctx, data.workspace_id)
+    elif data.workspace_id is not None:
+        named["workspace_id"] = (await get_visible(ctx, WorkspaceRow, id=data.workspace_id))["id"]
+    try:
+        if data.external_customer_id is not None:
+            return await get_for_update(ctx, CustomerRow, external_id=data.external_customer_id, **named)
+        return await get_for_update(ctx, CustomerRow, id=data.customer_id, **named)
+    except NotFound:
+        field = "customer_id" if data.customer_id else "external_customer_id"
+        raise _unknown(data, field, "There is no such customer") from None
+
+
+async def _find_member(
+    ctx: Context, data: CustomerSessionCreate, customer: Row, workspace: Row
+) -> UUID | None:
+    """Whose session it is; None for an individual without a member named."""
+    named = [field for field in _MEMBER_FIELDS if getattr(data, field) is not None]
+    if named and not workspace["feature_settings"].get("member_model_enabled", False):
+        message = "The workspace has no `member_model_enabled`: leave the member out"
+        raise Invalid([problem(("data", field), message, "member_model_disabled") for field in named])
+    if not named:
+        return await default_member(ctx.unit, customer)
+    (field,) = named
+    members = table_of(MemberRow)
+    own = of_customers([(customer["workspace_id"], customer["id"])])
+    column = members.c.id if field == "member_id" else members.c.external_id
+    current = select(members.c.id).where(own, members.c.deleted_at.is_(None))
+    found: UUID | None = (await ctx.unit.execute(current.where(column == getattr(data, field)))).scalar()
+    if found is None:
+        raise _unknown(data, field, "The customer has no such member")
+    return found
+
+
+def _end(ctx: Context) -> datetime:
+    """An hour from now, but no later than the caller's own credential ends."""
+    stamp = ctx.principal.expires_at_stamp
+    end = now() + LIFE
+    return end if stamp is None else min(end, datetime.fromtimestamp(stamp, UTC))
+
+
+def _unknown(data: CustomerSessionCreate, field: str, message: str) -> Invalid:
+    return Invalid([problem(("data", field), message, "not_found", input=str(getattr(data, field)))])

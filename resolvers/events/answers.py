@@ -1,0 +1,84 @@
+"""Events as rows become answers, the pages of them behind links."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import and_, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from resolvers.customers.answers import customer_of
+from resolvers.operations.access import Row, visible
+from resolvers.operations.context import Context
+from resolvers.operations.linked_pages import LinkedList, PageKey, RowKey, load_pages, of_keys
+from resolvers.operations.lists import Listing
+from schema.events import LABELS, Event, EventQuery
+from schema.pages import Page
+from storage.rows import table_of
+from storage.tables.customers import CustomerRow
+from storage.tables.events import EventRow
+
+_events, _customers = table_of(EventRow), table_of(CustomerRow)
+LISTING = Listing(EventRow, {"timestamp": _events.c.timestamp}, default=("-timestamp",), replica=True)
+_OF_CUSTOMERS: LinkedList[Event] = LinkedList(
+    LISTING,
+    _events.c.customer_id,
+    lambda customer_id, limit, page: EventQuery(customer_id=[customer_id], limit=limit, page=page),
+)
+_CHILDREN: LinkedList[Event] = LinkedList(
+    LISTING,
+    _events.c.parent_id,
+    lambda parent_id, limit, page: EventQuery(parent_id=parent_id, limit=limit, page=page),
+)
+
+
+async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> list[Event]:
+    """The events of these rows with their customers and counts: two statements, however many rows."""
+    workspaces = {row["workspace_id"] for row in rows}
+    of_rows = and_(
+        _events.c.workspace_id.in_(workspaces), _events.c.parent_id.in_([row["id"] for row in rows])
+    )
+    counted = (
+        select(_events.c.parent_id, func.count().label("children"))
+        .where(of_rows)
+        .group_by(_events.c.parent_id)
+    )
+    children: dict[UUID, int] = {}
+    customers: dict[UUID, Row] = {}
+    if rows:
+        children = {row.parent_id: row.children for row in await connection.execute(counted)}
+    if ids := {row["customer_id"] for row in rows} - {None}:
+        # Deleted ones too: an event goes on showing whose it was.
+        theirs = and_(_customers.c.workspace_id.in_(workspaces), _customers.c.id.in_(ids))
+        found = (await connection.execute(select(_customers).where(theirs))).mappings()
+        customers = {row["id"]: dict(row) for row in found}
+    return [_event_of(row, customers.get(row["customer_id"]), children.get(row["id"], 0)) for row in rows]
+
+
+async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
+    """The visible events of these workspaces and ids, in their order."""
+    wanted = select(_events).where(visible(EventRow, ctx.principal), of_keys(_events.c.id, keys))
+    async with ctx.snapshot(replica=True) as connection:
+        rows = [dict(row) for row in (await connection.execute(wanted)).mappings()]
+        found = {(event.workspace_id, event.id): event for event in await assemble_events(connection, rows)}
+    return [found.get(key) for key in keys]
+
+
+async def load_customer_events(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
+    """A page of each customer's events, the newest first."""
+    return await load_pages(ctx, _OF_CUSTOMERS, keys, assemble_events)
+
+
+async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
+    """A page of each event's direct children, the newest first."""
+    return await load_pages(ctx, _CHILDREN, keys, assemble_events)
+
+
+def _event_of(row: Row, customer: Row | None, child_count: int) -> Event:
+    return Event.model_validate(
+        {
+            **row,
+            "customer": customer and customer_of(customer),
+            "label": LABELS.get(row["name"], row["name"]),
+            "child_count": child_count,
+        }
+    )

@@ -1,0 +1,108 @@
+"""What can be done with events."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Column, ColumnElement, MetaData, Table, Text, func, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.events.answers import LISTING, assemble_events
+from resolvers.operations.access import Row, check_workspaces, visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import Listing, any_of, list_page, list_rows, metadata_conditions
+from schema.errors import NotFound
+from schema.events import Event, EventNameQuery, EventNameSummary, EventQuery
+from schema.pages import Page
+from storage.rows import table_of
+from storage.tables.customers import CustomerRow
+from storage.tables.events import EventRow
+from storage.types import CodePointText, MomentColumn
+
+_table, _customers = table_of(EventRow), table_of(CustomerRow)
+# Columns of a statement of ours, not of the database: a list needs their types and what can be null.
+_names = Table(
+    "event_names",
+    MetaData(),
+    Column("name", CodePointText, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("occurrences", BigInteger, nullable=False),
+    Column("first_seen", MomentColumn, nullable=False),
+    Column("last_seen", MomentColumn, nullable=False),
+)
+NAMES = Listing(EventRow, dict(_names.c), default=("name",), identity=_names.c.name, replica=True)
+
+
+@requires(Scope.EVENTS_READ)
+async def list_events(ctx: Context, filters: EventQuery) -> Page[Event]:
+    """Events, page by page, newest first unless sorted otherwise."""
+    await check_workspaces(ctx, filters.workspace_id)
+    conditions = [
+        *_conditions(ctx, filters),
+        *any_of(_table.c.name, filters.name),
+        *metadata_conditions(_table.c.metadata, filters.metadata),
+    ]
+    if filters.parent_id is not None:
+        conditions.append(_table.c.parent_id == filters.parent_id)
+
+    async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[Event]:
+        return await assemble_events(connection, rows)
+
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
+
+
+@requires(Scope.EVENTS_READ)
+async def get_event(ctx: Context, id: UUID) -> Event:
+    """One event."""
+    wanted = select(_table).where(visible(EventRow, ctx.principal), _table.c.id == id)
+    async with ctx.snapshot(replica=True) as connection:
+        row = (await connection.execute(wanted)).mappings().first()
+        if row is None:
+            raise NotFound("There is no such event.")
+        (event,) = await assemble_events(connection, [dict(row)])
+    return event
+
+
+@requires(Scope.EVENTS_READ)
+async def list_event_names(ctx: Context, filters: EventNameQuery) -> Page[EventNameSummary]:
+    """The names of the events that match, each once, with how often and when they occur; by name."""
+    await check_workspaces(ctx, filters.workspace_id)
+    # A name belongs to one source: those of the service's own events are refused to others.
+    names = (
+        select(
+            _table.c.name,
+            func.min(_table.c.source).label("source"),
+            func.count().label("occurrences"),
+            func.min(_table.c.timestamp).label("first_seen"),
+            func.max(_table.c.timestamp).label("last_seen"),
+        )
+        .where(visible(EventRow, ctx.principal), *_conditions(ctx, filters))
+        .group_by(_table.c.name)
+        .cte(_names.name)
+    )
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[EventNameSummary]:
+        return [EventNameSummary.model_validate(row) for row in rows]
+
+    return await list_rows(ctx, NAMES, filters, select(_names).add_cte(names), assemble)
+
+
+def _conditions(ctx: Context, filters: EventQuery | EventNameQuery) -> list[ColumnElement[bool]]:
+    conditions = [
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.customer_id, filters.customer_id),
+    ]
+    if filters.external_customer_id is not None:
+        external_id = filters.external_customer_id
+        # Those reported under the id, and those of the customer who has it now.
+        same = _customers.c.external_id == external_id
+        theirs = select(_customers.c.id).where(visible(CustomerRow, ctx.principal), same)
+        conditions.append(or_(_table.c.external_customer_id == external_id, _table.c.customer_id.in_(theirs)))
+    if filters.source is not None:
+        conditions.append(_table.c.source == filters.source.value)
+    if filters.start_timestamp is not None:
+        conditions.append(_table.c.timestamp >= filters.start_timestamp)
+    if filters.end_timestamp is not None:
+        conditions.append(_table.c.timestamp < filters.end_timestamp)
+    return conditions

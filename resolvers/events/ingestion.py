@@ -1,0 +1,143 @@
+"""Taking in the events that a workspace's own systems report."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import select
+
+from oauth.scopes import Scope
+from resolvers.events.references import Events, check_shares, find_members, find_parents, find_persons
+from resolvers.operations.access import Row, workspace_for
+from resolvers.operations.checks import check_ahead
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import LARGEST_BATCH, requires
+from schema.errors import Invalid, Problem
+from schema.event_ingestion import COST_DIGITS, EventCost, EventCreate, EventIngest, EventIngestResult
+from storage.clock import now
+from storage.enums import EventSource, FactKind
+from storage.metrics.facts import Fact, record_facts
+from storage.rows import Values, insert_new_rows, table_of
+from storage.tables.events import EventRow
+
+_table = table_of(EventRow)
+
+
+@requires(Scope.EVENTS_WRITE, largest_body=LARGEST_BATCH)
+async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
+    """Take in a batch of events, up to 1,000: all that are new, or none if there is a bad one among them.
+
+    An event whose external id the workspace has already is a duplicate, and is not looked at further.
+    """
+    workspace_id = await workspace_for(ctx, data.workspace_id)
+    known = await _known_ids(ctx, workspace_id, data.events)
+    events, ids = _new_events(data.events, known)
+    rows = await _rows(ctx, workspace_id, events, known | ids)
+    # In the order of the external ids: batches with the same ones wait for each other, never in a circle.
+    rows.sort(key=lambda row: row["external_id"] or "")
+    inserted = await insert_new_rows(ctx.unit, EventRow, rows)
+    await record_facts(ctx.unit, [fact for row in inserted for fact in _facts(row)])
+    return EventIngestResult(inserted=len(inserted), duplicates=len(data.events) - len(inserted))
+
+
+async def _known_ids(ctx: Context, workspace_id: UUID, events: Sequence[EventCreate]) -> dict[str, UUID]:
+    """The ids of the events that the workspace has already, by their external ids."""
+    external_ids = {event.external_id for event in events} - {None}
+    if not external_ids:
+        return {}
+    wanted = select(_table.c.external_id, _table.c.id).where(
+        _table.c.workspace_id == workspace_id, _table.c.external_id.in_(external_ids)
+    )
+    return {row.external_id: row.id for row in await ctx.unit.execute(wanted)}
+
+
+def _new_events(
+    events: Sequence[EventCreate], known: dict[str, UUID]
+) -> tuple[dict[int, EventCreate], dict[str, UUID]]:
+    """The events that are neither known nor repeats, by place, and ids for those with an external id."""
+    new: dict[int, EventCreate] = {}
+    ids: dict[str, UUID] = {}
+    for place, event in enumerate(events):
+        if event.external_id is not None:
+            if event.external_id in known or event.external_id in ids:
+                continue
+            ids[event.external_id] = uuid4()
+        new[place] = event
+    return new, ids
+
+
+async def _rows(ctx: Context, workspace_id: UUID, events: Events, ids: dict[str, UUID]) -> list[Values]:
+    """The rows of new events. Raises `Invalid` with the problems of all of them.
+
+    `ids` are those of the batch, new and known, by external id.
+    """
+    moment = now()
+    problems = _ahead(events, moment)
+    persons, found = await find_persons(ctx, workspace_id, events)
+    members, more = await find_members(ctx, workspace_id, events, persons)
+    problems += found + more + await check_shares(ctx, workspace_id, events)
+    parents, found = await find_parents(ctx, workspace_id, events, ids)
+    problems += found
+    if problems:
+        raise Invalid(sorted(problems, key=lambda entry: entry["loc"][2]))
+    rows: list[Values] = []
+    for place, event in events.items():
+        member_id, external_member_id = members.get(place, (None, None))
+        rows.append(
+            {
+                "workspace_id": workspace_id,
+                "id": ids[event.external_id] if event.external_id is not None else uuid4(),
+                "created_at": moment,
+                "timestamp": event.timestamp or moment,
+                "external_id": event.external_id,
+                "source": EventSource.USER,
+                "name": event.name,
+                "customer_id": persons[place].customer_id,
+                "external_customer_id": persons[place].external_customer_id,
+                "person": persons[place].person,
+                "member_id": member_id,
+                "external_member_id": external_member_id,
+                "share_id": event.share_id,
+                "parent_id": parents.get(place),
+                "metadata": event.metadata,
+                **_cost_of(event.cost),
+            }
+        )
+    return rows
+
+
+def _ahead(events: Events, clock: datetime) -> list[Problem]:
+    return [
+        entry
+        for place, event in events.items()
+        if event.timestamp is not None
+        for entry in check_ahead(event.timestamp, clock, ("data", "events", place, "timestamp"))
+    ]
+
+
+def _cost_of(cost: EventCost | None) -> dict[str, Any]:
+    if cost is None:
+        return {"cost_amount": None, "cost_parts": None, "cost_currency": None}
+    # Exact: 24 digits at most, and a decimal's context holds 28.
+    amount, parts = divmod(int(cost.amount * Decimal(10**COST_DIGITS)), 10**COST_DIGITS)
+    return {"cost_amount": amount, "cost_parts": parts, "cost_currency": cost.currency.value}
+
+
+def _facts(event: Row) -> list[Fact]:
+    about: dict[str, Any] = {
+        "workspace_id": event["workspace_id"],
+        "moment": event["timestamp"],
+        "share_id": event["share_id"],
+        "person": event["person"],
+    }
+    facts = [Fact(kind=FactKind.EVENT, **about)]
+    if event["cost_currency"] is not None:
+        money = {
+            "currency": event["cost_currency"],
+            "amount": event["cost_amount"],
+            "parts": event["cost_parts"],
+        }
+        facts.append(Fact(kind=FactKind.COST, **about, **money))
+    return facts

@@ -1,0 +1,170 @@
+"""What an event that is sent in refers to, and what is wrong with it: whose it is, its share, its parent.
+
+Every function takes the events of a batch by their places in it, and finds what all of them name with one
+statement for each kind.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, or_, select
+
+from resolvers.operations.context import Context
+from schema.errors import Problem, problem
+from schema.event_ingestion import EventCreate
+from storage.persons.persons import PersonReference, ResolvedPerson, persons_of
+from storage.rows import table_of
+from storage.tables.customers import MemberRow
+from storage.tables.events import EventRow
+from storage.tables.shares import ShareRow
+
+Events = Mapping[int, EventCreate]
+Persons = Mapping[int, ResolvedPerson]
+# The ids of a member: ours, and the one in the caller's system.
+MemberIds = tuple[UUID | None, str | None]
+
+_events, _members, _shares = table_of(EventRow), table_of(MemberRow), table_of(ShareRow)
+
+
+async def find_persons(ctx: Context, workspace_id: UUID, events: Events) -> tuple[Persons, list[Problem]]:
+    """Whose the events are."""
+    references = [PersonReference(event.customer_id, event.external_customer_id) for event in events.values()]
+    resolved = await persons_of(ctx.unit, ctx.services.database, workspace_id, references)
+    persons = dict(zip(events, resolved, strict=True))
+    problems = []
+    for place, person in persons.items():
+        if person.unknown_customer:
+            problems.append(_problem(events, place, "customer_id", "There is no such customer", "not_found"))
+        if person.conflict:
+            message = "This is not the external id of the customer that `customer_id` names"
+            problems.append(_problem(events, place, "external_customer_id", message, "conflict"))
+    return persons, problems
+
+
+async def find_members(
+    ctx: Context, workspace_id: UUID, events: Events, persons: Persons
+) -> tuple[dict[int, MemberIds], list[Problem]]:
+    """The members who acted, each one of its event's customer."""
+    naming = {
+        place: event
+        for place, event in events.items()
+        if not persons[place].is_refused and (event.member_id, event.external_member_id) != (None, None)
+    }
+    known = await _known_members(ctx, workspace_id, naming, persons)
+    members: dict[int, MemberIds] = {}
+    problems = []
+    for place, event in naming.items():
+        person = persons[place]
+        if event.member_id is None and person.customer_id is None and person.external_customer_id is not None:
+            # Nobody's members are known before somebody is a customer.
+            members[place] = (None, event.external_member_id)
+            continue
+        found: set[MemberIds] = set()
+        for field in ("member_id", "external_member_id"):
+            named = getattr(event, field)
+            member = known.get((person.customer_id, named))
+            if member is not None:
+                found.add(member)
+            elif named is not None:
+                message = "The event's customer has no such member"
+                problems.append(_problem(events, place, field, message, "not_found"))
+        if len(found) > 1:
+            message = "This is not the external id of the member that `member_id` names"
+            problems.append(_problem(events, place, "external_member_id", message, "conflict"))
+        elif found:
+            members[place] = found.pop()
+    return members, problems
+
+
+async def _known_members(
+    ctx: Context, workspace_id: UUID, events: Events, persons: Persons
+) -> dict[tuple[UUID | None, UUID | str], MemberIds]:
+    """The members that the events name, by their customer and by either id."""
+    if not events:
+        return {}
+    ids = {event.member_id for event in events.values()} - {None}
+    external_ids = {event.external_member_id for event in events.values()} - {None}
+    wanted = select(_members.c.customer_id, _members.c.id, _members.c.external_id).where(
+        _members.c.workspace_id == workspace_id,
+        _members.c.customer_id.in_({persons[place].customer_id for place in events} - {None}),
+        _members.c.deleted_at.is_(None),
+        or_(_members.c.id.in_(ids), _members.c.external_id.in_(external_ids)),
+    )
+    known: dict[tuple[UUID | None, UUID | str], MemberIds] = {}
+    for customer_id, id, external_id in await ctx.unit.execute(wanted):
+        known[customer_id, id] = (id, external_id)
+        if external_id is not None:
+            known[customer_id, external_id] = (id, external_id)
+    return known
+
+
+async def check_shares(ctx: Context, workspace_id: UUID, events: Events) -> list[Problem]:
+    """The problems with the shares that the events name; archived ones have a history too."""
+    named = {event.share_id for event in events.values()} - {None}
+    if not named:
+        return []
+    found = await _ids(
+        ctx, and_(_shares.c.workspace_id == workspace_id, _shares.c.id.in_(named)), _shares.c.id
+    )
+    return [
+        _problem(events, place, "share_id", "There is no such share", "not_found")
+        for place, event in events.items()
+        if event.share_id is not None and event.share_id not in found
+    ]
+
+
+async def find_parents(
+    ctx: Context, workspace_id: UUID, events: Events, batch: Mapping[str, UUID]
+) -> tuple[dict[int, UUID], list[Problem]]:
+    """The parents' ids; `batch` is the ids of the events of the batch by their external ids."""
+    named = {place: event.parent_id for place, event in events.items() if event.parent_id is not None}
+    parents = {place: batch.get(name) or _as_id(name) for place, name in named.items()}
+    stored = {id for place, id in parents.items() if id is not None and named[place] not in batch}
+    found = set(batch.values())
+    if stored:
+        same = and_(_events.c.workspace_id == workspace_id, _events.c.id.in_(stored))
+        found |= await _ids(ctx, same, _events.c.id)
+    message = "There is no such event, and none in this batch has this external id"
+    problems = [
+        _problem(events, place, "parent_id", message, "not_found")
+        for place, id in parents.items()
+        if id not in found
+    ]
+    problems += [
+        _problem(events, place, "parent_id", "An event cannot be among its own ancestors", "cycle")
+        for place in _in_circles(events)
+    ]
+    return {place: id for place, id in parents.items() if id is not None}, problems
+
+
+def _in_circles(events: Events) -> Iterable[int]:
+    """The places of the new events that descend from themselves."""
+    places = {event.external_id: place for place, event in events.items() if event.external_id is not None}
+    above = {place: places[event.parent_id] for place, event in events.items() if event.parent_id in places}
+    done: set[int] = set()
+    for start in above:
+        path: list[int] = []
+        place: int | None = start
+        while place is not None and place not in done:
+            done.add(place)
+            path.append(place)
+            place = above.get(place)
+        if place in path:
+            yield from path[path.index(place) :]
+
+
+async def _ids(ctx: Context, condition: ColumnElement[bool], column: ColumnElement[UUID]) -> set[UUID]:
+    return set((await ctx.unit.execute(select(column).where(condition))).scalars())
+
+
+def _as_id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _problem(events: Events, place: int, field: str, message: str, type: str) -> Problem:
+    sent: Any = getattr(events[place], field)
+    return problem(("data", "events", place, field), message, type, input=str(sent))

@@ -1,0 +1,84 @@
+"""Back-fill: whole histories of file-share sessions, a batch at a time, taken whole or not at all."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from oauth.scopes import Scope
+from resolvers.file_shares.histories import History, insert_sessions, insert_steps
+from resolvers.file_shares.opening import Opening, open_sessions, reported
+from resolvers.operations.access import workspace_for
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import LARGEST_BATCH, requires
+from schema.errors import Invalid, Problem, problem
+from schema.file_share_backfill import (
+    FileShareSessionHistory,
+    FileShareSessionIngest,
+    FileShareSessionIngestResult,
+)
+from storage.clock import now
+from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+
+
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE, largest_body=LARGEST_BATCH)
+async def ingest_file_share_sessions(
+    ctx: Context, data: FileShareSessionIngest
+) -> FileShareSessionIngestResult:
+    """Take whole histories of sessions: the batch or, where one of them is bad, nothing of it.
+
+    A session whose external id is known, or came earlier in the batch, is a duplicate and changes
+    nothing. An external id of a payment or a refund that is known is refused: it is another session's.
+    """
+    workspace_id = await workspace_for(ctx, data.workspace_id)
+    new = await _new_histories(ctx, workspace_id, data.sessions)
+    clock = now()
+    openings = [Opening(history, ("data", "sessions", index)) for index, history in new]
+    rows, problems = await open_sessions(ctx, workspace_id, openings, clock)
+    histories = [History(row, clock) for row in rows]
+    for opening, history, (_, sent) in zip(openings, histories, new, strict=True):
+        history.tell(sent, opening.loc)
+        problems += history.problems
+    if problems:
+        raise _refusal([*problems, *await _check_external_ids(ctx, workspace_id, histories)])
+    taken = await insert_sessions(ctx.unit, histories)
+    # Only now: what another copy of this batch has written is none of its problems.
+    problems = await _check_external_ids(ctx, workspace_id, taken)
+    if problems:
+        raise _refusal(problems)
+    await insert_steps(ctx.unit, taken)
+    return FileShareSessionIngestResult(inserted=len(taken), duplicates=len(data.sessions) - len(taken))
+
+
+async def _new_histories(
+    ctx: Context, workspace_id: UUID, histories: Sequence[FileShareSessionHistory]
+) -> list[tuple[int, FileShareSessionHistory]]:
+    """The histories that are no duplicates, each with its place in the batch."""
+    external_ids = {history.external_id for history in histories}
+    seen = set(await reported(ctx, FileShareSessionRow, workspace_id, external_ids))
+    new = []
+    for index, history in enumerate(histories):
+        if history.external_id not in seen:
+            seen.add(history.external_id)
+            new.append((index, history))
+    return new
+
+
+async def _check_external_ids(
+    ctx: Context, workspace_id: UUID, histories: Sequence[History]
+) -> list[Problem]:
+    """The problems of payments' and refunds' external ids that are taken, each named at its place."""
+    payments = [place for history in histories for place in history.payment_places]
+    refunds = [place for history in histories for place in history.refund_places]
+    problems = []
+    for model, places in ((FileSharePaymentRow, payments), (FileShareRefundRow, refunds)):
+        taken = set(await reported(ctx, model, workspace_id, {external_id for external_id, _ in places}))
+        for external_id, loc in places:
+            if external_id in taken:
+                message = "Another one here has this external id already"
+                problems.append(problem(loc, message, "duplicate", input=external_id))
+            taken.add(external_id)
+    return problems
+
+
+def _refusal(problems: Sequence[Problem]) -> Invalid:
+    """The problems in the order of the batch."""
+    return Invalid(sorted(problems, key=lambda entry: int(entry["loc"][2])))

@@ -1,0 +1,152 @@
+"""File-share sessions about to be made, live or from a back-fill, and what is known by external ids."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import and_, select
+from sqlmodel import SQLModel
+
+from resolvers.file_shares.steps import is_priced
+from resolvers.operations.access import Row
+from resolvers.operations.checks import check_ahead
+from resolvers.operations.context import Context
+from schema.errors import Location, Problem, problem
+from schema.file_share_backfill import FileShareSessionHistory
+from schema.file_share_sessions import FileShareSession, FileShareSessionCreate
+from storage.persons.persons import PersonReference, ResolvedPerson, persons_of
+from storage.rows import table_of
+from storage.tables.shares import ShareRow
+from storage.tables.workspaces import WorkspaceRow
+
+# Databases bound the parameters of a statement.
+_IDS_AT_A_TIME = 5_000
+_FIELDS = ("external_id", "share_id", "price_amount", "price_currency", "file_size_bytes")
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A session as it was sent, at `loc`; it is live if it begins now, else history."""
+
+    data: FileShareSessionCreate | FileShareSessionHistory
+    loc: Location
+
+    @property
+    def is_live(self) -> bool:
+        return self.data.created_at is None
+
+
+def session_of(row: Row) -> FileShareSession:
+    return FileShareSession.model_validate(row)
+
+
+async def open_sessions(
+    ctx: Context, workspace_id: UUID, openings: Sequence[Opening], clock: datetime
+) -> tuple[list[Row], list[Problem]]:
+    """The rows of sessions that begin, not yet inserted, and the problems of all of them.
+
+    The number of statements does not depend on the number of sessions. `clock` is now.
+    """
+    references = [
+        PersonReference(opening.data.customer_id, opening.data.external_customer_id) for opening in openings
+    ]
+    persons = await persons_of(ctx.unit, ctx.services.database, workspace_id, references)
+    shares = await _shares(ctx, workspace_id, {opening.data.share_id for opening in openings})
+    currency = await _currency_of(ctx, workspace_id)
+    rows, problems = [], []
+    for opening, person in zip(openings, persons, strict=True):
+        row = _row_of(workspace_id, opening.data, person, currency, clock)
+        rows.append(row)
+        problems += check_ahead(row["created_at"], clock, (*opening.loc, "created_at"))
+        problems += _check_person(opening, person)
+        problems += _check_share(opening, row, shares)
+    return rows, problems
+
+
+async def reported(
+    ctx: Context, model: type[SQLModel], workspace_id: UUID, external_ids: Iterable[str]
+) -> dict[str, Row]:
+    """The rows that the workspace has already reported under these external ids."""
+    table, ordered = table_of(model), sorted(external_ids)
+    found: dict[str, Row] = {}
+    for start in range(0, len(ordered), _IDS_AT_A_TIME):
+        named = table.c.external_id.in_(ordered[start : start + _IDS_AT_A_TIME])
+        wanted = select(table).where(table.c.workspace_id == workspace_id, named)
+        rows = (await ctx.unit.execute(wanted)).mappings()
+        found |= {row["external_id"]: dict(row) for row in rows}
+    return found
+
+
+async def find_reported(
+    ctx: Context, model: type[SQLModel], workspace_id: UUID, external_id: str | None
+) -> Row | None:
+    """The row of one external id; the answer to a repeat, whose status this sets to 200."""
+    if external_id is None:
+        return None
+    found = (await reported(ctx, model, workspace_id, [external_id])).get(external_id)
+    if found is not None:
+        ctx.outcome.status = 200
+    return found
+
+
+def _row_of(
+    workspace_id: UUID,
+    data: FileShareSessionCreate | FileShareSessionHistory,
+    person: ResolvedPerson,
+    currency: str,
+    clock: datetime,
+) -> Row:
+    row: dict[str, Any] = {name: getattr(data, name) for name in _FIELDS}
+    if is_priced(row) and row["price_currency"] is None:
+        row["price_currency"] = currency
+    return {
+        **row,
+        "workspace_id": workspace_id,
+        "id": uuid4(),
+        "created_at": clock if data.created_at is None else data.created_at,
+        "customer_id": person.customer_id,
+        "external_customer_id": person.external_customer_id,
+        "person": person.person,
+    }
+
+
+async def _shares(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> dict[UUID, bool]:
+    """Which of these shares there are, and whether they are archived."""
+    table, named = table_of(ShareRow), ids - {None}
+    if not named:
+        return {}
+    theirs = and_(table.c.workspace_id == workspace_id, table.c.id.in_(named))
+    found = await ctx.unit.execute(select(table.c.id, table.c.is_archived).where(theirs))
+    return {row.id: row.is_archived for row in found}
+
+
+async def _currency_of(ctx: Context, workspace_id: UUID) -> str:
+    table = table_of(WorkspaceRow)
+    wanted = select(table.c.default_presentment_currency).where(table.c.id == workspace_id)
+    currency: str = (await ctx.unit.execute(wanted)).scalar_one()
+    return currency
+
+
+def _check_person(opening: Opening, person: ResolvedPerson) -> list[Problem]:
+    if person.unknown_customer:
+        sent = str(opening.data.customer_id)
+        message = "There is no such customer"
+        return [problem((*opening.loc, "customer_id"), message, "not_found", input=sent)]
+    if person.conflict:
+        message = "customer_id and external_customer_id name two people"
+        sent = str(opening.data.external_customer_id)
+        return [problem((*opening.loc, "external_customer_id"), message, "conflict", input=sent)]
+    return []
+
+
+def _check_share(opening: Opening, row: Row, shares: dict[UUID, bool]) -> list[Problem]:
+    id, loc = opening.data.share_id, (*opening.loc, "share_id")
+    if id is None:
+        return []
+    if id not in shares:
+        return [problem(loc, "There is no such share", "not_found", input=str(id))]
+    if shares[id] and opening.is_live and is_priced(row):
+        return [problem(loc, "The share is archived: it cannot be purchased", "archived", input=str(id))]
+    return []

@@ -1,0 +1,100 @@
+"""What can be done with payments for file-share sessions."""
+
+from uuid import UUID
+
+from sqlalchemy import select
+
+from oauth.scopes import Scope
+from resolvers.file_shares.opening import find_reported
+from resolvers.file_shares.payment_mails import mail_payment
+from resolvers.file_shares.steps import check_moment, check_refund, pay, refund, refunded
+from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from schema.errors import Invalid, problem
+from schema.file_share_payments import FileSharePayment, FileSharePaymentCreate, FileShareRefundCreate
+from storage.clock import now
+from storage.metrics.facts import record_facts
+from storage.rows import Values, insert_row, table_of, update_row
+from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+
+_refunds = table_of(FileShareRefundRow)
+
+
+@requires(Scope.FILE_SHARE_SESSIONS_READ)
+async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
+    """One payment for a file-share session, with its refunds."""
+    payment = await get_visible(ctx, FileSharePaymentRow, id=id)
+    wanted = (
+        select(_refunds)
+        .where(_refunds.c.workspace_id == payment["workspace_id"], _refunds.c.file_share_payment_id == id)
+        .order_by(_refunds.c.at, _refunds.c.id)
+    )
+    async with ctx.read() as connection:
+        refunds = [dict(row) for row in (await connection.execute(wanted)).mappings()]
+    return FileSharePayment.model_validate({**payment, "refunds": refunds})
+
+
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, makes_child=True)
+async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -> FileSharePayment:
+    """Report a payment for a session, which may have ended; the first one converts a priced session.
+
+    With an external id that is known the payment that has it is given (200) and nothing changes. The
+    customer and the workspace's members get a mail, as the workspace's settings say, unless `at` is more
+    than an hour ago.
+    """
+    session = await get_for_update(ctx, FileShareSessionRow, id=id)
+    workspace_id = session["workspace_id"]
+    known = await find_reported(ctx, FileSharePaymentRow, workspace_id, data.external_id)
+    if known is not None:
+        return await get_file_share_payment(ctx, known["id"])
+    clock = now()
+    at = data.at or max(clock, session["created_at"])
+    problems = check_moment(session, at, clock, ("data", "at"))
+    if problems:
+        raise Invalid(problems)
+    values = data.model_dump() | {"workspace_id": workspace_id, "file_share_session_id": id, "at": at}
+    payment = await insert_row(ctx.unit, FileSharePaymentRow, **values)
+    step = pay(session, payment)
+    await update_row(ctx.unit, FileShareSessionRow, session, **step.changes)
+    await record_facts(ctx.unit, step.facts)
+    await mail_payment(ctx, session, payment)
+    return FileSharePayment.model_validate({**payment, "refunds": []})
+
+
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment)
+async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) -> FileSharePayment:
+    """Report that a payment was given back, or a part of it; gives the payment.
+
+    With an external id that is known nothing changes, and the payment of that refund is given.
+    """
+    paid = await get_visible(ctx, FileSharePaymentRow, id=id)
+    session = await get_for_update(ctx, FileShareSessionRow, id=paid["file_share_session_id"])
+    # Under the session's lock nobody else refunds it.
+    payment = await get_visible(ctx, FileSharePaymentRow, id=id)
+    known = await find_reported(ctx, FileShareRefundRow, payment["workspace_id"], data.external_id)
+    if known is not None:
+        return await get_file_share_payment(ctx, known["file_share_payment_id"])
+    given_back = _checked(session, payment, data)
+    await insert_row(ctx.unit, FileShareRefundRow, **given_back)
+    await update_row(ctx.unit, FileSharePaymentRow, payment, **refunded(payment, given_back))
+    await record_facts(ctx.unit, refund(session, payment, given_back).facts)
+    return await get_file_share_payment(ctx, id)
+
+
+def _checked(session: Row, payment: Row, data: FileShareRefundCreate) -> Values:
+    """The refund's row. Raises `Invalid`."""
+    clock, left = now(), payment["amount"] - payment["refunded_amount"]
+    given_back = data.model_dump() | {
+        "workspace_id": payment["workspace_id"],
+        "file_share_payment_id": payment["id"],
+        "amount": left if data.amount is None else data.amount,
+        "at": data.at or max(clock, session["created_at"]),
+    }
+    problems = check_moment(session, given_back["at"], clock, ("data", "at"))
+    problems += check_refund(payment, given_back, ("data",))
+    if data.amount is None and not left:
+        problems.append(problem(("data", "amount"), "Nothing is left of the payment", "exceeded"))
+    if problems:
+        raise Invalid(problems)
+    return given_back

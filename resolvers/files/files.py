@@ -1,0 +1,255 @@
+"""What can be done with files."""
+
+from base64 import b64decode
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from urllib.parse import quote
+from uuid import UUID, uuid4
+
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.files.clean_up import discard_files, remove_content
+from resolvers.files.quota import end_upload, take_room
+from resolvers.files.uploads import (
+    IMAGE_SERVICES,
+    URL_LIFE,
+    begin_upload,
+    check_new_file,
+    complete_upload,
+    describe_upload,
+    part_values,
+    store_failures,
+)
+from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import LARGEST_BATCH, requires
+from resolvers.operations.lists import Listing, any_of, contains, list_page
+from schema.errors import Failure, Invalid, NotFound, problem
+from schema.files import File, FileCreate, FileQuery
+from schema.pages import Page
+from schema.uploads import FileDownload, FileUpload, FileUploadCompletion
+from storage.clock import now
+from storage.objects.interface import StoredObject
+from storage.objects.names import object_path, readable_size, safe_name
+from storage.rows import insert_row, insert_rows, key_of, table_of, update_row, update_rows
+from storage.tables.files import FilePartRow, FileRow
+from storage.tables.shares import ShareMediaRow, ShareRow
+
+MEDIA_PATH = "/media"
+# 10,000 parts, each with its SHA-256, take 1.5 MB.
+LARGEST_PLAN = 2 * 1024 * 1024
+
+_table, _medias, _shares = table_of(FileRow), table_of(ShareMediaRow), table_of(ShareRow)
+LISTING = Listing(
+    FileRow,
+    {"created_at": _table.c.created_at, "name": _table.c.name_folded, "size": _table.c.size},
+    default=("-created_at",),
+)
+
+
+@requires(Scope.FILES_READ)
+async def list_files(ctx: Context, filters: FileQuery) -> Page[File]:
+    """Files of all kinds, page by page, newest first unless sorted otherwise."""
+    await check_workspaces(ctx, filters.workspace_id)
+    conditions: list[ColumnElement[bool]] = [
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.id, filters.ids),
+        *any_of(_table.c.service, None if filters.service is None else [filters.service]),
+        *contains(_table.c.name_folded, filters.name),
+    ]
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[File]:
+        return [file_of(ctx, row) for row in rows]
+
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
+
+
+async def with_upload(ctx: Context, file: File) -> File:
+    """The file with what is left of its upload, which the store tells once no transaction is open."""
+    if file.is_uploaded or not ctx.wants("upload"):
+        return file
+    row = await get_visible(ctx, FileRow, id=file.id)
+    return file_of(ctx, row, None if row["is_uploaded"] else await describe_upload(ctx, row))
+
+
+async def with_new_upload(ctx: Context, file: File) -> File:
+    """The same for a file just made, of which nothing can have arrived, unless this is a retry's answer."""
+    if ctx.outcome.replayed:
+        return await with_upload(ctx, file)
+    row = await get_visible(ctx, FileRow, id=file.id)
+    return file_of(ctx, row, await describe_upload(ctx, row, is_new=True))
+
+
+@requires(Scope.FILES_READ, finish=with_upload)
+async def get_file(ctx: Context, id: UUID) -> File:
+    """One file. While its upload is unfinished: which parts arrived, and new addresses for the others."""
+    return file_of(ctx, await get_visible(ctx, FileRow, id=id))
+
+
+@requires(Scope.FILES_READ)
+async def get_file_download(ctx: Context, id: UUID) -> FileDownload:
+    """An address that gives the file's content for an hour, to be saved under the file's name."""
+    row = await get_visible(ctx, FileRow, id=id)
+    if not row["is_uploaded"]:
+        raise Invalid([problem(("id",), "The file is not fully uploaded", "upload", input=str(id))])
+    with store_failures():
+        signed = await ctx.services.objects.sign_download(
+            row["path"], row["name"], row["mime_type"], URL_LIFE, attachment=True
+        )
+    return FileDownload.model_validate(
+        {"url": signed.url, "headers": signed.headers, "expires_at": signed.expires_at}
+    )
+
+
+@asynccontextmanager
+async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[Row]:
+    """Begin the store's upload; yields what the file's row has to remember of it.
+
+    Where a kill comes before that row is committed, nobody was told of an address for a part: what is left
+    is an empty upload, which the clean-up drops.
+    """
+    workspace_id = await workspace_for(ctx, data.workspace_id)
+    check_new_file(ctx, data)
+    id, name = uuid4(), safe_name(data.name)
+    path = object_path(data.service, workspace_id, id, name)
+    upload_id = await begin_upload(ctx, path, data.mime_type, part_values(data))
+    begun = {"workspace_id": workspace_id, "id": id, "name": name, "path": path, "upload_id": upload_id}
+    try:
+        yield begun
+    except Failure:
+        await remove_content(ctx.services.objects, begun)
+        raise
+    if ctx.outcome.replayed:
+        await remove_content(ctx.services.objects, begun)
+
+
+@requires(
+    Scope.FILES_WRITE,
+    gives=get_file,
+    prepare=begun_upload,
+    finish=with_new_upload,
+    largest_body=LARGEST_PLAN,
+)
+async def create_file(ctx: Context, data: FileCreate) -> File:
+    """Begin a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
+    await take_room(ctx, ctx.prepared["workspace_id"], data.size)
+    row = await insert_row(
+        ctx.unit,
+        FileRow,
+        checksum_sha256_hex=_hex(data.checksum_sha256_base64),
+        **data.model_dump(include={"service", "mime_type", "size", "version", "checksum_sha256_base64"}),
+        **ctx.prepared,
+    )
+    owner = {"workspace_id": row["workspace_id"], "file_id": row["id"]}
+    await insert_rows(ctx.unit, FilePartRow, [{**owner, **part} for part in part_values(data)])
+    return file_of(ctx, row)
+
+
+@asynccontextmanager
+async def joined_upload(
+    ctx: Context, id: UUID, data: FileUploadCompletion
+) -> AsyncIterator[StoredObject | None]:
+    """Have the store join the parts; yields the object, or None where the file is finished already.
+
+    Where a kill comes before the row says so, the same completion can be repeated.
+    """
+    row = await get_visible(ctx, FileRow, id=id)
+    if ctx.precondition is not None:
+        await ctx.precondition()
+    wanted = {"id": row["upload_id"], "path": row["path"]}
+    strangers = [name for name, value in wanted.items() if getattr(data, name) != value]
+    if strangers:
+        message = "This is not the {} of this file's upload"
+        raise Invalid(problem(("data", name), message.format(name), "upload") for name in strangers)
+    try:
+        yield None if row["is_uploaded"] else await complete_upload(ctx, row, data.parts)
+    except Failure:
+        if not await _is_gone(ctx, row):
+            raise
+        # Deleted meanwhile: the object may have come after its removal.
+        await remove_content(ctx.services.objects, row)
+        raise NotFound("There is no such file.") from None
+
+
+@requires(Scope.FILES_WRITE, gives=get_file, prepare=joined_upload, largest_body=LARGEST_BATCH)
+async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletion) -> File:
+    """Finish an upload with all its parts; of a file that is finished already nothing changes."""
+    row = await get_for_update(ctx, FileRow, id=id)
+    if row["is_uploaded"]:
+        return file_of(ctx, row)
+    await end_upload(ctx.unit, row["workspace_id"])
+    stored: StoredObject = ctx.prepared
+    checksum = stored.checksum_sha256_base64 or row["checksum_sha256_base64"]
+    row = await update_row(
+        ctx.unit,
+        FileRow,
+        row,
+        is_uploaded=True,
+        last_modified_at=now(),
+        storage_version=stored.version,
+        checksum_etag=stored.etag,
+        checksum_sha256_base64=checksum,
+        checksum_sha256_hex=_hex(checksum),
+    )
+    return file_of(ctx, row)
+
+
+@requires(Scope.FILES_WRITE)
+async def delete_file(ctx: Context, id: UUID) -> UUID:
+    """Delete a file and its content, and take it off its shares."""
+    row = await get_visible(ctx, FileRow, id=id)
+    # The shares before the file: a change of a share locks them in this order too.
+    listing = (_medias.c.workspace_id == row["workspace_id"], _medias.c.file_id == id)
+    having_it = _shares.c.id.in_(select(_medias.c.share_id).where(*listing))
+    own = (_shares.c.workspace_id == row["workspace_id"]) & having_it
+    await ctx.unit.execute(select(_shares.c.id).where(own).order_by(_shares.c.id).with_for_update())
+    row = await get_for_update(ctx, FileRow, id=id)
+    await update_rows(ctx.unit, ShareRow, own)
+    await discard_files(ctx.unit, [row])
+
+    async def remove() -> None:
+        await remove_content(ctx.services.objects, row)
+
+    ctx.afterwards.append(remove)
+    return id
+
+
+def file_of(ctx: Context, row: Row, upload: FileUpload | None = None) -> File:
+    """The file of a row; images that anyone may see have a public address."""
+    public_url = None
+    if row["service"] in IMAGE_SERVICES:
+        public_url = f"{ctx.services.auth_url}{MEDIA_PATH}/{quote(row['path'])}"
+    derived = {
+        "size_readable": readable_size(row["size"]),
+        "public_url": public_url,
+        "upload": upload,
+    }
+    return File.model_validate({**row, **derived})
+
+
+async def find_public_file(ctx: Context, path: str) -> Row:
+    """The row of the uploaded image at this path, which anyone may see. Raises `NotFound`."""
+    try:
+        service, workspace_id, file_id, _ = path.split("/")
+        key = {"workspace_id": UUID(workspace_id), "id": UUID(file_id)}
+    except ValueError:
+        service, key = "", {}
+    if service in IMAGE_SERVICES:
+        wanted = key_of(FileRow, key) & (_table.c.path == path) & _table.c.is_uploaded.is_(True)
+        async with ctx.read() as connection:
+            found = (await connection.execute(select(_table).where(wanted))).mappings().first()
+        if found is not None:
+            return dict(found)
+    raise NotFound("There is no such public file.")
+
+
+async def _is_gone(ctx: Context, row: Row) -> bool:
+    async with ctx.read() as connection:
+        found = await connection.execute(select(_table.c.id).where(key_of(FileRow, row)))
+        return found.first() is None
+
+
+def _hex(checksum_base64: str | None) -> str | None:
+    return None if checksum_base64 is None else b64decode(checksum_base64).hex()

@@ -1,0 +1,119 @@
+"""How much each workspace stores and how many uploads it has open: counted as files come and go."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from resolvers.operations.access import Row
+from resolvers.operations.context import Context, Quota
+from schema.errors import Invalid, problem
+from storage.dialects.upsert import upsert
+from storage.objects.names import readable_size
+from storage.rows import Values, table_of
+from storage.tables.files import StorageUsageRow
+
+_usage = table_of(StorageUsageRow)
+
+
+async def take_room(ctx: Context, workspace_id: UUID, size: int) -> None:
+    """Count a file of `size` bytes and its upload. Raises `Invalid` where they are over the quota.
+
+    The row is compared and changed by one statement, so that files made at the same time cannot share room.
+    """
+    quota = ctx.services.quota
+    taking = (
+        update(_usage)
+        .where(
+            _usage.c.workspace_id == workspace_id,
+            _fits(_usage.c.stored_bytes + size, _usage.c.storage_quota, quota.stored_bytes),
+            _fits(_usage.c.open_uploads + 1, _usage.c.open_upload_quota, quota.open_uploads),
+        )
+        .values(stored_bytes=_usage.c.stored_bytes + size, open_uploads=_usage.c.open_uploads + 1)
+    )
+    if (await ctx.unit.execute(taking)).rowcount:
+        return
+    await _begin(ctx.unit, workspace_id)
+    # The row is locked, so that the problems are those of what the statement compares.
+    usage = await usage_of(ctx.unit, workspace_id, quota, for_update=True)
+    if (await ctx.unit.execute(taking)).rowcount:
+        return
+    raise Invalid(_problems(usage, size))
+
+
+async def end_upload(connection: AsyncConnection, workspace_id: UUID) -> None:
+    """An upload of the workspace is complete; its bytes stay counted."""
+    await _change(connection, workspace_id, 0, 1)
+
+
+async def give_room_back(connection: AsyncConnection, files: Iterable[Row]) -> None:
+    """Take deleted files out of the count, workspace by workspace in one order."""
+    left: dict[UUID, tuple[int, int]] = {}
+    for file in files:
+        size, uploads = left.get(file["workspace_id"], (0, 0))
+        left[file["workspace_id"]] = (size + file["size"], uploads + (not file["is_uploaded"]))
+    for workspace_id, (size, uploads) in sorted(left.items()):
+        await _change(connection, workspace_id, size, uploads)
+
+
+async def usage_of(
+    connection: AsyncConnection, workspace_id: UUID, quota: Quota, *, for_update: bool = False
+) -> Values:
+    """`stored_bytes` and `open_uploads` with the quota of each, 0 where there is none."""
+    wanted = select(
+        _usage.c.stored_bytes,
+        _usage.c.open_uploads,
+        func.coalesce(_usage.c.storage_quota, quota.stored_bytes).label("storage_quota"),
+        func.coalesce(_usage.c.open_upload_quota, quota.open_uploads).label("open_upload_quota"),
+    ).where(_usage.c.workspace_id == workspace_id)
+    if for_update:
+        wanted = wanted.with_for_update()
+    row = (await connection.execute(wanted)).mappings().first()
+    if row is not None:
+        return dict(row)
+    unused = {"stored_bytes": 0, "open_uploads": 0}
+    return unused | {"storage_quota": quota.stored_bytes, "open_upload_quota": quota.open_uploads}
+
+
+async def set_quota(connection: AsyncConnection, workspace_id: UUID, **quota: int) -> None:
+    """Give a workspace a `storage_quota` or an `open_upload_quota` of its own, 0 for none."""
+    await _begin(connection, workspace_id)
+    await connection.execute(update(_usage).where(_usage.c.workspace_id == workspace_id).values(**quota))
+
+
+async def _begin(connection: AsyncConnection, workspace_id: UUID) -> None:
+    beginning = upsert(connection.dialect.name, _usage).values(
+        workspace_id=workspace_id, stored_bytes=0, open_uploads=0
+    )
+    await connection.execute(beginning.on_conflict_do_nothing())
+
+
+async def _change(connection: AsyncConnection, workspace_id: UUID, size: int, uploads: int) -> None:
+    await connection.execute(
+        update(_usage)
+        .where(_usage.c.workspace_id == workspace_id)
+        .values(stored_bytes=_usage.c.stored_bytes - size, open_uploads=_usage.c.open_uploads - uploads)
+    )
+
+
+def _fits(amount: ColumnElement[int], own: ColumnElement[Any], default: int) -> ColumnElement[bool]:
+    quota = func.coalesce(own, default)
+    return or_(quota == 0, amount <= quota)
+
+
+def _problems(usage: Values, size: int) -> Iterable[dict[str, Any]]:
+    stored, quota = usage["stored_bytes"], usage["storage_quota"]
+    uploads, most = usage["open_uploads"], usage["open_upload_quota"]
+    if quota and stored + size > quota:
+        message = (
+            f"The workspace stores {readable_size(stored)} ({stored} bytes) of at most "
+            f"{readable_size(quota)} ({quota} bytes): delete files, or ask the operator for more"
+        )
+        yield problem(("data", "size"), message, "storage_quota", input=size)
+    if most and uploads >= most:
+        message = (
+            f"The workspace has {uploads} open uploads of at most {most}: complete them or delete their files"
+        )
+        yield problem(("data", "upload"), message, "open_upload_quota")

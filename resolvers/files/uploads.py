@@ -1,0 +1,262 @@
+"""Uploads of files: the plan of parts, what has arrived of it, and its completion."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import select
+
+from resolvers.operations.access import Row
+from resolvers.operations.context import Context
+from schema.errors import Invalid, Problem, Unavailable, problem
+from schema.files import FileCreate
+from schema.uploads import (
+    LARGEST_PART,
+    SMALLEST_PART,
+    CompletedPart,
+    FilePartCreate,
+    FileUpload,
+    FileUploadPart,
+)
+from storage.enums import FileService
+from storage.objects.images import HEAD_BYTES, IMAGE_TYPES, begins_as, is_image_type
+from storage.objects.interface import (
+    PartFault,
+    PartProblem,
+    PartReference,
+    PartsRefused,
+    StoredObject,
+    StoreUnavailable,
+    UploadUnknown,
+)
+from storage.objects.parts import part_problems
+from storage.rows import table_of
+from storage.tables.files import FilePartRow
+
+URL_LIFE = timedelta(hours=1)
+IMAGE_SERVICES = frozenset({FileService.PRODUCT_MEDIA, FileService.WORKSPACE_AVATAR})
+
+_RETRY_AFTER_SECONDS = 5
+_NAMED_PARTS = 10
+_SIGNED_AT_A_TIME = 50
+_FIELD_AT_FAULT = {
+    PartFault.missing: "number",
+    PartFault.repeated: "number",
+    PartFault.size: "number",
+    PartFault.etag: "checksum_etag",
+    PartFault.checksum: "checksum_sha256_base64",
+}
+_parts = table_of(FilePartRow)
+
+
+@contextmanager
+def store_failures() -> Iterator[None]:
+    """Raises `Unavailable` where the object store raises `StoreUnavailable`."""
+    try:
+        yield
+    except StoreUnavailable as error:
+        headers = {"Retry-After": str(_RETRY_AFTER_SECONDS)}
+        raise Unavailable(f"Files cannot be kept or read just now: {error}.", headers) from error
+
+
+def check_new_file(ctx: Context, data: FileCreate) -> None:
+    """Raises `Invalid` with every rule that the file and the plan of its parts break."""
+    problems = list(_plan_problems(data.size, data.upload.parts))
+    limit = ctx.services.size_limits[data.service]
+    if data.size > limit:
+        message = f"A {data.service} file has at most {limit} bytes"
+        problems.append(problem(("data", "size"), message, "less_than_equal", input=data.size))
+    if data.service in IMAGE_SERVICES and not is_image_type(data.mime_type):
+        message = f"A {data.service} file is an image: {', '.join(IMAGE_TYPES)}"
+        problems.append(problem(("data", "mime_type"), message, "mime_type", input=data.mime_type))
+    if len(data.upload.parts) == 1 and data.checksum_sha256_base64 is not None:
+        stated = data.upload.parts[0].checksum_sha256_base64
+        if stated not in {None, data.checksum_sha256_base64}:
+            loc = ("data", "upload", "parts", 0, "checksum_sha256_base64")
+            problems.append(problem(loc, "The only part has the file's SHA-256", "checksum", input=stated))
+    if problems:
+        raise Invalid(problems)
+
+
+def part_values(data: FileCreate) -> list[dict[str, Any]]:
+    """The parts as they are kept; an only part is checked against the file's SHA-256 too."""
+    parts = [part.model_dump() for part in data.upload.parts]
+    if len(parts) == 1:
+        parts[0]["checksum_sha256_base64"] = data.checksum_sha256_base64 or parts[0]["checksum_sha256_base64"]
+    return parts
+
+
+async def begin_upload(ctx: Context, path: str, mime_type: str, parts: Sequence[Row]) -> str:
+    """Open the store's upload and give its id."""
+    checksums = all(part["checksum_sha256_base64"] is not None for part in parts)
+    with store_failures():
+        return await ctx.services.objects.begin(path, mime_type, checksums=checksums)
+
+
+async def declared_parts(ctx: Context, file: Row) -> list[Row]:
+    """The parts of the file's plan, by number."""
+    own = (_parts.c.workspace_id == file["workspace_id"], _parts.c.file_id == file["id"])
+    wanted = select(_parts).where(*own).order_by(_parts.c.number)
+    async with ctx.read() as connection:
+        return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+
+
+async def describe_upload(ctx: Context, file: Row, *, is_new: bool = False) -> FileUpload:
+    """What has arrived of an unfinished upload, and new addresses for the rest; of a new one all is left.
+
+    There are no addresses when the store has joined the parts already but the file is not marked: only
+    the completion can be repeated then.
+    """
+    declared = await declared_parts(ctx, file)
+    with store_failures():
+        try:
+            upload = (file["upload_id"], file["path"])
+            arrived = [] if is_new else await ctx.services.objects.list_parts(*upload)
+        except UploadUnknown:
+            parts = [_described(row, None) for row in declared]
+        else:
+            etags = {part.number: part.etag for part in arrived}
+            parts = []
+            for row in declared:
+                etag = etags.get(row["number"])
+                parts.append(await _addressed(ctx, file, row) if etag is None else _described(row, etag))
+                if len(parts) % _SIGNED_AT_A_TIME == 0:
+                    await asyncio.sleep(0)  # 10,000 addresses take seconds; other requests come in between
+    return FileUpload(id=file["upload_id"], path=file["path"], parts=parts)
+
+
+async def complete_upload(ctx: Context, file: Row, sent: Sequence[CompletedPart]) -> StoredObject:
+    """Join the parts. Raises `Invalid` with every fault at its place, after which the upload can go on.
+
+    Where a kill came between this and the commit, the same parts give the same object again.
+    """
+    objects, upload = ctx.services.objects, (file["upload_id"], file["path"])
+    declared = {part["number"]: part for part in await declared_parts(ctx, file)}
+    problems = list(_mention_problems(sent, declared))
+    indexes = {part.number: index for index, part in reversed(list(enumerate(sent)))}
+    references = [
+        _reference(sent[index], declared[number]) for number, index in indexes.items() if number in declared
+    ]
+    with store_failures():
+        try:
+            if problems:
+                found = await objects.list_parts(*upload) if references else []
+                raise PartsRefused(part_problems(references, found) if references else [])
+            stored = await objects.complete(*upload, references)
+        except PartsRefused as refused:
+            problems += [_located(fault, sent, indexes) for fault in refused.problems]
+            raise Invalid(problems) from None
+        except UploadUnknown:
+            message = "This upload has ended, and not with these parts: delete the file and make it again"
+            raise Invalid([*problems, problem(("data", "id"), message, "upload")]) from None
+        if file["service"] in IMAGE_SERVICES:
+            await _check_image(ctx, file)
+    return stored
+
+
+async def _check_image(ctx: Context, file: Row) -> None:
+    head = await ctx.services.objects.read_start(file["path"], HEAD_BYTES)
+    if not begins_as(file["mime_type"], head):
+        await ctx.services.objects.delete(file["path"])
+        message = f"The content is not {file['mime_type']} as declared: delete the file and make it again"
+        raise Invalid([problem(("data", "parts"), message, "mime_type")])
+
+
+def _plan_problems(size: int, parts: Sequence[FilePartCreate]) -> Iterable[Problem]:
+    """The parts, in order of their numbers, have to follow one another from 0 to `size`."""
+    ordered = sorted(enumerate(parts), key=lambda entry: entry[1].number)
+    reached = 0
+    for number, (index, part) in enumerate(ordered, 1):
+        loc, is_last = ("data", "upload", "parts", index), number == len(parts)
+        if part.number != number:
+            message = f"Parts are numbered from 1 without gaps or repeats: this would be part {number}"
+            yield problem((*loc, "number"), message, "part_number", input=part.number)
+        if part.chunk_start != reached:
+            message = f"The part should start at {reached}, where the one before it ends"
+            yield problem((*loc, "chunk_start"), message, "part_start", input=part.chunk_start)
+        if part.chunk_end <= part.chunk_start:
+            message = "The part should end after it starts"
+            yield problem((*loc, "chunk_end"), message, "part_end", input=part.chunk_end)
+        elif is_last and part.chunk_end != size:
+            message = f"The last part should end at {size}, the file's size"
+            yield problem((*loc, "chunk_end"), message, "part_end", input=part.chunk_end)
+        elif part.chunk_end - part.chunk_start > LARGEST_PART:
+            message = f"A part has at most {LARGEST_PART} bytes"
+            yield problem((*loc, "chunk_end"), message, "part_size", input=part.chunk_end)
+        elif not is_last and part.chunk_end - part.chunk_start < SMALLEST_PART:
+            message = f"Every part but the last has {SMALLEST_PART} bytes or more"
+            yield problem((*loc, "chunk_end"), message, "part_size", input=part.chunk_end)
+        reached = part.chunk_end
+    declared = [part.checksum_sha256_base64 is not None for part in parts]
+    if any(declared) and not all(declared):
+        place = ("data", "upload", "parts", declared.index(False), "checksum_sha256_base64")
+        yield problem(place, "Declare the SHA-256 of every part or of none", "missing")
+
+
+def _mention_problems(sent: Sequence[CompletedPart], declared: dict[int, Row]) -> Iterable[Problem]:
+    seen: set[int] = set()
+    for index, part in enumerate(sent):
+        loc = ("data", "parts", index, "number")
+        if part.number not in declared:
+            yield problem(loc, "The upload has no such part", "not_found", input=part.number)
+        elif part.number in seen:
+            yield problem(loc, "This part is named more than once", PartFault.repeated, input=part.number)
+        elif _contradicts(part, declared[part.number]):
+            place, sha256 = (*loc[:-1], "checksum_sha256_base64"), part.checksum_sha256_base64
+            yield problem(
+                place, "The part was declared with another SHA-256", PartFault.checksum, input=sha256
+            )
+        seen.add(part.number)
+    missing = [str(number) for number in declared if number not in seen]
+    if missing:
+        yield problem(("data", "parts"), _say_missing(missing), PartFault.missing)
+
+
+def _say_missing(numbers: list[str]) -> str:
+    if len(numbers) == 1:
+        return f"Part {numbers[0]} is missing"
+    more = len(numbers) - _NAMED_PARTS
+    named, last = (numbers[:_NAMED_PARTS], f"{more} more") if more > 0 else (numbers[:-1], numbers[-1])
+    return f"Parts {', '.join(named)} and {last} are missing"
+
+
+def _reference(sent: CompletedPart, declared: Row) -> PartReference:
+    return PartReference(
+        number=sent.number,
+        size=declared["chunk_end"] - declared["chunk_start"],
+        etag=sent.checksum_etag,
+        checksum_sha256_base64=declared["checksum_sha256_base64"] or sent.checksum_sha256_base64,
+    )
+
+
+def _contradicts(sent: CompletedPart, declared: Row) -> bool:
+    checksums = {sent.checksum_sha256_base64, declared["checksum_sha256_base64"]} - {None}
+    return len(checksums) > 1
+
+
+def _located(fault: PartProblem, sent: Sequence[CompletedPart], indexes: dict[int, int]) -> Problem:
+    index, field = indexes[fault.number], _FIELD_AT_FAULT[fault.fault]
+    message = fault.message[:1].upper() + fault.message[1:]
+    loc = ("data", "parts", index, field)
+    return problem(loc, message, fault.fault, input=getattr(sent[index], field))
+
+
+def _described(declared: Row, etag: str | None) -> FileUploadPart:
+    return FileUploadPart.model_validate(
+        {**declared, "checksum_etag": etag, "url": None, "headers": None, "expires_at": None}
+    )
+
+
+async def _addressed(ctx: Context, file: Row, declared: Row) -> FileUploadPart:
+    signed = await ctx.services.objects.sign_part(
+        file["upload_id"],
+        file["path"],
+        declared["number"],
+        declared["chunk_end"] - declared["chunk_start"],
+        checksum_sha256_base64=declared["checksum_sha256_base64"],
+        expires_in=URL_LIFE,
+    )
+    request = {"url": signed.url, "headers": signed.headers, "expires_at": signed.expires_at}
+    return FileUploadPart.model_validate({**declared, "checksum_etag": None, **request})

@@ -1,0 +1,184 @@
+"""`/graphql`: GraphQL over HTTP, and the explorer for those who come with a browser."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import strawberry
+import structlog
+from graphql import FieldNode, GraphQLError
+from starlette.requests import Request
+from starlette.responses import Response
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.types.graphql import OperationType
+
+from resolvers.graph.extension import SIZE
+from resolvers.graph.loaders import make_load
+from resolvers.graph.root import exposed
+from resolvers.operations.admission import admit, largest_body
+from resolvers.operations.bodies import parse_json, read_body
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import LARGEST_BODY
+from schema.errors import (
+    MOST_PROBLEMS,
+    Failure,
+    Internal,
+    Invalid,
+    MethodNotAllowed,
+    RateLimited,
+    TooLarge,
+    Unauthorized,
+    problem,
+)
+
+log = structlog.get_logger()
+
+MOST_ERRORS = 100
+MOST_LOCATIONS = 10
+_QUERIES = {OperationType.QUERY}
+_ALL = {OperationType.QUERY, OperationType.MUTATION}
+# A failure of the whole document that HTTP has a status for; every other answer is 200.
+_HTTP_FAILURES = (Unauthorized, RateLimited, MethodNotAllowed, TooLarge)
+_OBJECTS = ("variables", "extensions")
+
+
+class GraphQLEndpoint:
+    """Answers POST with a JSON body and GET with query parameters; GET only reads."""
+
+    def __init__(
+        self,
+        schema: strawberry.Schema,
+        make_context: Callable[[Request], Context],
+        explorer: Callable[[], Response],
+    ) -> None:
+        self._schema = schema
+        self._make_context = make_context
+        self._explorer = explorer
+        operations = [place.operation for place in exposed(schema._schema).values()]
+        # Asked at each request, so only those that make a difference.
+        self._batches = [item for item in operations if item.largest_body > LARGEST_BODY]
+
+    async def answer(self, request: Request) -> Response:
+        ctx = self._make_context(request)
+        try:
+            await admit(ctx.caller, [])
+            if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
+                return self._explorer()
+            asked, size = await _read(request, largest_body(ctx.caller, self._batches))
+            result = await self._schema.execute(
+                asked["query"],
+                variable_values=asked.get("variables"),
+                operation_name=asked.get("operationName"),
+                context_value={"ctx": ctx, "outcome": ctx.outcome, "load": make_load(ctx), SIZE: size},
+                allowed_operation_types=_QUERIES if request.method == "GET" else _ALL,
+            )
+            data, errors = result.data, result.errors or []
+        except CannotGetOperationTypeError as error:
+            message = "The document has no operation: send a query or a mutation"
+            if error.operation_name is not None:
+                message = "The document has no operation of this name: correct `operationName`"
+            data, errors = None, [_as_error(Invalid([problem(("operationName",), message, "graphql")]))]
+        except InvalidOperationTypeError as error:
+            data, errors = None, [_as_error(_wrong_type(error))]
+        except Failure as failure:
+            data, errors = None, [_as_error(failure)]
+        return _respond(ctx, data, errors)
+
+
+def _shows_pages(request: Request) -> bool:
+    return "text/html" in request.headers.get("accept", "").lower()
+
+
+def _wrong_type(error: InvalidOperationTypeError) -> Failure:
+    if error.operation_type is OperationType.MUTATION:
+        return MethodNotAllowed("GET takes queries only: send a mutation by POST.", {"Allow": "POST"})
+    return Invalid([problem(("query",), "There are no subscriptions: send a query or a mutation", "graphql")])
+
+
+def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Response:
+    body: dict[str, Any] = {"data": data}
+    status, headers = 200, {}
+    if errors:
+        body["errors"] = [_formatted(ctx, error) for error in errors[:MOST_ERRORS]]
+        _shorten(body["errors"])
+        if len(errors) > MOST_ERRORS:
+            body["extensions"] = {"more": len(errors) - MOST_ERRORS}
+        first = errors[0].original_error
+        if data is None and isinstance(first, _HTTP_FAILURES):
+            status, headers = int(first.status), first.headers
+    if ctx.outcome.replayed:
+        headers = {**headers, "Idempotency-Replayed": "true"}
+    return Response(orjson.dumps(body), status, headers, media_type="application/json")
+
+
+def _shorten(errors: list[dict[str, Any]]) -> None:
+    """Keep 100 problems of the answer, and the first of each error."""
+    left = MOST_PROBLEMS
+    for extensions in (error["extensions"] for error in errors):
+        if not isinstance(detail := extensions["detail"], list):
+            continue
+        kept = detail[: max(left, 1)]
+        left -= len(kept)
+        if more := extensions.get("more", 0) + len(detail) - len(kept):
+            extensions |= {"detail": kept, "more": more}
+
+
+def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
+    """The error as callers get it; what nobody foresaw is logged and says only the request id."""
+    cause = error.original_error
+    while isinstance(cause, GraphQLError) and cause.original_error is not None:
+        cause = cause.original_error
+    failure = cause if isinstance(cause, Failure) else None
+    if failure is None and (cause is None or isinstance(cause, GraphQLError)):
+        failure = Invalid([problem((), error.message, "graphql")])
+    if failure is None:
+        log.error("unforeseen", exc_info=cause, field=_field_of(error))
+        failure = Internal(ctx.caller.request_id)
+    formatted: dict[str, Any] = {"message": str(failure), "extensions": failure.extensions}
+    if error.locations:
+        formatted["locations"] = [place.formatted for place in error.locations[:MOST_LOCATIONS]]
+    if error.path:
+        formatted["path"] = error.path
+    return formatted
+
+
+def _field_of(error: GraphQLError) -> str | None:
+    """The schema's name of the field that failed: its path holds aliases, which the caller chose."""
+    node = error.nodes[0] if error.nodes else None
+    return node.name.value if isinstance(node, FieldNode) else None
+
+
+def _as_error(failure: Failure) -> GraphQLError:
+    return GraphQLError(str(failure), original_error=failure)
+
+
+async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
+    """`query`, `variables` and the others, and how many bytes came. Raises `Invalid` or `TooLarge`."""
+    size = 0
+    if request.method == "GET":
+        asked: Any = dict(request.query_params)
+        for name in _OBJECTS:
+            if name in asked:
+                asked[name] = _parse_parameter(name, asked[name])
+    else:
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
+        body = await read_body(request, largest)
+        asked, size = parse_json(body), len(body)
+    if not isinstance(asked, dict) or not isinstance(asked.get("query"), str) or not asked["query"].strip():
+        message = "Send the document as the text `query`, in an object or, by GET, as a parameter"
+        raise Invalid([problem(("query",), message, "missing")])
+    for name in _OBJECTS:
+        if not isinstance(asked.get(name), dict | None):
+            raise Invalid([problem((name,), f"`{name}` should be an object or null", "type")])
+    if not isinstance(asked.get("operationName"), str | None):
+        raise Invalid([problem(("operationName",), "`operationName` should be a text or null", "type")])
+    return asked, size
+
+
+def _parse_parameter(name: str, text: str) -> Any:
+    try:
+        return parse_json(text.encode())
+    except Invalid as invalid:
+        raise Invalid([entry | {"loc": [name]} for entry in invalid.problems]) from None

@@ -1,0 +1,157 @@
+"""What happens around a GraphQL document: admission before it is validated, and one form for all refusals."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLSyntaxError,
+    OperationDefinitionNode,
+    get_operation_ast,
+    parse,
+)
+from strawberry.extensions import SchemaExtension
+from strawberry.types import ExecutionResult as Answer
+
+from resolvers.graph.documents import Documents
+from resolvers.graph.fields import ADMITTED
+from resolvers.graph.refused_arguments import filled_size, refusal_of_field, with_defaults
+from resolvers.graph.survey import Survey, survey
+from resolvers.graph.validation import validate
+from resolvers.operations.admission import charge_rest, check_demands
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import LARGEST_BODY
+from schema.errors import Failure, Invalid, TooComplex, TooLarge, problem
+
+MOST_TOKENS = 5_000
+LONGEST_DOCUMENT = 64 * 1024
+SIZE = "size"
+
+
+class Gatekeeper(SchemaExtension):
+    """Admits a document, and words what graphql-core refuses as REST words it."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._survey: Survey | None = None
+        self._is_kept = False
+
+    @property
+    def _text(self) -> str:
+        return self.execution_context.query or ""
+
+    def on_parse(self) -> Iterator[None]:
+        document = self._documents.parsed.get(self._text)
+        self._is_kept = document is not None
+        self.execution_context.graphql_document = document or _parse(self._text)
+        yield
+
+    async def on_validate(self) -> AsyncIterator[None]:
+        context = self.execution_context
+        document = context.graphql_document
+        if document is not None:
+            definition = self._definition(document)
+            self._survey = await self._admit(document, definition)
+            context.context[ADMITTED] = definition
+            # Validating here, after admission, also keeps Strawberry from validating again.
+            context.pre_execution_errors = []
+            if not self._is_kept:
+                self._validate(document)
+        yield
+
+    async def on_execute(self) -> AsyncIterator[None]:
+        context = self.execution_context
+        key = self._answer_key()
+        kept = self._documents.answers.get(key) if key is not None else None
+        if kept is not None:
+            context.result = Answer(kept, None)  # type: ignore[arg-type]  # written as JSON already
+        yield
+        result = context.result
+        if not isinstance(result, ExecutionResult):
+            return
+        # Before a field has run, an error has no path: graphql-core refused the variables.
+        if result.errors and all(error.path is None and not _is_ours(error) for error in result.errors):
+            result.errors = [self._refusal(result.errors)]
+        elif key is not None and not result.errors:
+            self._documents.keep_answer(key, result.data)
+
+    def _validate(self, document: DocumentNode) -> None:
+        context = self.execution_context
+        if errors := validate(context.schema._schema, document):
+            context.pre_execution_errors = [self._refusal(errors)]
+        else:
+            self._documents.keep(self._text, document)
+
+    async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
+        context = self.execution_context
+        ctx: Context = context.context["ctx"]
+        variables = with_defaults(definition, context.variables or {})
+        size = context.context[SIZE]
+        # Each use of a variable is work that the body's size does not show.
+        filled, most = filled_size(document, variables), max(size, LARGEST_BODY)
+        if filled > most:
+            raise TooLarge(f"With its variables filled in, this has {filled} bytes; the limit is {most}.")
+        found = survey(context.schema._schema, document, definition, variables)
+        restricted = any(operation.restricted for operation, _ in found.roots)
+        check_demands(ctx.caller, found.demands)
+        await charge_rest(ctx.caller, max(found.cost, 1), restricted=restricted)
+        largest = max((operation.largest_body for operation, _ in found.roots), default=LARGEST_BODY)
+        if size > largest:
+            raise TooLarge(f"The body is larger than {largest} bytes, which is the limit here.")
+        mutations = sum(operation.changes for operation, _ in found.roots)
+        if ctx.caller.idempotency_key is not None and mutations > 1:
+            message = f"An Idempotency-Key goes with one mutation field; this document has {mutations}"
+            raise Invalid([problem(("header", "Idempotency-Key"), message)])
+        return found
+
+    def _refusal(self, errors: Sequence[GraphQLError]) -> GraphQLError:
+        refusals = []
+        document = self.execution_context.graphql_document
+        if document is not None and self._survey is not None:
+            variables = with_defaults(self._definition(document), self.execution_context.variables or {})
+            refusals = [refusal_of_field(*root, variables) for root in self._survey.roots]
+        found = [refusal for refusal in refusals if refusal is not None]
+        problems = [entry for refusal in found for entry in refusal.problems]
+        if not problems:
+            problems = [problem((), error.message, "graphql") for error in errors]
+        more = sum(refusal.more for refusal in found)
+        cause = Invalid(problems, more)
+        return GraphQLError(str(cause), errors[0].nodes, original_error=cause)
+
+    def _answer_key(self) -> str | None:
+        """Under what the answer is kept, where it is the same for all: the document asks for the schema."""
+        document = self.execution_context.graphql_document
+        if document is None or self._survey is None or not self._survey.is_introspection:
+            return None
+        definition = self._definition(document)
+        if definition.variable_definitions:
+            return None
+        return f"{definition.name.value if definition.name else ''}\n{self._text}"
+
+    def _definition(self, document: DocumentNode) -> OperationDefinitionNode:
+        """The operation that runs. Raises `Invalid` where there are several and none is named."""
+        named = self.execution_context._provided_operation_name
+        definition = get_operation_ast(document, named)
+        if definition is None:
+            message = "This document has several operations: say in `operationName` which one should run"
+            raise Invalid([problem(("operationName",), message, "missing")])
+        return definition
+
+
+def _parse(text: str) -> DocumentNode:
+    """The document. Raises `TooComplex` or GraphQLSyntaxError."""
+    # A character takes four bytes at most.
+    if len(text) > LONGEST_DOCUMENT // 4 and (size := len(text.encode())) > LONGEST_DOCUMENT:
+        raise TooComplex(f"This document has {size} bytes; the limit is {LONGEST_DOCUMENT}.")
+    try:
+        return parse(text, max_tokens=MOST_TOKENS)
+    except GraphQLSyntaxError as error:
+        if "more than" in error.message:
+            message = f"The document has more than {MOST_TOKENS} tokens, which is the limit."
+            raise TooComplex(message) from None
+        raise
+
+
+def _is_ours(error: GraphQLError) -> bool:
+    return isinstance(error.original_error, Failure)

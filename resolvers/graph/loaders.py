@@ -1,0 +1,43 @@
+"""Loaders behind the links between types: what is asked for at the same moment is one statement."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from strawberry.dataloader import DataLoader
+
+from resolvers.customers import embedded_members as member_parts
+from resolvers.events import answers as event_parts
+from resolvers.file_shares import loaders as file_share_links
+from resolvers.operations.context import Context
+from resolvers.workspaces import workspaces
+
+Batch = Callable[[Context, Sequence[Any]], Awaitable[list[Any]]]
+
+LOADERS: dict[str, Batch] = {
+    "customer": file_share_links.load_customers,
+    "customer_events": event_parts.load_customer_events,
+    "customer_file_share_sessions": file_share_links.load_customer_file_share_sessions,
+    "event": event_parts.load_events,
+    "event_children": event_parts.load_event_children,
+    "members": member_parts.load_members,
+    "share": file_share_links.load_shares,
+    "workspace": workspaces.load_workspaces,
+}
+
+
+def make_load(ctx: Context) -> Callable[[str, Any], Awaitable[Any]]:
+    """One request's `load(loader, key)`."""
+    loaders: dict[str, DataLoader[Any, Any]] = {}
+
+    def bind(batch: Batch) -> Callable[[list[Any]], Awaitable[list[Any]]]:
+        async def load_many(keys: list[Any]) -> list[Any]:
+            return await batch(ctx, keys)
+
+        return load_many
+
+    def load(name: str, key: Any) -> Awaitable[Any]:
+        if name not in loaders:
+            loaders[name] = DataLoader(load_fn=bind(LOADERS[name]))
+        return loaders[name].load(key)
+
+    return load

@@ -1,0 +1,127 @@
+"""Raw GraphQL arguments as the data that REST would have sent, for input that graphql-core refuses."""
+
+from collections import Counter
+from enum import Enum
+from inspect import isclass
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import strawberry
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    OperationDefinitionNode,
+    Token,
+    TokenKind,
+    Undefined,
+    value_from_ast_untyped,
+)
+from pydantic import BaseModel
+from pydantic_core import to_json
+from strawberry.utils.str_converters import to_camel_case, to_snake_case
+
+from resolvers.graph.fields import collect, located
+from resolvers.operations.declaration import Operation
+from schema.errors import Invalid
+
+Variables = dict[str, Any]
+
+
+def with_defaults(definition: OperationDefinitionNode, variables: Variables) -> dict[str, Any]:
+    """The variables as sent, and the document's defaults for those that were not."""
+    defaults = {
+        node.variable.name.value: value_from_ast_untyped(node.default_value)
+        for node in definition.variable_definitions or ()
+        if node.default_value is not None
+    }
+    return {**defaults, **variables}
+
+
+def filled_size(document: DocumentNode, variables: Variables) -> int:
+    """How many bytes of JSON the variables are, each as often as the document uses it."""
+    uses: Counter[str] = Counter()
+    token = document.loc.start_token if document.loc and variables else None
+    while token is not None:
+        if token.kind is TokenKind.DOLLAR:
+            token = _after(token)
+            uses[token.value if token and token.value else ""] += 1
+        token = token.next if token else None
+    # One of them declares the variable.
+    counts = {name: uses[name] - 1 for name in variables if uses[name] > 1}
+    return sum(count * len(to_json(variables[name], fallback=str)) for name, count in counts.items())
+
+
+def _after(token: Token) -> Token | None:
+    following = token.next
+    while following is not None and following.kind is TokenKind.COMMENT:
+        following = following.next
+    return following
+
+
+def refusal_of_field(operation: Operation, node: FieldNode, variables: Variables) -> Invalid | None:
+    """What the operation's own models say against the arguments of `node`."""
+    try:
+        _checked(operation, node, variables)
+    except Invalid as invalid:
+        return located(operation, invalid)
+    return None
+
+
+def weight_of_field(operation: Operation, node: FieldNode, variables: Variables) -> int:
+    """What the operation costs with the arguments of `node`, in calls; 1 where they are refused."""
+    if operation.weigh is None:
+        return 1
+    try:
+        return operation.weigh(**_checked(operation, node, variables))
+    except Invalid:
+        return 1
+
+
+def _checked(operation: Operation, node: FieldNode, variables: Variables) -> dict[str, Any]:
+    given = {}
+    for argument in node.arguments or ():
+        value = value_from_ast_untyped(argument.value, variables)
+        if value is not Undefined:
+            given[to_snake_case(argument.name.value)] = value
+    annotations = _annotations(operation)
+    data = {name: _as_data(annotations.get(name), value) for name, value in given.items()}
+    data.pop("if_match", None)
+    return operation.validate(collect(operation, data))
+
+
+def _annotations(operation: Operation) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for parameter in operation.parameters:
+        if parameter.place == "filters":
+            found |= {name: field.annotation for name, field in parameter.annotation.model_fields.items()}
+        else:
+            found[parameter.name] = parameter.annotation
+    return found
+
+
+def _as_data(annotation: Any, value: Any) -> Any:
+    bare = _bare(annotation)
+    if get_origin(bare) is list and isinstance(value, list):
+        return [_as_data(get_args(bare)[0], item) for item in value]
+    if isclass(bare) and issubclass(bare, BaseModel) and isinstance(value, dict):
+        names = {to_camel_case(name): name for name in bare.model_fields}
+        fields = bare.model_fields
+        return {
+            names.get(key, key): _as_data(fields[names[key]].annotation, item) if key in names else item
+            for key, item in value.items()
+        }
+    if isclass(bare) and issubclass(bare, Enum) and isinstance(value, str):
+        return bare.__members__.get(value, value)
+    return value
+
+
+def _bare(annotation: Any) -> Any:
+    """The annotation without `Annotated`, `Maybe` and `None`."""
+    while True:
+        origin, arguments = get_origin(annotation), get_args(annotation)
+        if origin in (Annotated, strawberry.Maybe):
+            annotation = arguments[0]
+        elif origin in (Union, UnionType):
+            annotation = next(item for item in arguments if item is not NoneType)
+        else:
+            return annotation

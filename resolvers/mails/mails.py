@@ -1,0 +1,114 @@
+"""Mails from templates: the same words as text and as HTML, and nothing in them that a name put there."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
+from resolvers.operations.context import Context
+from storage.mails import Mail, write_mails
+
+TEMPLATE_FOLDER = Path(__file__).parent / "templates"
+# The variables of templates that hold what is ours, or an address in a form that was checked. All others hold
+# what somebody wrote, and are cleaned: a new variable is too, unless it is named here.
+VERBATIM = frozenset(
+    {
+        "address",
+        "amount",
+        "code",
+        "contact",
+        "creator_address",
+        "day",
+        "ends",
+        "forgotten",
+        "happened",
+        "home",
+        "inviter_address",
+        "link",
+        "noun",
+        "page",
+        "payer_address",
+        "portal",
+        "security",
+        "subject",
+        "url",
+    }
+)
+# What somebody is waiting for goes before everything else, however much of that there is.
+URGENT = frozenset({"forgotten_password", "portal_code"})
+
+LONGEST_NAME = 60
+UNNAMED = "(no name)"
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/+|:/+")
+# A dot before two letters: mail programs make a link of `evil.test` alone, but not of `J. R. Smith`.
+_DOTS = re.compile(r"[.\u3002]+(?=[^\W\d_]{2})")
+_BETWEEN = r"[\s().\-\u2010-\u2015/]*"
+_TELEPHONE = re.compile(rf"\+{_BETWEEN}\d(?:{_BETWEEN}\d)*|\d(?:{_BETWEEN}\d){{5,}}")
+
+
+@cache
+def templates() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(TEMPLATE_FOLDER),
+        autoescape=select_autoescape(["html"]),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def make_mail(to: str, template: str, **values: Any) -> Mail:
+    """The mail of the template's two files; the first line of `{template}.txt` is the subject.
+
+    Values are names that somebody chose, and go in by `plain_name`, unless `VERBATIM` has their variable.
+    """
+    said = {name: _prepared(name, value) for name, value in values.items()}
+    rendered = templates().get_template(f"{template}.txt").render(said)
+    subject, _, text = rendered.partition("\n\n")
+    html = templates().get_template(f"{template}.html").render({**said, "subject": subject})
+    return Mail(to, subject, text, html, is_urgent=template in URGENT)
+
+
+def plain_name(text: str) -> str:
+    """A name as a mail says it: one line of 60 characters at most, without links and telephone numbers.
+
+    The mail comes from our address, so that a name with a message in it would be believed.
+    """
+    composed = unicodedata.normalize("NFKC", text)
+    shown = "".join(
+        " " if character.isspace() else character
+        for character in composed
+        if character.isspace() or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+    )
+    plain = _DOTS.sub(" ", _TELEPHONE.sub("\N{HORIZONTAL ELLIPSIS} ", _SCHEME.sub(" ", shown)))
+    name = " ".join(plain.split())
+    if len(name) > LONGEST_NAME:
+        name = name[: LONGEST_NAME - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+    return name or (UNNAMED if text else "")
+
+
+def _prepared(name: str, value: Any) -> Any:
+    if isinstance(value, str):
+        return " ".join(value.split()) if name in VERBATIM else plain_name(value)
+    if isinstance(value, list):
+        return [_prepared(name, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _prepared(key, item) for key, item in value.items()}
+    return value
+
+
+async def send_mails(ctx: Context, mails: Sequence[Mail], workspace_id: UUID | None = None) -> None:
+    """Have mails sent once the change in progress is committed."""
+    if not mails:
+        return
+    await write_mails(ctx.unit, mails, workspace_id)
+
+    async def wake() -> None:
+        ctx.services.wake_delivery()
+
+    ctx.afterwards.append(wake)

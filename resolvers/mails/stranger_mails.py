@@ -1,0 +1,73 @@
+"""Mails to people who have not asked this service for any: on whose behalf they go, and how many."""
+
+from uuid import UUID
+
+import structlog
+from sqlalchemy import exists, select
+
+from resolvers.mails.mails import send_mails
+from resolvers.operations.context import Context
+from schema.errors import NotPermitted, RateLimited
+from storage.enums import WorkspaceStatus
+from storage.mails import NOBODY, Mail
+from storage.rows import table_of
+from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+
+log = structlog.get_logger("duograph.mail")
+_members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
+_workspaces = table_of(WorkspaceRow)
+
+
+async def mail_stranger(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
+    """Mail someone on behalf of a workspace, inside the change that gives the reason.
+
+    Raises `NotPermitted` where the caller or the workspace may not, `RateLimited` beyond a budget.
+    """
+    await _check_standing(ctx, workspace_id)
+    if mail.to == NOBODY:
+        wait = 0
+    else:
+        wait = await ctx.services.mail_budget.charge(mail, workspace_id, _user_of(ctx))
+    if wait:
+        raise RateLimited(
+            f"Too many mails to this recipient, or for this workspace or user. Try again in {wait} seconds.",
+            {"Retry-After": str(wait)},
+        )
+    await send_mails(ctx, [mail], workspace_id)
+
+
+async def mail_stranger_if_allowed(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
+    """The same where the change goes on without the mail, and the log says why there is none."""
+    try:
+        await mail_stranger(ctx, mail, workspace_id)
+    except (NotPermitted, RateLimited) as refusal:
+        log.info("mail held back", workspace=str(workspace_id), reason=str(refusal))
+
+
+async def _check_standing(ctx: Context, workspace_id: UUID) -> None:
+    confirmed = _users.c.email_verified_at.is_not(None)
+    same = (_members.c.user_id == _users.c.id) & (_members.c.workspace_id == workspace_id)
+    wanted = select(
+        _workspaces.c.status,
+        exists(select(_users.c.id).join_from(_users, _members, same).where(confirmed)).label("has_confirmed"),
+        exists(select(_users.c.id).where(_users.c.id == _user_of(ctx), ~confirmed)).label("is_unconfirmed"),
+    ).where(_workspaces.c.id == workspace_id)
+    found = (await ctx.unit.execute(wanted)).one()
+    if found.is_unconfirmed or not found.has_confirmed:
+        raise NotPermitted(
+            "Mail goes to other people only for users with a confirmed address. Follow the link in the mail "
+            "that you got when you signed up, or have it sent again at /account."
+        )
+    if found.status == WorkspaceStatus.DENIED:
+        raise NotPermitted("This workspace was denied in its review, so no mail goes to other people for it.")
+    if found.status == WorkspaceStatus.CREATED and not ctx.services.mails_for_new_workspaces:
+        raise NotPermitted(
+            "This workspace is new, so no mail goes to other people for it until its review has begun."
+        )
+
+
+def _user_of(ctx: Context) -> UUID | None:
+    """The user who acts, or who made the workspace's token; None where there is none."""
+    principal = ctx.caller.principal
+    return None if principal is None else principal.user_id or principal.maker_user_id

@@ -1,0 +1,104 @@
+"""Admission: budget, credential and scopes of a request, checked before anything else of it is read."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from oauth.principals import CORE_KINDS, PrincipalKind
+from oauth.scopes import Scope, covers, that_would_do
+from resolvers.operations.context import Caller
+from resolvers.operations.declaration import LARGEST_BODY, Operation
+from schema.errors import (
+    Failure,
+    InsufficientScope,
+    NotPermitted,
+    ReauthenticationRequired,
+    TooComplex,
+    Unauthorized,
+)
+from storage.clock import now
+
+# How long a browser session may hand out access after its user entered the password.
+FRESH_FOR = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Demand:
+    """What one operation or link asks of the caller's credential: nothing where it takes no kind of one.
+
+    `fresh` asks of a browser session that its user entered the password within the last hour.
+    """
+
+    scope: Scope | None
+    kinds: frozenset[PrincipalKind] = CORE_KINDS
+    fresh: bool = False
+
+    @classmethod
+    def of(cls, operation: Operation) -> "Demand":
+        return cls(operation.scope, operation.kinds, operation.fresh)
+
+
+async def admit(caller: Caller, demands: Iterable[Demand], *, restricted: bool = False) -> None:
+    """Let the request in and charge its first call, to the caller's subject; a refused one costs that much.
+
+    Raises `RateLimited`, `Unauthorized`, `NotPermitted`, `InsufficientScope` or `ReauthenticationRequired`.
+    """
+    await _charge(caller, 1, restricted=restricted)
+    check_demands(caller, demands)
+
+
+async def charge_rest(caller: Caller, cost: int, *, restricted: bool = False) -> None:
+    """Charge what the request costs beyond its first call, which `admit` has charged.
+
+    Raises `RateLimited` or `TooComplex` (it could never fit the limit).
+    """
+    largest = caller.budget.largest(_limit(caller))
+    if largest is not None and cost > largest:
+        raise TooComplex(f"This costs {cost} calls; the limit is {largest} in a minute.")
+    # The lower budget has not been charged yet: which one it is was not known before the document was read.
+    if cost > 1 or restricted:
+        await _charge(caller, cost if restricted else cost - 1, restricted=restricted)
+
+
+def check_demands(caller: Caller, demands: Iterable[Demand]) -> None:
+    """Raises what `admit` raises, for the first that is not met."""
+    refusal = next((found for demand in demands if (found := _refusal(caller, demand))), None)
+    if refusal is not None:
+        raise refusal
+
+
+def largest_body(caller: Caller, operations: Iterable[Operation]) -> int:
+    """The bytes that any of the operations takes which the caller may ask for."""
+    sizes = [item.largest_body for item in operations if _refusal(caller, Demand.of(item)) is None]
+    return max(sizes, default=LARGEST_BODY)
+
+
+async def _charge(caller: Caller, cost: int, *, restricted: bool) -> None:
+    principal = caller.principal
+    if principal is None or restricted:
+        await caller.budget.charge(caller.address, cost, _limit(caller), restricted=restricted)
+        return
+    limit, roof = _limit(caller), principal.roof
+    await caller.budget.charge(principal.subject, cost, limit, restricted=False, roof=roof)
+
+
+def _limit(caller: Caller) -> int | None:
+    return caller.principal.requests_per_minute if caller.principal else None
+
+
+def _refusal(caller: Caller, demand: Demand) -> Failure | None:
+    principal, scope = caller.principal, demand.scope
+    if not demand.kinds:
+        return None
+    if principal is None:
+        return Unauthorized()
+    if principal.kind not in demand.kinds:
+        taken = ", ".join(sorted(kind.replace("_", " ") for kind in demand.kinds))
+        return NotPermitted(f"A {principal.kind.replace('_', ' ')} cannot do this; it takes: {taken}.")
+    if scope is not None and not covers(principal.scopes, scope):
+        return InsufficientScope(that_would_do(scope))
+    if demand.fresh and principal.kind is PrincipalKind.BROWSER_SESSION:
+        proved_at = principal.authenticated_at
+        if proved_at is None or now() - proved_at > FRESH_FOR:
+            return ReauthenticationRequired()
+    return None

@@ -1,0 +1,255 @@
+"""Operations: a resolver with the one declaration of who may call it and what it takes."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
+from oauth.scopes import Scope, covers, that_would_do
+from schema.base import Count, Filters, Input
+from schema.errors import Invalid, Problem, problem
+
+Resolver = TypeVar("Resolver", bound=Callable[..., Awaitable[Any]])
+
+LARGEST_BODY = 256 * 1024
+LARGEST_BATCH = 16 * 1024 * 1024
+
+Prepare = Callable[..., AbstractAsyncContextManager[Any]]
+Finish = Callable[..., Awaitable[Any]]
+
+_ABSENT = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter after `ctx`.
+
+    `place` is `filters` (a model spread over query parameters and field arguments), `data` (the body)
+    or `value` (a path parameter, or one query parameter).
+    """
+
+    name: str
+    annotation: Any
+    default: Any
+    place: str
+
+
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """What both surfaces publish about a resolver.
+
+    `scope` is None where any credential of the kinds will do, or where `why_public` says why none is
+    needed. `gives` is the single read that answers for the resource: what `ETag` and `If-Match` compare,
+    and what a retry under the same Idempotency-Key is given. `restricted` calls count against the lower
+    limit. `fresh` operations hand out access: a browser session's user has to have entered the password
+    within the last hour. `owners_only` refuses users who are no owners of the workspace: where
+    `resolvers/operations/access.py` finds the row to change, or the workspace to make something in.
+
+    What must not wait inside a change's transaction goes around it. `prepare` takes what the resolver
+    takes: it is entered before the transaction begins and left after it ends, what it yields is
+    `ctx.prepared`, and what it sees raised it can undo. `finish` is given the result once all is committed
+    and gives the one to answer with, also where nothing changes.
+
+    `largest_body` is how many bytes a request for it may have. `weigh` takes what the resolver takes and
+    gives what the call costs, which is else 1.
+    """
+
+    resolver: Callable[..., Awaitable[Any]]
+    scope: Scope | None
+    kinds: frozenset[PrincipalKind]
+    gives: "Operation | None" = None
+    why_public: str | None = None
+    restricted: bool = False
+    seals: bool = False
+    makes_child: bool = False
+    fresh: bool = False
+    owners_only: bool = False
+    prepare: Prepare | None = None
+    finish: Finish | None = None
+    largest_body: int = LARGEST_BODY
+    weigh: Callable[..., int] | None = None
+
+    @property
+    def name(self) -> str:
+        return self.resolver.__name__
+
+    @cached_property
+    def changes(self) -> bool:
+        """Whether it is a mutation: it needs a scope that writes."""
+        return self.scope is not None and self.scope.writes
+
+    @cached_property
+    def is_conditional(self) -> bool:
+        """Whether it changes one resource that `If-Match` can be compared with."""
+        if self.gives is None or self.makes_child:
+            return False
+        names = {parameter.name for parameter in self.parameters}
+        identity = {"id"} & {parameter.name for parameter in self.gives.parameters}
+        return self.changes and {"data"} | identity <= names
+
+    @cached_property
+    def description(self) -> str:
+        """What both surfaces publish: the resolver's docstring and what it needs."""
+        text = inspect.getdoc(self.resolver) or ""
+        if self.why_public is not None:
+            return f"{text}\n\nNeeds no credential: {self.why_public}."
+        if self.scope is None:
+            return f"{text}\n\nNeeds a credential, and no scope."
+        wanted = " or ".join(f"`{scope}`" for scope in that_would_do(self.scope))
+        needs = f"{text}\n\nNeeds the scope {wanted}."
+        if self.owners_only:
+            needs += " A user also has to be an owner of the workspace."
+        if self.fresh:
+            needs += " A browser session also needs a sign-in within the last hour."
+        return needs
+
+    def is_open_to(self, kind: PrincipalKind | None) -> bool:
+        """Whether a credential of this kind, with every scope it can have, may do it; None is none."""
+        if not self.kinds:
+            return True
+        if kind not in self.kinds:
+            return False
+        return self.scope is None or covers(WIDEST_SCOPES[kind], self.scope)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        signature = inspect.signature(self.resolver, eval_str=True)
+        _, *others = signature.parameters.values()
+        return tuple(
+            Parameter(item.name, item.annotation, item.default, _place_of(item.annotation)) for item in others
+        )
+
+    @cached_property
+    def answer(self) -> Any:
+        """The type that the resolver returns."""
+        return inspect.signature(self.resolver, eval_str=True).return_annotation
+
+    @cached_property
+    def filters(self) -> type[Filters] | None:
+        for parameter in self.parameters:
+            if parameter.place == "filters":
+                model: type[Filters] = parameter.annotation
+                return model
+        return None
+
+    @cached_property
+    def _arguments(self) -> type[BaseModel]:
+        fields: dict[str, Any] = {
+            parameter.name: (parameter.annotation, ... if parameter.default is _ABSENT else parameter.default)
+            for parameter in self.parameters
+        }
+        return create_model(f"{self.name}_arguments", __base__=Input, **fields)
+
+    def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments for the resolver. Raises `Invalid` with every problem at once."""
+        try:
+            checked = self._arguments.model_validate(dict(values), context=Count())
+        except ValidationError as error:
+            raise Invalid(problems_of(error)) from None
+        return {name: getattr(checked, name) for name in type(checked).model_fields}
+
+
+def problems_of(error: ValidationError) -> list[Problem]:
+    """Pydantic's problems in our form: without the raw input where it is a container or secret."""
+    return [
+        problem(_readable(entry["loc"]), _message(entry), entry["type"], input=entry["input"])
+        for entry in error.errors(include_url=False)
+    ]
+
+
+def _message(entry: Any) -> str:
+    cause = (entry.get("ctx") or {}).get("error")
+    return str(cause) if isinstance(cause, ValueError) else str(entry["msg"])
+
+
+def _readable(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    # Pydantic adds the branch of a union and the marker of a key to a location; callers sent neither.
+    return tuple(
+        part
+        for part in loc
+        if not (isinstance(part, str) and (part == "[key]" or part.startswith("function-")))
+    )
+
+
+def _place_of(annotation: Any) -> str:
+    bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    if inspect.isclass(bare) and issubclass(bare, Filters):
+        return "filters"
+    if inspect.isclass(bare) and issubclass(bare, Input):
+        return "data"
+    return "value"
+
+
+def requires(
+    scope: Scope | None,
+    *,
+    kinds: frozenset[PrincipalKind] = CORE_KINDS,
+    gives: Callable[..., Any] | None = None,
+    seals: bool = False,
+    makes_child: bool = False,
+    fresh: bool = False,
+    owners_only: bool = False,
+    prepare: Prepare | None = None,
+    finish: Finish | None = None,
+    largest_body: int = LARGEST_BODY,
+    weigh: Callable[..., int] | None = None,
+) -> Callable[[Resolver], Resolver]:
+    """Declare the scope that a resolver needs, and the kinds of credential that it takes.
+
+    A scope of None stands for any. `gives` is the single read of the same resource. `seals` says that the
+    answer holds a secret that is shown once, `makes_child` that the `id` it takes is of the parent of what
+    it gives, `fresh` that it hands out access, `owners_only` that a user has to be an owner. `Operation`
+    tells of the others.
+    """
+
+    def declare(resolver: Resolver) -> Resolver:
+        read = operation_of(gives) if gives else None
+        resolver.operation = Operation(  # type: ignore[attr-defined]
+            resolver,
+            scope,
+            kinds,
+            read,
+            seals=seals,
+            makes_child=makes_child,
+            fresh=fresh,
+            owners_only=owners_only,
+            prepare=prepare,
+            finish=finish,
+            largest_body=largest_body,
+            weigh=weigh,
+        )
+        return resolver
+
+    return declare
+
+
+def public(why: str, *, restricted: bool = False) -> Callable[[Resolver], Resolver]:
+    """Declare that a resolver needs no credential, and why."""
+
+    def declare(resolver: Resolver) -> Resolver:
+        operation = Operation(resolver, None, frozenset(), why_public=why, restricted=restricted)
+        resolver.operation = operation  # type: ignore[attr-defined]
+        return resolver
+
+    return declare
+
+
+def operation_of(resolver: Callable[..., Any]) -> Operation:
+    """The declaration of a resolver; one that has none cannot be published."""
+    operation: Operation | None = getattr(resolver, "operation", None)
+    if operation is None:
+        raise TypeError(
+            f"{resolver.__module__}.{resolver.__name__} declares neither a scope nor that it is public."
+        )
+    return operation
+
+
+def default_of(field: FieldInfo) -> Any:
+    """A filter's default as a call would see it."""
+    return _ABSENT if field.is_required() else field.get_default(call_default_factory=True)

@@ -1,0 +1,85 @@
+"""Pages of a list behind a link: a page for each of many parents, found by one statement."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Column, and_, func, literal, or_, select
+
+from resolvers.operations.access import Row, visible
+from resolvers.operations.context import Context
+from resolvers.operations.lists import Assemble, Item, Listing, make_cursor, page_of
+from schema.pages import ListQuery, Page
+from storage.rows import table_of
+
+RowKey = tuple[UUID, UUID]
+# Workspace, parent, limit, page, and whether the total will be seen.
+PageKey = tuple[UUID, UUID, int, int, bool]
+
+
+@dataclass(frozen=True)
+class LinkedList(Generic[Item]):
+    """The rows of a listing, in its default order, by the parent that `column` names.
+
+    `query` makes the same list's filters of parent, limit and page: a page's cursor continues in it.
+    """
+
+    listing: Listing
+    column: Column[Any]
+    query: Callable[[UUID, int, int], ListQuery]
+
+
+async def load_pages(
+    ctx: Context, linked: LinkedList[Item], keys: Sequence[PageKey], assemble: Assemble[Item]
+) -> list[Page[Item]]:
+    """The pages of `keys`, in their order.
+
+    Only what an index holds is numbered; the rows of the pages are looked up afterwards.
+    """
+    table, column = table_of(linked.listing.model), linked.column
+    counted = any(key[4] for key in keys)
+    parents = (table.c.workspace_id, column)
+    order = [key.order for key in linked.listing.order(())]
+    total = func.count().over(partition_by=parents) if counted else literal(None, BigInteger)
+    place = func.row_number().over(partition_by=parents, order_by=order)
+    numbered = (
+        select(table.c.workspace_id, table.c.id, place.label("place"), total.label("total"))
+        .where(visible(linked.listing.model, ctx.principal), of_keys(column, [key[:2] for key in keys]))
+        .subquery()
+    )
+    # The first of each parent tells the total to a page past the end, one too many that there are more.
+    wanted = [numbered.c.place == 1]
+    for limit, page in {key[2:4] for key in keys}:
+        first, last = ((page - 1) * limit + 1, page * limit + 1)
+        wanted.append(numbered.c.place.between(literal(first, BigInteger), literal(last, BigInteger)))
+    same = and_(table.c.workspace_id == numbered.c.workspace_id, table.c.id == numbered.c.id)
+    joined = select(table, numbered.c.place, numbered.c.total).join_from(numbered, table, same)
+    async with ctx.snapshot(replica=linked.listing.replica) as connection:
+        found = await connection.execute(joined.where(or_(*wanted)).order_by(numbered.c.place))
+        rows = [dict(row) for row in found.mappings()]
+        items = await assemble(connection, rows)
+    by_parent: dict[RowKey, list[tuple[Row, Item]]] = defaultdict(list)
+    for row, item in zip(rows, items, strict=True):
+        by_parent[row["workspace_id"], row[column.name]].append((row, item))
+    return [_page(ctx, linked, key, by_parent[key[:2]]) for key in keys]
+
+
+def of_keys(column: Column[Any], keys: Sequence[RowKey]) -> Any:
+    """The rows whose `column` is one of these ids of these workspaces."""
+    return and_(
+        column.table.c.workspace_id.in_({workspace_id for workspace_id, _ in keys}),
+        column.in_([id for _, id in keys]),
+    )
+
+
+def _page(ctx: Context, linked: LinkedList[Item], key: PageKey, found: list[tuple[Row, Item]]) -> Page[Item]:
+    _, parent, limit, page, counted = key
+    skipped = (page - 1) * limit
+    here = [(row, item) for row, item in found if skipped < row["place"] <= skipped + limit]
+    more = any(row["place"] > skipped + limit for row, _ in found) and here
+    total = (found[0][0]["total"] if found else 0) if counted else None
+    query = linked.query(parent, limit, page)
+    cursor = make_cursor(ctx, linked.listing, query, here[-1][0]) if more else None
+    return page_of(query, [item for _, item in here], total, cursor)

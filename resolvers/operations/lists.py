@@ -1,0 +1,142 @@
+"""Lists: filtered, totally ordered, read by page or by cursor, counted only where the count is seen."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from sqlalchemy import Column, ColumnElement, Select, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlmodel import SQLModel
+
+from resolvers.operations.access import Row, visible
+from resolvers.operations.context import Context
+from schema.errors import Invalid, problem
+from schema.metadata import MetadataFilter
+from schema.pages import ListQuery, Page, PageMeta, Pagination
+from storage.dialects.metadata_text import MetadataText
+from storage.ordering import SortKey, after, from_json, to_json, total_order
+from storage.rows import table_of
+from storage.sealing import Purpose, read_signed, signed
+
+Item = TypeVar("Item")
+Assemble = Callable[[AsyncConnection, Sequence[Row]], Awaitable[list[Item]]]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How one resource is listed: its table, the columns behind its sort keys, and its default order.
+
+    A column in `inverted` runs the other way than its key: `days_in_status` grows as its moment gets earlier.
+    `identity` makes the order total; it is the `id` where rows have one. `replica` lists are read there.
+    """
+
+    model: type[SQLModel]
+    keys: Mapping[str, Column[Any]]
+    default: tuple[str, ...]
+    inverted: frozenset[str] = frozenset()
+    identity: Column[Any] | None = None
+    replica: bool = False
+
+    def order(self, chosen: Sequence[str]) -> list[SortKey]:
+        keys = []
+        for key in chosen or self.default:
+            name = key.removeprefix("-")
+            keys.append(SortKey(self.keys[name], key.startswith("-") != (name in self.inverted)))
+        return total_order(keys, table_of(self.model).c.id if self.identity is None else self.identity)
+
+
+async def list_page(
+    ctx: Context,
+    listing: Listing,
+    query: ListQuery,
+    conditions: Sequence[ColumnElement[bool]],
+    assemble: Assemble[Item],
+) -> Page[Item]:
+    """One page of the rows that the caller can see and that meet `conditions`.
+
+    Raises `Invalid` for a cursor that is altered, of another list, or together with `page`.
+    """
+    matching = [visible(listing.model, ctx.principal), *conditions]
+    return await list_rows(ctx, listing, query, select(table_of(listing.model)).where(*matching), assemble)
+
+
+async def list_rows(
+    ctx: Context, listing: Listing, query: ListQuery, rows: Select[Any], assemble: Assemble[Item]
+) -> Page[Item]:
+    """One page of `rows`, which has the listing's columns. Raises as `list_page` does."""
+    order = listing.order(query.sort_keys())
+    rows_wanted = rows.order_by(*(key.order for key in order)).limit(query.limit + 1)
+    page = query.page or 1
+    if query.after is None:
+        rows_wanted = rows_wanted.offset((page - 1) * query.limit)
+    else:
+        rows_wanted = rows_wanted.where(after(order, _open_cursor(ctx, listing, query, order)))
+    counts = query.after is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination")))
+    async with ctx.snapshot(replica=listing.replica) as connection:
+        found = [dict(row) for row in (await connection.execute(rows_wanted)).mappings()]
+        counted = rows.with_only_columns(func.count(), maintain_column_froms=True)
+        total = (await connection.execute(counted)).scalar_one() if counts else None
+        items = await assemble(connection, found[: query.limit])
+    more = len(found) > query.limit
+    cursor = make_cursor(ctx, listing, query, found[query.limit - 1]) if more else None
+    return page_of(query, items, total, cursor)
+
+
+def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
+    """The page that `query` asks for; without a total it was not counted."""
+    pages = None if total is None else -(-total // query.limit)
+    return Page(
+        data=items,
+        meta=PageMeta(
+            total=total,
+            page=None if query.after else query.page or 1,
+            per_page=query.limit,
+            pages=pages,
+            next_cursor=cursor,
+        ),
+        pagination=None if total is None else Pagination(total_count=total, max_page=pages),
+    )
+
+
+def metadata_conditions(
+    column: Column[Any], filters: Sequence[MetadataFilter] | None
+) -> list[ColumnElement[bool]]:
+    """Rows whose metadata holds every pair."""
+    return [MetadataText(column, pair.key) == pair.value for pair in filters or ()]
+
+
+def any_of(column: Column[Any], values: Sequence[Any] | None) -> list[ColumnElement[bool]]:
+    """A repeatable filter: one of the values, or no condition where it was left out."""
+    return [] if values is None else [column.in_([getattr(value, "value", value) for value in values])]
+
+
+def contains(column: Column[Any], part: str | None) -> list[ColumnElement[bool]]:
+    """A part of a folded text."""
+    return [] if part is None else [column.contains(part.casefold(), autoescape=True)]
+
+
+def make_cursor(ctx: Context, listing: Listing, query: ListQuery, row: Mapping[str, Any]) -> str:
+    """Where to read on after `row` in the list that `query` asks for."""
+    order = listing.order(query.sort_keys())
+    values = json.dumps([to_json(row[key.column.name]) for key in order])
+    return signed(ctx.services.secret_key, Purpose.LIST_CURSOR, values, *_place(ctx, listing, query))
+
+
+def _open_cursor(ctx: Context, listing: Listing, query: ListQuery, order: Sequence[SortKey]) -> list[Any]:
+    if query.page is not None:
+        raise Invalid(
+            [problem(("filters", "after"), "Read by `page` or by `after`, not by both", "conflict")]
+        )
+    place = _place(ctx, listing, query)
+    values = read_signed(ctx.services.secret_key, Purpose.LIST_CURSOR, query.after or "", *place)
+    if values is None:
+        message = "This is no cursor of this list with this sorting and these filters"
+        raise Invalid([problem(("filters", "after"), message, "cursor", input=query.after)])
+    return [from_json(key.column, value) for key, value in zip(order, json.loads(values), strict=True)]
+
+
+def _place(ctx: Context, listing: Listing, query: ListQuery) -> tuple[str, ...]:
+    """What ties a cursor to its list, its reader, its sorting and filters."""
+    asked = query.model_dump_json(exclude={"page", "limit", "after"})
+    return table_of(listing.model).name, ctx.principal.subject, asked

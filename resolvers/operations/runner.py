@@ -1,0 +1,101 @@
+"""Run an operation: one unit of work for a change, with its conditions, its retries and its refusals."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from resolvers.operations import idempotency
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import Operation
+from schema.errors import Invalid, PreconditionFailed, problem
+from storage.rows import Duplicate, taken_fields
+
+ATTEMPTS = 3
+
+
+async def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
+    """The operation's result, for both surfaces."""
+    if operation.owners_only:
+        ctx = replace(ctx, owners_only=True)
+    change = _change if operation.changes else _read
+    result = await change(operation, ctx, arguments)
+    return result if operation.finish is None else await operation.finish(ctx, result)
+
+
+async def _read(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
+    return await operation.resolver(ctx, **arguments)
+
+
+async def _change(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
+    """The result of a change.
+
+    A change that a unique or foreign key refuses is rolled back; then the broken rules are named. If
+    none is found, what stood in the way has gone meanwhile and the change is tried again.
+    """
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return await _attempt(operation, ctx, arguments)
+        except Duplicate as duplicate:
+            async with ctx.read() as connection:
+                taken = await taken_fields(connection, duplicate)
+            if taken:
+                raise Invalid([_taken(field, duplicate.values.get(field)) for field in taken]) from None
+            if attempt == ATTEMPTS:
+                raise
+    raise AssertionError("unreachable")
+
+
+async def _attempt(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
+    async with _prepared(operation, ctx, arguments) as ready, ready.change() as unit:
+        if ctx.caller.idempotency_key is not None:
+            kept = await idempotency.find(unit, operation, arguments)
+            if kept is not None:
+                return await idempotency.replay(unit, operation, kept)
+        result = await operation.resolver(_with_precondition(operation, unit, arguments), **arguments)
+        if ctx.caller.idempotency_key is not None:
+            await idempotency.keep(unit, operation, arguments, result)
+        return result
+
+
+@asynccontextmanager
+async def _prepared(
+    operation: Operation, ctx: Context, arguments: Mapping[str, Any]
+) -> AsyncIterator[Context]:
+    """The context inside of the operation's `prepare`, which is not entered for a retry."""
+    if operation.prepare is None or await _is_retry(operation, ctx, arguments):
+        yield ctx
+        return
+    early = _with_precondition(operation, ctx, arguments)
+    async with operation.prepare(early, **arguments) as prepared:
+        yield replace(ctx, prepared=prepared)
+
+
+async def _is_retry(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bool:
+    if ctx.caller.idempotency_key is None:
+        return False
+    async with ctx.change() as unit:
+        return await idempotency.find(unit, operation, arguments) is not None
+
+
+def _with_precondition(operation: Operation, unit: Context, arguments: Mapping[str, Any]) -> Context:
+    """The unit, told to compare `If-Match` with the resource as it is, inside a change under its lock."""
+    read = operation.gives
+    if unit.if_match is None or read is None:
+        return unit
+
+    async def compare() -> None:
+        names = {parameter.name for parameter in read.parameters}
+        current = await read.resolver(unit, **{k: v for k, v in arguments.items() if k in names})
+        wanted = [tag.strip() for tag in (unit.if_match or "").split(",")]
+        if "*" not in wanted and current.etag_text() not in wanted:
+            raise PreconditionFailed(
+                "The resource has changed since you read it: read it again and repeat your change."
+            )
+
+    return replace(unit, precondition=compare)
+
+
+def _taken(field: str, value: Any) -> dict[str, Any]:
+    message = f"Another one here has this {field.replace('_', ' ')} already"
+    return problem(("data", field), message, "duplicate", input=value)

@@ -1,0 +1,90 @@
+"""The portal's file-share sessions: each with the share's name, its downloads and its payments."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Table, and_, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from resolvers.operations.access import Row
+from schema.portal import MOST_DOWNLOADS, PortalFileShareSession
+from storage.rows import table_of
+from storage.tables.file_share_sessions import FileShareDownloadRow, FileSharePaymentRow, FileShareRefundRow
+from storage.tables.shares import ShareRow
+
+_downloads, _payments = table_of(FileShareDownloadRow), table_of(FileSharePaymentRow)
+_refunds, _shares = table_of(FileShareRefundRow), table_of(ShareRow)
+
+Found = dict[UUID, list[Row]]
+
+
+async def assemble_sessions(connection: AsyncConnection, rows: Sequence[Row]) -> list[PortalFileShareSession]:
+    """The sessions of these rows, of one workspace: four statements, however many rows there are."""
+    if not rows:
+        return []
+    workspace_id = rows[0]["workspace_id"]
+    ids = [row["id"] for row in rows]
+    names = await _share_names(connection, workspace_id, [row["share_id"] for row in rows])
+    downloads = await _latest_downloads(connection, workspace_id, ids)
+    payments = await _payments_of(connection, workspace_id, ids)
+    return [
+        PortalFileShareSession.model_validate(
+            {
+                **row,
+                "share_name": names.get(row["share_id"]),
+                "downloads": downloads[row["id"]],
+                "payments": payments[row["id"]],
+            }
+        )
+        for row in rows
+    ]
+
+
+async def _share_names(
+    connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID | None]
+) -> dict[UUID, str]:
+    named = [id for id in ids if id is not None]
+    wanted = select(_shares.c.id, _shares.c.name).where(_of(_shares, workspace_id, "id", named))
+    return {row.id: row.name for row in await connection.execute(wanted)}
+
+
+async def _latest_downloads(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Found:
+    latest_first = (_downloads.c.at.desc(), _downloads.c.id.desc())
+    place = func.row_number().over(partition_by=_downloads.c.file_share_session_id, order_by=latest_first)
+    numbered = (
+        select(_downloads, place.label("place"))
+        .where(_of(_downloads, workspace_id, "file_share_session_id", ids))
+        .subquery()
+    )
+    wanted = select(numbered).where(numbered.c.place <= MOST_DOWNLOADS).order_by(numbered.c.place)
+    return _by("file_share_session_id", await _rows(connection, wanted))
+
+
+async def _payments_of(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Found:
+    own = _of(_payments, workspace_id, "file_share_session_id", ids)
+    payments = await _rows(connection, select(_payments).where(own).order_by(_payments.c.at, _payments.c.id))
+    theirs = _of(_refunds, workspace_id, "file_share_payment_id", [payment["id"] for payment in payments])
+    refunds = _by(
+        "file_share_payment_id",
+        await _rows(connection, select(_refunds).where(theirs).order_by(_refunds.c.at, _refunds.c.id)),
+    )
+    return _by(
+        "file_share_session_id", [{**payment, "refunds": refunds[payment["id"]]} for payment in payments]
+    )
+
+
+def _of(table: Table, workspace_id: UUID, column: str, ids: Sequence[UUID]) -> Any:
+    return and_(table.c.workspace_id == workspace_id, table.c[column].in_(ids))
+
+
+def _by(column: str, rows: Sequence[Row]) -> Found:
+    found: Found = defaultdict(list)
+    for row in rows:
+        found[row[column]].append(row)
+    return found
+
+
+async def _rows(connection: AsyncConnection, statement: Any) -> list[Row]:
+    return [dict(row) for row in (await connection.execute(statement)).mappings()]

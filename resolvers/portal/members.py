@@ -1,0 +1,77 @@
+"""What a customer can do with its members: everyone sees them, the owner of a team changes them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.customers import members
+from resolvers.customers.opening import default_member
+from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import list_page
+from resolvers.portal.sessions import CUSTOMERS
+from schema.errors import NotPermitted
+from schema.members import Member, MemberCreate
+from schema.pages import Page
+from schema.portal import PortalMemberCreate, PortalMemberQuery, PortalMemberUpdate
+from storage.enums import CustomerType
+from storage.tables.customers import CustomerRow, MemberRow
+
+
+@requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
+async def list_portal_members(ctx: Context, filters: PortalMemberQuery) -> Page[Member]:
+    """The customer's own members, the oldest first unless sorted otherwise."""
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Member]:
+        return [Member.model_validate(row) for row in rows]
+
+    return await list_page(ctx, members.LISTING, filters, [], assemble)
+
+
+@requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
+async def get_portal_member(ctx: Context, id: UUID) -> Member:
+    """One of the customer's own members."""
+    return Member.model_validate(await get_visible(ctx, MemberRow, id=id))
+
+
+@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)
+async def create_portal_member(ctx: Context, data: PortalMemberCreate) -> Member:
+    """Add a member to the team, as its owner; a new owner takes over from the one before."""
+    customer = await _lock_as_owner(ctx)
+    member = MemberCreate(customer_id=customer["id"], **data.model_dump())
+    return await members.add_member(ctx, member, email_unconfirmed=True)
+
+
+@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)
+async def update_portal_member(ctx: Context, id: UUID, data: PortalMemberUpdate) -> Member:
+    """Change the fields of a member that were sent, as the team's owner.
+
+    The owner stops being it only by making another member the owner.
+    """
+    await _lock_as_owner(ctx)
+    return await members.change_member(ctx, id, data.changes())
+
+
+@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS)
+async def delete_portal_member(ctx: Context, id: UUID) -> UUID:
+    """Take a member off the team, as its owner, and end the member's sessions."""
+    await _lock_as_owner(ctx)
+    return await members.delete_member(ctx, id)
+
+
+async def _lock_as_owner(ctx: Context) -> Row:
+    """The customer, locked, so that its owner stays the owner. Raises `NotPermitted` for anyone else."""
+    # `If-Match` speaks of a member.
+    unconditional = replace(ctx, precondition=None)
+    customer = await get_for_update(unconditional, CustomerRow, id=ctx.principal.customer_id)
+    if customer["type"] != CustomerType.TEAM:
+        raise NotPermitted("Only a team has members to add, change or remove.")
+    owner = await default_member(ctx.unit, customer)
+    # A session that is no member's is the customer's own.
+    if ctx.principal.member_id not in (None, owner):
+        raise NotPermitted("Only the owner of the team can do this.")
+    return customer

@@ -1,0 +1,110 @@
+"""What a customer can do in its portal; `operations/access.py` shows it nothing but its own rows."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.customers.answers import profile_of, whole_address
+from resolvers.file_shares import sessions as file_share_sessions
+from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import contains, list_page
+from resolvers.portal.activity import assemble_sessions
+from resolvers.portal.sessions import CUSTOMERS
+from resolvers.shares import shares
+from resolvers.shares.contents import assemble_shares
+from schema.errors import NotPermitted
+from schema.pages import Page
+from schema.portal import (
+    PortalCustomer,
+    PortalCustomerUpdate,
+    PortalFileShareSession,
+    PortalFileShareSessionQuery,
+    PortalShare,
+    PortalShareQuery,
+)
+from storage.enums import CustomerType, MemberRole
+from storage.rows import table_of, update_row
+from storage.tables.customers import CustomerRow, MemberRow
+from storage.tables.file_share_sessions import FileShareSessionRow
+from storage.tables.shares import ShareRow
+
+# Who may change a team's name and billing address.
+PROFILE_ROLES = frozenset({MemberRole.OWNER, MemberRole.BILLING_MANAGER})
+
+_shares = table_of(ShareRow)
+
+
+@requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
+async def get_portal_customer(ctx: Context) -> PortalCustomer:
+    """The customer whose session it is."""
+    return _customer_of(await get_visible(ctx, CustomerRow, id=ctx.principal.customer_id))
+
+
+@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_customer)
+async def update_portal_customer(ctx: Context, data: PortalCustomerUpdate) -> PortalCustomer:
+    """Change the customer's own name and billing address; in a team its owner and billing managers do."""
+    row = await get_for_update(ctx, CustomerRow, id=ctx.principal.customer_id)
+    await _check_role(ctx, row)
+    changes = data.changes()
+    if "billing_address" in changes:
+        changes["billing_address"] = whole_address(changes["billing_address"])
+    return _customer_of(await update_row(ctx.unit, CustomerRow, row, **changes))
+
+
+async def _check_role(ctx: Context, customer: Row) -> None:
+    """Raises `NotPermitted` where the session is a plain member's of a team."""
+    if customer["type"] != CustomerType.TEAM or ctx.principal.member_id is None:
+        return
+    member = await get_visible(ctx, MemberRow, id=ctx.principal.member_id)
+    if member["role"] not in PROFILE_ROLES:
+        raise NotPermitted("Only the owner and the billing managers of the team can do this.")
+
+
+@requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
+async def list_portal_shares(ctx: Context, filters: PortalShareQuery) -> Page[PortalShare]:
+    """The workspace's public shares, without archived ones, newest first unless sorted otherwise."""
+
+    async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[PortalShare]:
+        return await _offers(ctx, connection, rows)
+
+    named = contains(_shares.c.name_folded, filters.query)
+    return await list_page(ctx, shares.LISTING, filters, named, assemble)
+
+
+@requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
+async def get_portal_share(ctx: Context, id: UUID) -> PortalShare:
+    """One public share of the workspace that is not archived."""
+    row = await get_visible(ctx, ShareRow, id=id)
+    async with ctx.read() as connection:
+        (share,) = await _offers(ctx, connection, [row])
+    return share
+
+
+@requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
+async def list_portal_file_share_sessions(
+    ctx: Context, filters: PortalFileShareSessionQuery
+) -> Page[PortalFileShareSession]:
+    """The customer's own file-share sessions with their downloads and payments, newest first."""
+    return await list_page(ctx, file_share_sessions.LISTING, filters, [], assemble_sessions)
+
+
+@requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
+async def get_portal_file_share_session(ctx: Context, id: UUID) -> PortalFileShareSession:
+    """One of the customer's own file-share sessions with its downloads and payments."""
+    row = await get_visible(ctx, FileShareSessionRow, id=id)
+    async with ctx.snapshot() as connection:
+        (session,) = await assemble_sessions(connection, [row])
+    return session
+
+
+async def _offers(ctx: Context, connection: AsyncConnection, rows: Sequence[Row]) -> list[PortalShare]:
+    found = await assemble_shares(ctx, connection, rows)
+    return [PortalShare.model_validate(share.model_dump()) for share in found]
+
+
+def _customer_of(row: Row) -> PortalCustomer:
+    return PortalCustomer.model_validate(profile_of(row))

@@ -1,0 +1,115 @@
+"""What second factors have in common: whether a user has one, and what their owner is told by mail."""
+
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import and_, delete, exists, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.passkeys import RelyingParty
+from resolvers.mails.mails import make_mail, plain_name, send_mails
+from resolvers.operations.context import Context
+from schema.errors import NotPermitted
+from storage.clock import now
+from storage.mails import Mail
+from storage.rows import Values, table_of, update_rows
+from storage.tables.second_factors import PasskeyRow, RecoveryCodeRow, TotpSecretRow
+from storage.tables.second_steps import SecondStepRow
+
+# The page on which users manage their factors.
+SECURITY_PATH = "/account/security"
+
+_totp, _passkeys, _codes = table_of(TotpSecretRow), table_of(PasskeyRow), table_of(RecoveryCodeRow)
+_steps = table_of(SecondStepRow)
+
+
+class Event(Enum):
+    """What the owner of an account is told: the subject, and a sentence with the values it takes."""
+
+    TOTP_ADDED = (
+        "An authenticator app was added",
+        "an authenticator app was set up. Signing in with the password now needs a second factor.",
+    )
+    TOTP_REMOVED = ("An authenticator app was removed", "the authenticator app was removed.")
+    PASSKEY_ADDED = ("A passkey was added", "the passkey {name} was added. It can sign in to the account.")
+    PASSKEY_REMOVED = ("A passkey was removed", "the passkey {name} was removed.")
+    PASSKEY_COPIED = (
+        "A passkey was refused",
+        "the passkey {name} was refused, because its counter shows that a copy of it was used. "
+        "Remove it and add a new one.",
+    )
+    CODES_RENEWED = (
+        "New recovery codes were made",
+        "new recovery codes were made, and the old ones no longer work.",
+    )
+    CODE_USED = ("A recovery code was used", "a recovery code was used. Unused codes: {left}.")
+    WRONG_CODES = (
+        "Wrong codes after your password",
+        "after the right password, {tries} wrong codes were entered. "
+        "Whoever did so knows the password: if it was not you, change it.",
+    )
+    RESET = (
+        "All second factors were removed",
+        "an operator removed the authenticator app, the passkeys and the recovery codes. "
+        "The password alone signs in now.",
+    )
+
+
+async def has_factor(connection: AsyncConnection, user_id: UUID) -> bool:
+    """Whether the user has an authenticator app or a passkey, so that the password is not enough."""
+    has_one = or_(
+        exists(select(_totp.c.user_id).where(_totp.c.user_id == user_id)),
+        exists(select(_passkeys.c.id).where(_passkeys.c.user_id == user_id)),
+    )
+    return bool((await connection.execute(select(has_one))).scalar_one())
+
+
+async def drop_codes_without_factor(connection: AsyncConnection, user_id: UUID) -> None:
+    """Delete the recovery codes of a user whose last factor is gone: there is nothing left to recover."""
+    if not await has_factor(connection, user_id):
+        await connection.execute(delete(_codes).where(_codes.c.user_id == user_id))
+
+
+async def drop_factors(connection: AsyncConnection, user_id: UUID) -> None:
+    """Delete the user's authenticator app, passkeys and recovery codes."""
+    for table in (_totp, _passkeys, _codes):
+        await connection.execute(delete(table).where(table.c.user_id == user_id))
+
+
+async def end_steps(connection: AsyncConnection, user_id: UUID) -> None:
+    """End all second steps of a user."""
+    mine = and_(_steps.c.user_id == user_id, _steps.c.ended_at.is_(None))
+    await update_rows(connection, SecondStepRow, mine, ended_at=now())
+
+
+def check_confirmed(user: Values) -> None:
+    """Raises `NotPermitted` while the address is not known to be the user's.
+
+    Else somebody who signed up with another's address would keep a way in after its owner took it over.
+    """
+    if user["email_verified_at"] is None:
+        raise NotPermitted("Confirm your e-mail address first: follow the link that we mailed you.")
+
+
+def relying_party(ctx: Context) -> RelyingParty | None:
+    """Who we are to browsers; None where our address is one for which they offer no passkeys."""
+    return RelyingParty.at(ctx.services.auth_url)
+
+
+async def tell_owner(unit: Context, user: Values, event: Event, **values: Any) -> None:
+    """Mail the user what happened to their account, once the change is committed."""
+    await send_mails(unit, [factor_mail(unit.services.auth_url, user, event, **values)])
+
+
+def factor_mail(auth_url: str, user: Values, event: Event, **values: Any) -> Mail:
+    subject, sentence = event.value
+    said = {name: plain_name(value) if isinstance(value, str) else value for name, value in values.items()}
+    return make_mail(
+        user["email"],
+        "second_factor",
+        subject=subject,
+        address=user["email"],
+        happened=sentence.format(**said),
+        security=f"{auth_url}{SECURITY_PATH}",
+    )

@@ -1,0 +1,51 @@
+"""The second factors of a user as a whole: what there is, and an operator's reset."""
+
+from uuid import UUID
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.accounts.users import lock_user
+from resolvers.credentials.browser_sessions import IN_A_BROWSER
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.second_factors.factors import Event, drop_factors, end_steps, factor_mail
+from resolvers.second_factors.recovery_codes import count_codes, own_id
+from schema.second_factors import SecondFactors
+from storage.mails import write_mail
+from storage.rows import table_of
+from storage.tables.second_factors import PasskeyRow, TotpSecretRow
+
+_totp, _passkeys = table_of(TotpSecretRow), table_of(PasskeyRow)
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
+async def get_second_factors(ctx: Context) -> SecondFactors:
+    """The state of the user's second factors."""
+    async with ctx.snapshot() as connection:
+        return await _state_of(connection, own_id(ctx))
+
+
+async def reset_factors(connection: AsyncConnection, auth_url: str, user_id: UUID) -> SecondFactors:
+    """Remove all factors of a user who lost them, and tell them; gives what there was."""
+    user = await lock_user(connection, user_id)
+    state = await _state_of(connection, user_id)
+    await drop_factors(connection, user_id)
+    await end_steps(connection, user_id)
+    if state.enabled:
+        await write_mail(connection, factor_mail(auth_url, user, Event.RESET))
+    return state
+
+
+async def _state_of(connection: AsyncConnection, user_id: UUID) -> SecondFactors:
+    totp = (await connection.execute(select(_totp).where(_totp.c.user_id == user_id))).mappings().first()
+    counted = select(func.count()).select_from(_passkeys).where(_passkeys.c.user_id == user_id)
+    passkeys = (await connection.execute(counted)).scalar_one()
+    return SecondFactors(
+        enabled=totp is not None or passkeys > 0,
+        totp_created_at=totp and totp["created_at"],
+        totp_last_used_at=totp and totp["last_used_at"],
+        passkeys=passkeys,
+        recovery_codes=await count_codes(connection, user_id),
+    )

@@ -1,0 +1,176 @@
+"""What can be done with the passkeys of a user."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import delete as sql_delete
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.challenges import ChallengeUse, answer, is_open, new_challenge
+from oauth.passkeys import Assertion, Refused, challenge_of_creation, read_assertion
+from oauth.scopes import Scope
+from resolvers.accounts.users import lock_user
+from resolvers.credentials.browser_sessions import IN_A_BROWSER
+from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import Listing, list_page
+from resolvers.second_factors.factors import (
+    Event,
+    check_confirmed,
+    drop_codes_without_factor,
+    relying_party,
+    tell_owner,
+)
+from resolvers.second_factors.recovery_codes import make_first_codes, own_id
+from schema.errors import Invalid, NotPermitted, problem
+from schema.pages import Page
+from schema.second_factors import Passkey, PasskeyCreate, PasskeyQuery, PasskeyUpdate
+from storage.clock import now
+from storage.rows import Values, insert_row, key_of, table_of, update_row
+from storage.tables.second_factors import PasskeyRow
+from storage.tables.users import UserRow
+
+MOST_PASSKEYS = 10
+
+_table, _users = table_of(PasskeyRow), table_of(UserRow)
+LISTING = Listing(PasskeyRow, {"created_at": _table.c.created_at}, default=("created_at",))
+
+
+@dataclass(frozen=True)
+class PasskeyCreated:
+    """A new passkey, and the recovery codes that came with it, if it is the first factor."""
+
+    passkey: Passkey
+    recovery_codes: list[str]
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
+async def list_passkeys(ctx: Context, filters: PasskeyQuery) -> Page[Passkey]:
+    """The user's passkeys, page by page, oldest first unless sorted otherwise."""
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Passkey]:
+        return [Passkey.model_validate(row) for row in rows]
+
+    return await list_page(ctx, LISTING, filters, [], assemble)
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
+async def get_passkey(ctx: Context, id: UUID) -> Passkey:
+    """One passkey of the user."""
+    return Passkey.model_validate(await get_visible(ctx, PasskeyRow, id=id))
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, gives=get_passkey)
+async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey:
+    """Rename a passkey."""
+    row = await get_for_update(ctx, PasskeyRow, id=id)
+    return Passkey.model_validate(await update_row(ctx.unit, PasskeyRow, row, **data.changes()))
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+async def delete_passkey(ctx: Context, id: UUID) -> UUID:
+    """Remove a passkey. Without another factor, the recovery codes end too."""
+    user = await lock_user(ctx.unit, own_id(ctx))
+    row = await get_for_update(ctx, PasskeyRow, id=id)
+    await ctx.unit.execute(sql_delete(_table).where(key_of(PasskeyRow, row)))
+    await drop_codes_without_factor(ctx.unit, user["id"])
+    await tell_owner(ctx, user, Event.PASSKEY_REMOVED, name=row["name"])
+    return id
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
+async def begin_passkey(ctx: Context) -> str | None:
+    """The options with which the browser makes a passkey, as JSON; None where it would refuse to."""
+    party, wanted = relying_party(ctx), select(_users).where(_users.c.id == own_id(ctx))
+    if party is None:
+        return None
+    async with ctx.read() as connection:
+        user = dict((await connection.execute(wanted)).mappings().one())
+        existing = await passkeys_of(connection, user["id"])
+    challenge = new_challenge(ctx.services.secret_key, ChallengeUse.CREATION, session_binding(ctx))
+    return party.creation_options(challenge, user["id"], user["email"], existing)
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
+    """Keep a passkey that the user's browser has made. Raises `Invalid` for one that proves nothing."""
+    user = await lock_user(ctx.unit, own_id(ctx))
+    check_confirmed(user)
+    party = relying_party(ctx)
+    if party is None or len(await passkeys_of(ctx.unit, user["id"])) >= MOST_PASSKEYS:
+        raise NotPermitted(f"An account has at most {MOST_PASSKEYS} passkeys: remove one first.")
+    try:
+        challenge = challenge_of_creation(data.passkey)
+        made = party.check_creation(data.passkey, challenge)
+    except Refused:
+        raise not_accepted() from None
+    is_ours = is_open(ctx.services.secret_key, ChallengeUse.CREATION, session_binding(ctx), challenge)
+    if not is_ours or not await answer(ctx.unit, challenge):
+        raise not_accepted()
+    row = await insert_row(ctx.unit, PasskeyRow, user_id=user["id"], name=data.name, **vars(made))
+    await tell_owner(ctx, user, Event.PASSKEY_ADDED, name=data.name)
+    return PasskeyCreated(Passkey.model_validate(row), await make_first_codes(ctx, user["id"]))
+
+
+async def passkeys_of(connection: AsyncConnection, user_id: UUID) -> list[Values]:
+    """All passkeys of a user, oldest first."""
+    wanted = select(_table).where(_table.c.user_id == user_id).order_by(_table.c.created_at, _table.c.id)
+    return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+
+
+async def owner_of(connection: AsyncConnection, text: str) -> UUID | None:
+    """Whose passkey a browser says it used; None where there is no such passkey."""
+    try:
+        credential_id = read_assertion(text).credential_id
+    except Refused:
+        return None
+    wanted = select(_table.c.user_id).where(_table.c.credential_id == credential_id)
+    owner: UUID | None = (await connection.execute(wanted)).scalar_one_or_none()
+    return owner
+
+
+async def use_passkey(unit: Context, user: Values, text: str, use: ChallengeUse, binding: str) -> bool:
+    """Whether the browser proves one of the passkeys of the user, who is locked, by a challenge of ours.
+
+    As the only proof, the authenticator must have checked its user. One whose counter went back is refused,
+    and the user is told.
+    """
+    party = relying_party(unit)
+    try:
+        assertion = read_assertion(text)
+        row = await _find(unit.unit, user, assertion)
+        if party is None or row is None:
+            return False
+        count = party.check_use(assertion, row["public_key"], verified=use.is_alone)
+    except Refused:
+        return False
+    is_ours = is_open(unit.services.secret_key, use, binding, assertion.challenge)
+    if not is_ours or not await answer(unit.unit, assertion.challenge):
+        return False
+    if row["sign_count"] and count <= row["sign_count"]:
+        await tell_owner(unit, user, Event.PASSKEY_COPIED, name=row["name"])
+        return False
+    moment, unchanged = now(), row["modified_at"]
+    await update_row(unit.unit, PasskeyRow, row, sign_count=count, last_used_at=moment, modified_at=unchanged)
+    return True
+
+
+def not_accepted() -> Invalid:
+    message = "This passkey was not accepted. Try again"
+    return Invalid([problem(("data",), message, "passkey")])
+
+
+async def _find(connection: AsyncConnection, user: Values, assertion: Assertion) -> Values | None:
+    if assertion.user_id not in (None, user["id"]):
+        return None
+    same = (_table.c.user_id == user["id"]) & (_table.c.credential_id == assertion.credential_id)
+    row = (await connection.execute(select(_table).where(same))).mappings().first()
+    return None if row is None else dict(row)
+
+
+def session_binding(ctx: Context) -> str:
+    """What challenges are bound to that only this session of the user can answer."""
+    return f"{own_id(ctx)} {ctx.principal.credential_id}"

@@ -1,0 +1,92 @@
+"""Recovery codes: ten for each user with a second factor, shown once, each used once."""
+
+import re
+import secrets
+from uuid import UUID
+
+from sqlalchemy import and_, delete, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.accounts.users import lock_user
+from resolvers.credentials.browser_sessions import IN_A_BROWSER
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.second_factors.factors import Event, has_factor, tell_owner
+from schema.errors import NotFound
+from storage.clock import now
+from storage.rows import Values, insert_rows, table_of, update_row
+from storage.sealing import Purpose, sign
+from storage.tables.second_factors import RecoveryCodeRow
+
+COUNT = 10
+# 59 bits; without what reads alike: 0 and O, 1 and I.
+LENGTH, GROUP = 12, 4
+ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+
+_BETWEEN_GROUPS = re.compile(r"[\s-]")
+_codes = table_of(RecoveryCodeRow)
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+async def renew_recovery_codes(ctx: Context) -> list[str]:
+    """Ten new codes in place of the old ones. Raises `NotFound` for a user without a factor."""
+    user = await lock_user(ctx.unit, own_id(ctx))
+    if not await has_factor(ctx.unit, user["id"]):
+        raise NotFound("There is no second factor to recover: set one up first.")
+    await tell_owner(ctx, user, Event.CODES_RENEWED)
+    return await make_codes(ctx, user["id"])
+
+
+async def make_codes(unit: Context, user_id: UUID) -> list[str]:
+    """Ten new codes, which end those before them."""
+    await unit.unit.execute(delete(_codes).where(_codes.c.user_id == user_id))
+    codes = ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(COUNT)]
+    rows = [{"user_id": user_id, "hash": _hash(unit, user_id, code)} for code in codes]
+    await insert_rows(unit.unit, RecoveryCodeRow, rows)
+    return ["-".join(code[at : at + GROUP] for at in range(0, LENGTH, GROUP)) for code in codes]
+
+
+async def make_first_codes(unit: Context, user_id: UUID) -> list[str]:
+    """Ten codes for a user who has none, with their first factor; else an empty list."""
+    mine = select(_codes.c.id).where(_codes.c.user_id == user_id).limit(1)
+    return [] if (await unit.unit.execute(mine)).first() else await make_codes(unit, user_id)
+
+
+async def use_code(unit: Context, user: Values, typed: str) -> bool:
+    """Whether it is an unused code of the user, who is locked and told; it is used with this."""
+    same = and_(
+        _codes.c.user_id == user["id"],
+        _codes.c.hash == _hash(unit, user["id"], tidied(typed)),
+        _codes.c.used_at.is_(None),
+    )
+    row = (await unit.unit.execute(select(_codes).where(same))).mappings().first()
+    if row is None:
+        return False
+    await update_row(unit.unit, RecoveryCodeRow, dict(row), used_at=now())
+    await tell_owner(unit, user, Event.CODE_USED, left=await count_codes(unit.unit, user["id"]))
+    return True
+
+
+async def count_codes(connection: AsyncConnection, user_id: UUID) -> int:
+    """How many unused codes the user has."""
+    unused = and_(_codes.c.user_id == user_id, _codes.c.used_at.is_(None))
+    counted = await connection.execute(select(func.count()).select_from(_codes).where(unused))
+    return int(counted.scalar_one())
+
+
+def tidied(typed: str) -> str:
+    """A code as people type it, without what stands between its groups, in capitals."""
+    return _BETWEEN_GROUPS.sub("", typed).upper()
+
+
+def own_id(ctx: Context) -> UUID:
+    """The user whose browser asks."""
+    user_id = ctx.principal.user_id
+    if user_id is None:
+        raise RuntimeError("This is for browser sessions, which all have a user.")
+    return user_id
+
+
+def _hash(ctx: Context, user_id: UUID, code: str) -> str:
+    return sign(ctx.services.secret_key, Purpose.RECOVERY_CODE, str(user_id), code)

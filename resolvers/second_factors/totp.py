@@ -1,0 +1,140 @@
+"""Authenticator apps: set up, confirmed by a code, used and removed."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from oauth.totp import DIGITS, matching_step, new_secret, provisioning_uri
+from resolvers.accounts.users import lock_user
+from resolvers.credentials.browser_sessions import IN_A_BROWSER
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.second_factors.factors import Event, check_confirmed, drop_codes_without_factor, tell_owner
+from resolvers.second_factors.recovery_codes import make_first_codes, own_id, tidied
+from schema.errors import Invalid, NotFound, NotPermitted, problem
+from schema.second_factors import TotpConfirmation
+from storage.clock import now
+from storage.rows import Values, insert_row, table_of, update_row
+from storage.sealing import Purpose, Unreadable, seal, unseal
+from storage.tables.second_factors import TotpSecretRow
+from storage.tables.users import UserRow
+
+# For how long the secret that the page shows can be confirmed.
+ENROLMENT_LIFE = timedelta(minutes=30)
+
+_table, _users = table_of(TotpSecretRow), table_of(UserRow)
+
+
+@dataclass(frozen=True)
+class Enrolment:
+    """A secret to be set up: `sealed` is what the page sends back, so that nothing is stored before."""
+
+    secret: str = field(repr=False)
+    uri: str = field(repr=False)
+    sealed: str
+
+
+@requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
+async def begin_totp(ctx: Context, sealed: str | None = None) -> Enrolment:
+    """A new secret for an authenticator app, or the one in `sealed` if it can still be confirmed."""
+    wanted = select(_users).where(_users.c.id == own_id(ctx))
+    async with ctx.read() as connection:
+        user = dict((await connection.execute(wanted)).mappings().one())
+        existing = await find_totp(connection, user)
+    _check_free(user, existing)
+    secret = None if sealed is None else _opened(ctx, sealed)
+    if sealed is None or secret is None:
+        secret = new_secret()
+        end = int((now() + ENROLMENT_LIFE).timestamp())
+        plain = f"{end}.{secret}".encode()
+        sealed = seal(ctx.services.secret_key, Purpose.TOTP_ENROLMENT, plain, _session(ctx))
+    return Enrolment(secret, provisioning_uri(secret, user["email"]), sealed)
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
+    """Set the app up, whose code shows that it has the secret; the recovery codes if these are the first.
+
+    Raises `Invalid` for a wrong code.
+    """
+    user = await lock_user(ctx.unit, own_id(ctx))
+    _check_free(user, await find_totp(ctx.unit, user))
+    secret = _opened(ctx, data.enrolment)
+    if secret is None:
+        raise _wrong("This page was open for too long. Scan the new QR code.")
+    step = matching_step(secret, tidied(data.code), now())
+    if step is None:
+        raise _wrong("This is not the current code. Wait for the next one and enter it.")
+    await insert_row(
+        ctx.unit,
+        TotpSecretRow,
+        user_id=user["id"],
+        sealed=seal(ctx.services.secret_key, Purpose.TOTP, secret.encode(), str(user["id"])),
+        last_step=step,
+    )
+    await tell_owner(ctx, user, Event.TOTP_ADDED)
+    return await make_first_codes(ctx, user["id"])
+
+
+@requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
+async def delete_totp(ctx: Context) -> UUID:
+    """Remove the user's authenticator app, and the recovery codes if there is no other factor.
+
+    Gives the user's id.
+    """
+    user = await lock_user(ctx.unit, own_id(ctx))
+    if await find_totp(ctx.unit, user) is None:
+        raise NotFound("There is no authenticator app.")
+    await ctx.unit.execute(delete(_table).where(_table.c.user_id == user["id"]))
+    await drop_codes_without_factor(ctx.unit, user["id"])
+    await tell_owner(ctx, user, Event.TOTP_REMOVED)
+    return own_id(ctx)
+
+
+async def find_totp(connection: AsyncConnection, user: Values) -> Values | None:
+    row = (await connection.execute(select(_table).where(_table.c.user_id == user["id"]))).mappings().first()
+    return None if row is None else dict(row)
+
+
+async def use_totp(unit: Context, user: Values, code: str) -> bool:
+    """Whether it is a code of the app of the user, who is locked, and later than the last one accepted."""
+    row = await find_totp(unit.unit, user)
+    if row is None or len(code) != DIGITS or not code.isdecimal():
+        return False
+    try:
+        opened = unseal(unit.services.secret_key, Purpose.TOTP, row["sealed"], str(user["id"]))
+    except Unreadable:
+        return False
+    step = matching_step(opened.decode(), code, now(), after=row["last_step"])
+    if step is None:
+        return False
+    await update_row(unit.unit, TotpSecretRow, row, last_step=step, last_used_at=now())
+    return True
+
+
+def _check_free(user: Values, existing: Values | None) -> None:
+    check_confirmed(user)
+    if existing is not None:
+        raise NotPermitted("There is an authenticator app already: remove it before you set up another.")
+
+
+def _opened(ctx: Context, sealed: str) -> str | None:
+    """The secret of an enrolment of this session that has not expired."""
+    try:
+        plain = unseal(ctx.services.secret_key, Purpose.TOTP_ENROLMENT, sealed, _session(ctx)).decode()
+    except Unreadable:
+        return None
+    end, _, secret = plain.partition(".")
+    return secret if now().timestamp() < int(end) else None
+
+
+def _session(ctx: Context) -> str:
+    return f"{own_id(ctx)} {ctx.principal.credential_id}"
+
+
+def _wrong(message: str) -> Invalid:
+    return Invalid([problem(("data", "code"), message, "code")])

@@ -1,0 +1,81 @@
+"""What can be done with custom fields."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import Listing, any_of, list_page
+from schema.custom_fields import CustomField, CustomFieldCreate, CustomFieldQuery, CustomFieldUpdate
+from schema.errors import Invalid, problem
+from schema.pages import Page
+from storage.enums import CustomFieldType
+from storage.rows import insert_row, key_of, table_of, update_row
+from storage.tables.custom_fields import CustomFieldRow
+
+_table = table_of(CustomFieldRow)
+LISTING = Listing(CustomFieldRow, {"created_at": _table.c.created_at}, default=("created_at",))
+
+
+@requires(Scope.CUSTOM_FIELDS_READ)
+async def list_custom_fields(ctx: Context, filters: CustomFieldQuery) -> Page[CustomField]:
+    """Custom fields, page by page, oldest first unless sorted otherwise."""
+    await check_workspaces(ctx, filters.workspace_id)
+
+    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[CustomField]:
+        return [CustomField.model_validate(row) for row in rows]
+
+    return await list_page(
+        ctx, LISTING, filters, any_of(_table.c.workspace_id, filters.workspace_id), assemble
+    )
+
+
+@requires(Scope.CUSTOM_FIELDS_READ)
+async def get_custom_field(ctx: Context, id: UUID) -> CustomField:
+    """One custom field."""
+    return CustomField.model_validate(await get_visible(ctx, CustomFieldRow, id=id))
+
+
+@requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
+async def create_custom_field(ctx: Context, data: CustomFieldCreate) -> CustomField:
+    """Make a custom field, which can then be attached to shares."""
+    workspace_id = await workspace_for(ctx, data.workspace_id)
+    values = data.model_dump(exclude={"workspace_id"})
+    values["properties"] = _stated(data.type, values["properties"])
+    row = await insert_row(ctx.unit, CustomFieldRow, workspace_id=workspace_id, **values)
+    return CustomField.model_validate(row)
+
+
+@requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
+async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -> CustomField:
+    """Change the fields that were sent; the type stays what it is."""
+    row = await get_for_update(ctx, CustomFieldRow, id=id)
+    changes = data.changes()
+    if "properties" in changes:
+        changes["properties"] = _stated(CustomFieldType(row["type"]), changes["properties"])
+    return CustomField.model_validate(await update_row(ctx.unit, CustomFieldRow, row, **changes))
+
+
+@requires(Scope.CUSTOM_FIELDS_WRITE)
+async def delete_custom_field(ctx: Context, id: UUID) -> UUID:
+    """Remove a custom field for good; it leaves the shares that it is attached to."""
+    row = await get_for_update(ctx, CustomFieldRow, id=id)
+    await ctx.unit.execute(delete(_table).where(key_of(CustomFieldRow, row)))
+    return id
+
+
+def _stated(type: CustomFieldType, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties that say something. Raises `Invalid` where a `select` has no options, or another has."""
+    stated = {name: value for name, value in properties.items() if value is not None}
+    loc = ("data", "properties", "options")
+    if type is CustomFieldType.SELECT and "options" not in stated:
+        raise Invalid([problem(loc, "A `select` field needs options", "missing")])
+    if type is not CustomFieldType.SELECT and "options" in stated:
+        raise Invalid([problem(loc, f"A `{type}` field has no options; only `select` does", "no_options")])
+    return stated

@@ -1,0 +1,97 @@
+"""What can be done with shares."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.scopes import Scope
+from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import Listing, any_of, contains, list_page, metadata_conditions
+from resolvers.shares.contents import assemble_shares, replace_custom_fields, replace_medias, replace_prices
+from schema.pages import Page
+from schema.shares import Share, ShareCreate, ShareQuery, ShareUpdate
+from storage.clock import now
+from storage.rows import insert_row, table_of, update_row
+from storage.tables.shares import ShareRow
+
+_table = table_of(ShareRow)
+_PARTS = ("prices", "medias", "attached_custom_fields")
+LISTING = Listing(
+    ShareRow,
+    {"created_at": _table.c.created_at, "name": _table.c.name_folded, "price_amount": _table.c.price_amount},
+    default=("-created_at",),
+)
+
+
+@requires(Scope.SHARES_READ)
+async def list_shares(ctx: Context, filters: ShareQuery) -> Page[Share]:
+    """Shares, page by page, newest first unless sorted otherwise."""
+    await check_workspaces(ctx, filters.workspace_id)
+    conditions: list[ColumnElement[bool]] = [
+        *any_of(_table.c.id, filters.id),
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.visibility, filters.visibility),
+        *contains(_table.c.name_folded, filters.query),
+        *metadata_conditions(_table.c.metadata, filters.metadata),
+    ]
+    if filters.is_archived is not None:
+        conditions.append(_table.c.is_archived.is_(filters.is_archived))
+
+    async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[Share]:
+        return await assemble_shares(ctx, connection, rows)
+
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
+
+
+@requires(Scope.SHARES_READ)
+async def get_share(ctx: Context, id: UUID) -> Share:
+    """One share."""
+    row = await get_visible(ctx, ShareRow, id=id)
+    async with ctx.read() as connection:
+        (share,) = await assemble_shares(ctx, connection, [row])
+    return share
+
+
+@requires(Scope.SHARES_WRITE, gives=get_share)
+async def create_share(ctx: Context, data: ShareCreate) -> Share:
+    """Make a share with its prices, medias and custom fields, all or nothing."""
+    workspace_id = await workspace_for(ctx, data.workspace_id)
+    values = data.model_dump(exclude={*_PARTS, "workspace_id"})
+    row = await insert_row(ctx.unit, ShareRow, workspace_id=workspace_id, **values)
+    await _replace_parts(ctx, row, data.model_dump(include=set(_PARTS)))
+    return await get_share(ctx, row["id"])
+
+
+@requires(Scope.SHARES_WRITE, gives=get_share)
+async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
+    """Change the fields that were sent. Dropped prices are archived; the lists are replaced as a whole."""
+    row = await get_for_update(ctx, ShareRow, id=id)
+    changes = data.changes()
+    parts = data.model_dump(include={name for name in _PARTS if changes.pop(name, None) is not None})
+    if parts:
+        changes["modified_at"] = now()
+    row = await update_row(ctx.unit, ShareRow, row, **changes)
+    await _replace_parts(ctx, row, parts)
+    return await get_share(ctx, id)
+
+
+@requires(Scope.SHARES_WRITE)
+async def delete_share(ctx: Context, id: UUID) -> UUID:
+    """Archive a share: its history stays, and it can no longer be purchased."""
+    row = await get_for_update(ctx, ShareRow, id=id)
+    await update_row(ctx.unit, ShareRow, row, is_archived=True)
+    return id
+
+
+async def _replace_parts(ctx: Context, share: Row, parts: dict[str, Any]) -> None:
+    if parts.get("prices") is not None:
+        await replace_prices(ctx, share, parts["prices"])
+    if parts.get("medias") is not None:
+        await replace_medias(ctx, share, parts["medias"])
+    if parts.get("attached_custom_fields") is not None:
+        await replace_custom_fields(ctx, share, parts["attached_custom_fields"])

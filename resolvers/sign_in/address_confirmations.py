@@ -1,0 +1,52 @@
+"""How users prove that their address is theirs: by a link that it is mailed, while they are signed in."""
+
+from resolvers.accounts.users import lock_user, verify_address
+from resolvers.credentials.browser_sessions import IN_A_BROWSER
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import public, requires
+from resolvers.sign_in.mailed_links import LinkState, MailedLink, find_link, mail_link, use_link
+from schema.errors import NotPermitted
+from storage.enums import LinkPurpose
+
+
+@requires(None, kinds=IN_A_BROWSER)
+async def mail_address_confirmation(ctx: Context) -> bool:
+    """Mail the user another link; False where the address is confirmed already.
+
+    Raises `RateLimited` after five in an hour.
+    """
+    await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
+    user_id = ctx.principal.user_id
+    if user_id is None:
+        raise TypeError("A browser session always has a user.")
+    async with ctx.change() as unit:
+        if (await lock_user(unit.unit, user_id))["email_verified_at"] is not None:
+            return False
+        await mail_link(unit, user_id, LinkPurpose.ADDRESS)
+        return True
+
+
+@public("the link is the credential")
+async def get_address_confirmation(ctx: Context, token: str) -> MailedLink:
+    """What the link with this secret is worth; looking at it does not use it."""
+    async with ctx.read() as connection:
+        return await find_link(connection, token, LinkPurpose.ADDRESS)
+
+
+@requires(None, kinds=IN_A_BROWSER)
+async def confirm_address(ctx: Context, token: str) -> MailedLink:
+    """Use the link: its user joins every workspace that invited the address.
+
+    Only the account's own session can: else the one who has the address could confirm it for an account that
+    somebody else made with it. Raises `NotPermitted`, and the link stays as it is.
+    """
+    await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
+    async with ctx.change() as unit:
+        link = await use_link(unit.unit, token, LinkPurpose.ADDRESS)
+        if link.user is None or link.state is not LinkState.VALID:
+            return link
+        if link.user["id"] != ctx.principal.user_id:
+            raise NotPermitted("This link is for another account. Sign in to that account, then confirm.")
+        if link.user["email_verified_at"] is not None:
+            return link
+        return MailedLink(link.state, await verify_address(unit.unit, link.user))

@@ -1,0 +1,123 @@
+"""Wrong passwords, counted for each account, with delays that grow.
+
+An attempt is counted before its password is checked, so that many at the same time get no further than the
+same number one after the other. Unknown addresses are counted like known ones.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import ColumnElement, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from resolvers.operations.context import Context
+from schema.errors import RateLimited
+from storage.clock import now
+from storage.dialects.upsert import upsert
+from storage.emails import fold_email
+from storage.rows import Values, table_of
+from storage.sealing import Purpose, sign
+from storage.tables.sign_in_attempts import SignInAttemptRow
+
+SLOTS = 65_536
+# So many wrong passwords in a row are followed by no delay.
+FREE = 5
+FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=15), timedelta(hours=1)
+FORGOTTEN_AFTER = timedelta(days=1)
+NOTIFIED_FROM = 10
+NOTIFIED_EVERY = timedelta(days=1)
+
+_table = table_of(SignInAttemptRow)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whose attempts are counted together; `digest` says it to nobody who has not got the secret key."""
+
+    digest: str
+
+    @classmethod
+    def of(cls, ctx: Context, *parts: str) -> "Subject":
+        return cls(sign(ctx.services.secret_key, Purpose.SIGN_IN_SUBJECT, *parts))
+
+    @property
+    def slot(self) -> int:
+        return int.from_bytes(self.digest.encode()[:16]) % SLOTS
+
+    @property
+    def row(self) -> ColumnElement[bool]:
+        return (_table.c.slot == self.slot) & (_table.c.subject == self.digest)
+
+
+def address_subject(ctx: Context, email: str) -> Subject:
+    """All browsers in which the address is not known."""
+    return Subject.of(ctx, "address", fold_email(email))
+
+
+async def count_attempt(ctx: Context, subject: Subject) -> int:
+    """Count one more attempt and give how many there were in a row.
+
+    Raises `RateLimited` while the subject has to wait, which counts nothing.
+    """
+    async with ctx.services.database.write() as connection:
+        row, moment = await _lock(connection, subject), now()
+        failures = 0
+        if row["subject"] == subject.digest and moment - row["attempted_at"] < FORGOTTEN_AFTER:
+            failures = row["failures"]
+        wait = row["attempted_at"] + delay_after(failures) - moment
+        if failures and wait > timedelta(0):
+            raise _too_many(int(wait.total_seconds()) + 1)
+        values = {"subject": subject.digest, "failures": failures + 1, "attempted_at": moment}
+        if row["subject"] != subject.digest:
+            values["notified_at"] = None
+        await connection.execute(update(_table).where(_table.c.slot == subject.slot).values(values))
+        return failures + 1
+
+
+async def forget_attempts(connection: AsyncConnection, subject: Subject) -> None:
+    """Let the next attempts be the first ones: the password was right."""
+    await connection.execute(update(_table).where(subject.row).values(failures=0))
+
+
+async def may_notify(connection: AsyncConnection, subject: Subject) -> bool:
+    """Whether the owner was not told of wrong passwords within the last day, and now counts as told."""
+    found = await connection.execute(select(_table.c.notified_at).where(subject.row).with_for_update())
+    row, moment = found.first(), now()
+    if row is None or (row.notified_at and moment - row.notified_at < NOTIFIED_EVERY):
+        return False
+    await connection.execute(update(_table).where(subject.row).values(notified_at=moment))
+    return True
+
+
+def delay_after(failures: int) -> timedelta:
+    """How long after this many wrong passwords in a row the next one may be tried."""
+    if failures < FREE:
+        return timedelta(0)
+    doublings = min(failures - FREE, 16)
+    return min(FIRST_DELAY * (1 << doublings), LONGEST_DELAY)
+
+
+async def _lock(connection: AsyncConnection, subject: Subject) -> Values:
+    """The row of the subject's slot, which may be another subject's.
+
+    The insert always runs, so that the steps are the same for a first attempt and for any other.
+    """
+    values = {"slot": subject.slot, "subject": subject.digest, "failures": 0, "attempted_at": now()}
+    statement = upsert(connection.dialect.name, _table).values(values).on_conflict_do_nothing()
+    await connection.execute(statement)
+    row = await connection.execute(select(_table).where(_table.c.slot == subject.slot).with_for_update())
+    return dict(row.mappings().one())
+
+
+def _too_many(seconds: int) -> RateLimited:
+    return RateLimited(
+        f"Too many wrong passwords for this account: try again in {_in_words(seconds)}, "
+        "or set a new password by mail.",
+        {"Retry-After": str(seconds)},
+    )
+
+
+def _in_words(seconds: int) -> str:
+    if seconds < 120:
+        return f"{seconds} seconds"
+    return f"{-(-seconds // 60)} minutes"

@@ -1,0 +1,151 @@
+"""Proving who one is with a factor: after the password, by a passkey alone, and again for a stale session."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.challenges import ChallengeUse, new_challenge
+from resolvers.accounts.users import lock_user
+from resolvers.credentials.browser_sessions import IN_A_BROWSER, renew_session
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import public, requires
+from resolvers.second_factors.factors import has_factor, relying_party
+from resolvers.second_factors.passkeys import (
+    not_accepted,
+    owner_of,
+    passkeys_of,
+    session_binding,
+    use_passkey,
+)
+from resolvers.second_factors.recovery_codes import own_id
+from resolvers.second_factors.totp import find_totp
+from resolvers.sign_in.second_steps import end_step, find_step, lock_step, take_code, wrong_code
+from resolvers.sign_in.sign_in import (
+    Browser,
+    OpenedSession,
+    find_own_user,
+    is_own_password,
+    lock_unchanged,
+    open_session,
+)
+from schema.errors import Invalid, problem
+from schema.second_factors import Confirmation, PasskeySignIn, SecondStep
+from storage.rows import Values
+
+
+@dataclass(frozen=True)
+class NeededProof:
+    """What a page asks its user for.
+
+    `has_totp` says whether a code can be one of an authenticator app, `needs_code` whether any is needed;
+    `options` are what the browser needs to use a passkey, as JSON, None where there is none to use.
+    """
+
+    email: str
+    has_totp: bool
+    needs_code: bool
+    options: str | None
+
+
+@public("the password was right, which the step proves")
+async def get_second_step(ctx: Context, pending: str) -> NeededProof | None:
+    """What the step needs; None for one that has ended."""
+    async with ctx.snapshot() as connection:
+        found = await find_step(connection, pending)
+        if found is None:
+            return None
+        return await _needed(ctx, connection, found[1], ChallengeUse.SECOND_STEP, pending)
+
+
+@public("the password was right, which the step proves", restricted=True)
+async def take_second_step(
+    ctx: Context, data: SecondStep, pending: str, browser: Browser
+) -> OpenedSession | None:
+    """The session of a user who has shown a factor; None for a step that has ended.
+
+    Raises `Invalid` for what does not count, and `RateLimited` after too many wrong codes of the user.
+    """
+    async with ctx.change() as unit:
+        found = await lock_step(unit.unit, pending)
+        if found is None:
+            return None
+        step, user = found
+        if data.passkey:
+            is_proved = await use_passkey(unit, user, data.passkey, ChallengeUse.SECOND_STEP, pending)
+        else:
+            is_proved = await take_code(unit, user, data.code, step)
+        if is_proved:
+            await end_step(unit.unit, step)
+            # What the sign-in is for was said with the password.
+            entering = replace(browser, authorization_digest=step["authorization_digest"])
+            return await open_session(unit.unit, unit, user, entering)
+    raise not_accepted() if data.passkey else wrong_code()
+
+
+@public("the passkey is the credential", restricted=True)
+async def sign_in_with_passkey(
+    ctx: Context, data: PasskeySignIn, visitor: str, browser: Browser
+) -> OpenedSession:
+    """The session of the user whose passkey it is. Raises `Invalid`."""
+    async with ctx.change() as unit:
+        owner = await owner_of(unit.unit, data.passkey)
+        if owner is not None:
+            user = await lock_user(unit.unit, owner)
+            if await use_passkey(unit, user, data.passkey, ChallengeUse.SIGN_IN, visitor):
+                return await open_session(unit.unit, unit, user, browser)
+    raise not_accepted()
+
+
+def passkey_sign_in_options(ctx: Context, visitor: str) -> str | None:
+    """The options with which the browser offers its passkeys, as JSON; None where it would refuse to."""
+    party = relying_party(ctx)
+    if party is None:
+        return None
+    challenge = new_challenge(ctx.services.secret_key, ChallengeUse.SIGN_IN, visitor)
+    return party.request_options(challenge, verified=True)
+
+
+@requires(None, kinds=IN_A_BROWSER)
+async def get_needed_confirmation(ctx: Context) -> NeededProof:
+    """What proves again that it is the user who sits at the browser."""
+    user = await find_own_user(ctx)
+    async with ctx.snapshot() as connection:
+        return await _needed(ctx, connection, user, ChallengeUse.CONFIRMATION, session_binding(ctx))
+
+
+@requires(None, kinds=IN_A_BROWSER)
+async def confirm_user(ctx: Context, data: Confirmation) -> datetime:
+    """When the user proved again who they are: the session may hand out access for an hour from then.
+
+    They do so by the password, and a code where they have a second factor, or by a passkey alone. Raises
+    `Invalid` for what does not count, and `RateLimited` after too many wrong codes.
+    """
+    await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
+    session_id = ctx.principal.credential_id
+    if data.passkey:
+        async with ctx.change() as unit:
+            user = await lock_user(unit.unit, own_id(ctx))
+            use, binding = ChallengeUse.CONFIRMATION, session_binding(ctx)
+            if await use_passkey(unit, user, data.passkey, use, binding):
+                return await renew_session(unit.unit, session_id)
+        raise not_accepted()
+    user = await find_own_user(ctx)
+    if not await is_own_password(ctx, user, data.password):
+        raise Invalid([problem(("data", "password"), "This is not your password", "credentials")])
+    async with ctx.change() as unit:
+        await lock_unchanged(unit.unit, user)
+        if not await has_factor(unit.unit, user["id"]) or await take_code(unit, user, data.code):
+            return await renew_session(unit.unit, session_id)
+    raise wrong_code()
+
+
+async def _needed(
+    ctx: Context, connection: AsyncConnection, user: Values, use: ChallengeUse, binding: str
+) -> NeededProof:
+    has_totp = await find_totp(connection, user) is not None
+    passkeys, party, options = await passkeys_of(connection, user["id"]), relying_party(ctx), None
+    if passkeys and party is not None:
+        challenge = new_challenge(ctx.services.secret_key, use, binding)
+        options = party.request_options(challenge, passkeys, verified=use.is_alone)
+    return NeededProof(user["email"], has_totp, has_totp or bool(passkeys), options)

@@ -1,0 +1,171 @@
+"""Links that users are mailed, each for one purpose and one use: made, looked at, used and ended."""
+
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import ColumnElement, Select, and_, delete, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.credentials import digest
+from resolvers.accounts.users import lock_user
+from resolvers.mails.mails import make_mail, send_mails
+from resolvers.operations.context import Context
+from schema.errors import RateLimited
+from storage.clock import now
+from storage.enums import LinkPurpose
+from storage.mails import NOBODY
+from storage.rows import Values, insert_row, table_of, update_row, update_rows
+from storage.tables.mailed_links import MailedLinkRow
+from storage.tables.users import UserRow
+
+LIVES = {LinkPurpose.ADDRESS: timedelta(days=3), LinkPurpose.PASSWORD: timedelta(hours=1)}
+PATHS = {LinkPurpose.ADDRESS: "/confirm-address", LinkPurpose.PASSWORD: "/new-password"}
+TEMPLATES = {LinkPurpose.ADDRESS: "address_confirmation", LinkPurpose.PASSWORD: "forgotten_password"}
+# A user may be mailed this many of a purpose in any hour.
+MOST_LINKS, WINDOW = 5, timedelta(hours=1)
+# For so long it can be said what became of a link.
+KEPT_FOR = timedelta(days=30)
+
+_links, _users = table_of(MailedLinkRow), table_of(UserRow)
+# Whose links and mails are written in the place of a user's, and reach nobody.
+_NO_USER: Values = {"id": None, "email": NOBODY, "email_folded": NOBODY}
+
+
+class LinkState(StrEnum):
+    """What a link is worth. `ENDED` is one in whose place there is a newer one, or that is moot."""
+
+    VALID = "valid"
+    USED = "used"
+    ENDED = "ended"
+    EXPIRED = "expired"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class MailedLink:
+    """What a link is worth, and whose it is: None for one that we never mailed for this purpose."""
+
+    state: LinkState
+    user: Values | None = field(default=None, repr=False)
+
+
+async def mail_link(unit: Context, user_id: UUID, purpose: LinkPurpose) -> None:
+    """Mail the user a link, which ends the ones before it. Raises `RateLimited` after five in an hour."""
+    user = await lock_user(unit.unit, user_id)
+    latest = await _latest(unit.unit, user_id, purpose)
+    if len(latest) == MOST_LINKS:
+        raise _too_many(latest[-1])
+    await _write(unit, user, purpose)
+
+
+async def mail_link_if_known(unit: Context, user: Values | None, purpose: LinkPurpose) -> None:
+    """The same for a user if there is one, and nothing after five in an hour.
+
+    The statements are the same in every case, and so is the time for which others wait behind them.
+    """
+    user_id = user["id"] if user is not None else uuid4()
+    locked = select(_users).where(_users.c.id == user_id).with_for_update()
+    recipient = await _first(unit.unit, locked)
+    if len(await _latest(unit.unit, user_id, purpose)) == MOST_LINKS:
+        recipient = None
+    await _write(unit, recipient or _NO_USER, purpose)
+
+
+async def _write(unit: Context, user: Values, purpose: LinkPurpose) -> None:
+    moment, user_id = now(), user["id"]
+    # Links of nobody say nothing to anyone, so only the latest is kept.
+    outdated = moment - KEPT_FOR if user_id is not None else moment
+    await unit.unit.execute(delete(_links).where(_of(user_id, purpose), _links.c.created_at < outdated))
+    await end_links(unit.unit, user_id, purpose)
+    text = secrets.token_urlsafe(32)
+    await insert_row(
+        unit.unit,
+        MailedLinkRow,
+        user_id=user_id,
+        purpose=purpose.value,
+        recipient=user["email_folded"],
+        hash=digest(text),
+        created_at=moment,
+        expires_at=moment + LIVES[purpose],
+    )
+    mail = make_mail(
+        user["email"],
+        TEMPLATES[purpose],
+        address=user["email"],
+        link=f"{unit.services.auth_url}{PATHS[purpose]}?token={text}",
+    )
+    await send_mails(unit, [mail])
+
+
+async def find_link(connection: AsyncConnection, text: str, purpose: LinkPurpose) -> MailedLink:
+    """The link as it is, unused by looking at it."""
+    row = await _first(connection, _wanted(text, purpose))
+    user = row and await _first(connection, select(_users).where(_users.c.id == row["user_id"]))
+    return _assess(row, user)
+
+
+async def use_link(connection: AsyncConnection, text: str, purpose: LinkPurpose) -> MailedLink:
+    """The link as it was until now: a valid one is used with this. Its user is locked."""
+    row = await _first(connection, _wanted(text, purpose))
+    if row is None:
+        return MailedLink(LinkState.UNKNOWN)
+    user = await lock_user(connection, row["user_id"])
+    # Under the lock nobody else uses it or has another one mailed, and whoever was faster is seen.
+    row = await _first(connection, _wanted(text, purpose).with_for_update())
+    link = _assess(row, user)
+    if row is not None and link.state is LinkState.VALID:
+        await update_row(connection, MailedLinkRow, row, used_at=now())
+    return link
+
+
+async def end_links(connection: AsyncConnection, user_id: UUID | None, purpose: LinkPurpose) -> None:
+    """Let none of the user's links for this purpose count any more."""
+    open_ones = and_(_of(user_id, purpose), _links.c.used_at.is_(None), _links.c.ended_at.is_(None))
+    await update_rows(connection, MailedLinkRow, open_ones, ended_at=now())
+
+
+async def _latest(connection: AsyncConnection, user_id: UUID, purpose: LinkPurpose) -> Sequence[datetime]:
+    """When the user's links of the last hour were made, the latest first; no more than may be mailed."""
+    made_at = _links.c.created_at
+    recent = (_of(user_id, purpose), made_at > now() - WINDOW)
+    latest = select(made_at).where(*recent).order_by(made_at.desc()).limit(MOST_LINKS)
+    return (await connection.execute(latest)).scalars().all()
+
+
+def _too_many(first: datetime) -> RateLimited:
+    seconds = max(math.ceil((first + WINDOW - now()).total_seconds()), 1)
+    return RateLimited(
+        f"{MOST_LINKS} such mails were sent within an hour, and the latest one counts. "
+        f"Another one can be sent in {math.ceil(seconds / 60)} minutes.",
+        {"Retry-After": str(seconds)},
+    )
+
+
+def _assess(row: Values | None, user: Values | None) -> MailedLink:
+    if row is None or user is None:
+        return MailedLink(LinkState.UNKNOWN)
+    if row["used_at"] is not None:
+        return MailedLink(LinkState.USED, user)
+    # What was mailed to an address proves nothing of another one.
+    if row["ended_at"] is not None or row["recipient"] != user["email_folded"]:
+        return MailedLink(LinkState.ENDED, user)
+    return MailedLink(LinkState.EXPIRED if row["expires_at"] <= now() else LinkState.VALID, user)
+
+
+def _of(user_id: UUID | None, purpose: LinkPurpose) -> ColumnElement[bool]:
+    return and_(_links.c.user_id == user_id, _links.c.purpose == purpose.value)
+
+
+def _wanted(text: str, purpose: LinkPurpose) -> Select[Any]:
+    return select(_links).where(_links.c.hash == digest(text), _links.c.purpose == purpose.value)
+
+
+async def _first(connection: AsyncConnection, statement: Select[Any]) -> Values | None:
+    row = (await connection.execute(statement)).mappings().first()
+    return None if row is None else dict(row)

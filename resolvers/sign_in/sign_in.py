@@ -1,0 +1,198 @@
+"""Signing up, in and out: what a person does in a browser. On no surface, but under the same rules."""
+
+from dataclasses import dataclass, field
+from functools import partial
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.credentials import Credential
+from oauth.grants import end_user
+from oauth.passwords import verify_password_aside
+from resolvers.accounts.users import find_user, insert_user, lock_user
+from resolvers.credentials.browser_sessions import IN_A_BROWSER, end_session, end_sessions, start_session
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import public, requires
+from resolvers.sign_in.attempts import (
+    NOTIFIED_FROM,
+    Subject,
+    address_subject,
+    count_attempt,
+    forget_attempts,
+    may_notify,
+)
+from resolvers.sign_in.forgotten_passwords import mail_password_change, mail_wrong_passwords
+from resolvers.sign_in.known_browsers import find_token, renew_token
+from resolvers.sign_in.mailed_links import end_links, mail_link
+from resolvers.sign_in.new_passwords import hash_new_password
+from resolvers.sign_in.second_steps import PendingSignIn, begin_second_step
+from schema.accounts import PasswordChange, SignIn, SignUp
+from schema.errors import Invalid, problem
+from storage.enums import LinkPurpose
+from storage.mails import NOBODY
+from storage.rows import Duplicate, Values, table_of, update_row
+from storage.tables.users import UserRow
+
+_users = table_of(UserRow)
+
+
+@dataclass(frozen=True)
+class Browser:
+    """The browser in which a user signs in.
+
+    `session` is the text of the session that it had, which ends. `authorization_digest` names the
+    authorization request that the sign-in is for. `known_tokens` are those of its former users.
+    """
+
+    session: str | None = field(default=None, repr=False)
+    user_agent: str | None = None
+    authorization_digest: str | None = None
+    known_tokens: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class OpenedSession:
+    """What the browser keeps after a sign-in: its session, and the tokens by which it is known later."""
+
+    credential: Credential
+    known_tokens: str = field(repr=False)
+
+
+@public("it is how one comes by a credential", restricted=True)
+async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession:
+    """A session of a new user, of whom nobody knows yet whether the address is theirs.
+
+    The address is mailed a link that proves it. Raises `Invalid` where the address is taken.
+    """
+    password_hash = await hash_new_password(data.password, data.email, data.name)
+    try:
+        async with ctx.change() as unit:
+            user = await insert_user(unit.unit, data.email, password_hash, data.name)
+            await mail_link(unit, user["id"], LinkPurpose.ADDRESS)
+            return await open_session(unit.unit, ctx, user, browser)
+    except Duplicate:
+        message = "Somebody has signed up with this address already"
+        raise Invalid([problem(("data", "email"), message, "duplicate")]) from None
+
+
+@public("it is how one comes by a credential", restricted=True)
+async def sign_in(ctx: Context, data: SignIn, browser: Browser) -> OpenedSession | PendingSignIn:
+    """A new session in the place of the one that the browser had.
+
+    A user with a second factor gets a step in which to show it instead. Raises `Invalid`, the same and after
+    the same time for an unknown address and a wrong password, and `RateLimited` after too many of them, for
+    both too.
+    """
+    user = await check_password(ctx, data, browser)
+    async with ctx.services.database.write() as connection:
+        await lock_unchanged(connection, user)
+        pending = await begin_second_step(connection, user, browser.authorization_digest)
+        return pending or await open_session(connection, ctx, user, browser)
+
+
+async def check_password(ctx: Context, data: SignIn, browser: Browser) -> Values:
+    """The first step of a sign-in: the user with this address and password.
+
+    Raises `Invalid`, and `RateLimited` after too many wrong ones: in this browser if the user is known
+    there, else in all others together.
+    """
+    async with ctx.services.database.read() as connection:
+        user = await find_user(connection, data.email)
+    token = find_token(ctx, user, browser.known_tokens)
+    subject = Subject.of(ctx, "browser", token) if token else address_subject(ctx, data.email)
+    failures = await count_attempt(ctx, subject)
+    if not await verify_password_aside(data.password, user["password_hash"] if user else None) or not user:
+        if failures >= NOTIFIED_FROM:
+            owner = user["email"] if user and user["email_verified_at"] is not None else NOBODY
+            ctx.caller.after_response.append(partial(_tell_owner, ctx, subject, owner))
+        raise _wrong()
+    async with ctx.services.database.write() as connection:
+        await forget_attempts(connection, subject)
+    return user
+
+
+async def lock_unchanged(connection: AsyncConnection, user: Values) -> None:
+    """Lock the user. Raises `Invalid` if the password has been changed meanwhile."""
+    if (await lock_user(connection, user["id"]))["password_hash"] != user["password_hash"]:
+        raise _wrong()
+
+
+async def open_session(
+    connection: AsyncConnection, ctx: Context, user: Values, browser: Browser
+) -> OpenedSession:
+    """The last step of a sign-in: the browser's new session, in the place of the one that it had."""
+    if browser.session is not None:
+        await end_session(connection, browser.session)
+    credential = await start_session(
+        connection, user["id"], ctx.caller.address, browser.user_agent, browser.authorization_digest
+    )
+    return OpenedSession(credential, renew_token(ctx, user, browser.known_tokens))
+
+
+async def sign_out(ctx: Context, session: str) -> None:
+    """End the session with this text."""
+    async with ctx.services.database.write() as connection:
+        await end_session(connection, session)
+
+
+@requires(None, kinds=IN_A_BROWSER)
+async def change_password(ctx: Context, data: PasswordChange, known_tokens: str = "") -> str:
+    """Change the user's password, end all other sessions and the links for a forgotten one.
+
+    With `end_everything` personal tokens and what applications were allowed end too. The user is told by
+    mail, if the address is known to be theirs. Gives the browser's tokens with one for the new password.
+    Raises `Invalid` for a wrong current password and for a new one that is easy to guess.
+    """
+    await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
+    user = await find_own_user(ctx)
+    if not await is_own_password(ctx, user, data.current_password):
+        raise _not_current()
+    password_hash = await hash_new_password(data.new_password, user["email"], user["name"], "new_password")
+    async with ctx.change() as unit:
+        row = await lock_user(unit.unit, user["id"])
+        if row["password_hash"] != user["password_hash"]:
+            raise _not_current()
+        row = await update_row(unit.unit, UserRow, row, password_hash=password_hash)
+        if data.end_everything:
+            await end_user(unit.unit, user["id"], kept=ctx.principal.credential_id)
+        await end_sessions(unit.unit, user["id"], kept=ctx.principal.credential_id)
+        await end_links(unit.unit, user["id"], LinkPurpose.PASSWORD)
+        # Nobody is mailed again and again who may not be the one who has signed up.
+        if row["email_verified_at"] is not None:
+            await mail_password_change(unit, row, everything_ended=data.end_everything)
+    return renew_token(ctx, row, known_tokens)
+
+
+async def _tell_owner(ctx: Context, subject: Subject, email: str) -> None:
+    """Mail the address that somebody tries passwords, at most once a day."""
+    async with ctx.change() as unit:
+        if await may_notify(unit.unit, subject):
+            await mail_wrong_passwords(unit, email)
+
+
+async def is_own_password(ctx: Context, user: Values, password: str) -> bool:
+    """Whether it is the password of the session's user. Raises `RateLimited` after too many wrong ones."""
+    subject = Subject.of(ctx, "session", str(ctx.principal.credential_id))
+    await count_attempt(ctx, subject)
+    if not await verify_password_aside(password, user["password_hash"]):
+        return False
+    async with ctx.services.database.write() as connection:
+        await forget_attempts(connection, subject)
+    return True
+
+
+async def find_own_user(ctx: Context) -> Values:
+    """The user of the browser session."""
+    wanted = select(_users).where(_users.c.id == ctx.principal.user_id)
+    async with ctx.read() as connection:
+        return dict((await connection.execute(wanted)).mappings().one())
+
+
+def _wrong() -> Invalid:
+    message = "The e-mail address or the password is not right"
+    return Invalid([problem(("data",), message, "credentials")])
+
+
+def _not_current() -> Invalid:
+    message = "This is not your current password"
+    return Invalid([problem(("data", "current_password"), message, "credentials")])

@@ -1,0 +1,171 @@
+"""What can be done with the members of a workspace, and with the invitations to it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from oauth.grants import end_creations, end_membership
+from oauth.scopes import Scope
+from resolvers.accounts.people import find_people, maker_of
+from resolvers.credentials.access_tokens import USER_KINDS
+from resolvers.operations.access import (
+    Row,
+    check_owner,
+    check_workspaces,
+    get_for_update,
+    get_visible,
+    workspace_for,
+)
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.lists import Listing, any_of, list_page
+from resolvers.workspaces.invitation_mails import mail_invitation
+from resolvers.workspaces.memberships import AlreadyMember, hold_members, invite, take_back_invitations
+from schema.errors import Invalid, problem
+from schema.pages import Page
+from schema.workspace_members import (
+    WorkspaceMember,
+    WorkspaceMemberInvite,
+    WorkspaceMemberQuery,
+    WorkspaceMemberStatus,
+    WorkspaceMemberUpdate,
+)
+from storage.clock import now
+from storage.enums import WorkspaceRole
+from storage.rows import table_of, update_row
+from storage.tables.workspaces import WorkspaceMemberRow
+
+_table = table_of(WorkspaceMemberRow)
+LISTING = Listing(WorkspaceMemberRow, {"created_at": _table.c.created_at}, default=("created_at",))
+
+
+@requires(Scope.WORKSPACES_READ)
+async def list_workspace_members(ctx: Context, filters: WorkspaceMemberQuery) -> Page[WorkspaceMember]:
+    """Members of workspaces and invitations, page by page, oldest first unless sorted otherwise."""
+    await check_workspaces(ctx, filters.workspace_id)
+    conditions = [
+        *any_of(_table.c.workspace_id, filters.workspace_id),
+        *any_of(_table.c.user_id, filters.user_id),
+    ]
+    return await list_page(ctx, LISTING, filters, conditions, assemble)
+
+
+@requires(Scope.WORKSPACES_READ)
+async def get_workspace_member(ctx: Context, id: UUID) -> WorkspaceMember:
+    """One member of a workspace, or one invitation."""
+    row = await get_visible(ctx, WorkspaceMemberRow, id=id)
+    async with ctx.read() as connection:
+        (member,) = await assemble(connection, [row])
+    return member
+
+
+@requires(
+    Scope.WORKSPACE_MEMBERS_WRITE,
+    kinds=USER_KINDS,
+    owners_only=True,
+    gives=get_workspace_member,
+    fresh=True,
+)
+async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> WorkspaceMember:
+    """Invite an address to a workspace, and mail it.
+
+    Its user has 7 days to accept, and sees nothing of the workspace before. To invite the address again
+    renews the invitation.
+    """
+    workspace_id = await workspace_for(replace(ctx, owners_only=False), data.workspace_id)
+    # Before the caller's membership is locked, as in a removal: in one order nobody waits in a circle.
+    await hold_members(ctx.unit, workspace_id)
+    await check_owner(ctx, workspace_id)
+    # The recipient has not asked for the mail.
+    await ctx.caller.budget.charge(ctx.principal.subject, 1, None, restricted=True)
+    try:
+        row = await invite(ctx.unit, workspace_id, data.email, data.role, maker_of(ctx.principal))
+    except AlreadyMember:
+        message = "The user with this address is a member already"
+        raise Invalid([problem(("data", "email"), message, "duplicate", input=data.email)]) from None
+    await mail_invitation(ctx, row)
+    (member,) = await assemble(ctx.unit, [row])
+    return member
+
+
+@requires(
+    Scope.WORKSPACE_MEMBERS_WRITE,
+    kinds=USER_KINDS,
+    owners_only=True,
+    gives=get_workspace_member,
+    fresh=True,
+)
+async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberUpdate) -> WorkspaceMember:
+    """Change the role of a member, or of whoever accepts the invitation. The last owner stays one."""
+    row = await _hold(ctx, id)
+    changed = await update_row(ctx.unit, WorkspaceMemberRow, row, **data.changes())
+    await _check_owned(ctx, row)
+    (member,) = await assemble(ctx.unit, [changed])
+    return member
+
+
+@requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, owners_only=True)
+async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool = True) -> UUID:
+    """Remove a member, or take an invitation back. The last owner cannot go. Members may remove themselves.
+
+    The OAuth tokens that the user granted for this workspace end at once. So does what the user created in
+    it: workspace access tokens, the secrets, grants and tokens of OAuth clients, and invitations that are
+    still open; unless an owner says `revoke_created=false`.
+    """
+    row = await get_visible(ctx, WorkspaceMemberRow, id=id)
+    leaves = row["user_id"] is not None and row["user_id"] == ctx.principal.user_id
+    # Members leave as they like, but what they created goes on only if an owner wants it to.
+    row = await _hold(replace(ctx, owners_only=not (leaves and revoke_created)), id)
+    await ctx.unit.execute(delete(_table).where(_table.c.id == id))
+    if row["user_id"] is not None:
+        await _check_owned(ctx, row)
+        await end_membership(ctx.unit, row["user_id"], row["workspace_id"])
+        if revoke_created:
+            await end_creations(ctx.unit, row["user_id"], row["workspace_id"])
+            await take_back_invitations(ctx.unit, row["user_id"], row["workspace_id"])
+    return id
+
+
+async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceMember]:
+    """The members and invitations; a member's address is the one that its user has now."""
+    ids = [row[name] for row in rows for name in ("user_id", "invited_by_user_id")]
+    people = await find_people(connection, ids)
+    members = []
+    for row in rows:
+        user = people.get(row["user_id"])
+        own = {"email": user.email, "name": user.name} if user else {"name": None}
+        invited_by = people.get(row["invited_by_user_id"])
+        members.append(
+            WorkspaceMember.model_validate(
+                {**row, **own, "status": _status_of(row), "invited_by": invited_by}
+            )
+        )
+    return members
+
+
+def _status_of(row: Row) -> WorkspaceMemberStatus:
+    if row["user_id"] is not None:
+        return WorkspaceMemberStatus.ACTIVE
+    return WorkspaceMemberStatus.EXPIRED if row["expires_at"] <= now() else WorkspaceMemberStatus.INVITED
+
+
+async def _hold(ctx: Context, id: UUID) -> Row:
+    """The row, locked, of a workspace whose members nobody else changes meanwhile."""
+    row = await get_visible(ctx, WorkspaceMemberRow, id=id)
+    await hold_members(ctx.unit, row["workspace_id"])
+    return await get_for_update(ctx, WorkspaceMemberRow, id=id)
+
+
+async def _check_owned(ctx: Context, row: Row) -> None:
+    """Raises `Invalid` where the change of `row` has left its workspace without an owner."""
+    owners = select(func.count()).where(
+        _table.c.workspace_id == row["workspace_id"],
+        _table.c.user_id.is_not(None),
+        _table.c.role == WorkspaceRole.OWNER.value,
+    )
+    if not (await ctx.unit.execute(owners)).scalar_one():
+        message = "This is the last owner of the workspace: make another member an owner first"
+        raise Invalid([problem(("id",), message, "last_owner", input=str(row["id"]))])

@@ -1,0 +1,67 @@
+"""The rows of members and invitations: invited, renewed, accepted, held while several of them change."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from sqlalchemy import delete, or_, select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from resolvers.accounts.users import find_user
+from storage.clock import now
+from storage.emails import fold_email
+from storage.enums import WorkspaceRole
+from storage.rows import Values, insert_row, table_of, update_row
+from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+
+INVITATION_LIFE = timedelta(days=7)
+
+_members, _workspaces = table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
+
+
+class AlreadyMember(ValueError):
+    """The invited address is that of a member."""
+
+
+async def hold_members(connection: AsyncConnection, workspace_id: UUID) -> None:
+    """Let changes of a workspace's members come one after the other; other writes of it do not wait."""
+    wanted = select(_workspaces.c.id).where(_workspaces.c.id == workspace_id)
+    (await connection.execute(wanted.with_for_update(key_share=True))).one()
+
+
+async def invite(
+    connection: AsyncConnection, workspace_id: UUID, email: str, role: WorkspaceRole, inviter_id: UUID | None
+) -> Values:
+    """A new invitation, or the one that the address has, renewed. The members are held.
+
+    Raises `AlreadyMember`.
+    """
+    user = await find_user(connection, email)
+    has_address = _members.c.email_folded == fold_email(email)
+    same = has_address if user is None else or_(has_address, _members.c.user_id == user["id"])
+    wanted = select(_members).where(_members.c.workspace_id == workspace_id, same).with_for_update()
+    rows = [dict(row) for row in (await connection.execute(wanted)).mappings()]
+    if any(row["user_id"] is not None for row in rows):
+        raise AlreadyMember
+    values = {"role": role.value, "invited_by_user_id": inviter_id, "expires_at": now() + INVITATION_LIFE}
+    if rows:
+        return await update_row(connection, WorkspaceMemberRow, rows[0], email=email, **values)
+    return await insert_row(connection, WorkspaceMemberRow, workspace_id=workspace_id, email=email, **values)
+
+
+async def take_back_invitations(connection: AsyncConnection, inviter_id: UUID, workspace_id: UUID) -> None:
+    """End the user's open invitations to the workspace. The members are held."""
+    sent = (_members.c.workspace_id == workspace_id) & (_members.c.invited_by_user_id == inviter_id)
+    await connection.execute(delete(_members).where(sent, _members.c.user_id.is_(None)))
+
+
+async def join(connection: AsyncConnection, invitation: Values, user: Values) -> Values:
+    """Make the user a member by an invitation, whose row is locked."""
+    return await update_row(
+        connection,
+        WorkspaceMemberRow,
+        invitation,
+        user_id=user["id"],
+        email=user["email"],
+        joined_at=now(),
+        expires_at=None,
+    )

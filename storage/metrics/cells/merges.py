@@ -1,0 +1,107 @@
+"""Bringing merges of persons into the bitmaps, a few of the absorbed one's cells at a time."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, and_, bindparam, delete, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.dialects.number_lists import numbers
+from storage.enums import FactKind
+from storage.metrics.cells.bitmaps import Merges, replace_absorbed
+from storage.metrics.cells.period_sql import cell_of
+from storage.metrics.cells.person_cells import read_bitmaps, write_bitmaps
+from storage.metrics.cells.tiling import Grain
+from storage.rows import table_of
+from storage.tables.metric_cells import PersonMergeDeltaRow
+from storage.tables.metrics import MetricFactRow, PersonMergeRow
+
+QUARTERS_AT_A_TIME = 50
+
+_facts, _merges = table_of(MetricFactRow), table_of(PersonMergeRow)
+_merge_deltas = table_of(PersonMergeDeltaRow)
+
+
+async def fold_merge(connection: AsyncConnection, workspace_id: UUID) -> bool:
+    """Rewrite some bitmaps for a merge that waits, of a workspace whose cells are locked; whether one did."""
+    own = _merge_deltas.c.workspace_id == workspace_id
+    waiting = (await connection.execute(select(_merge_deltas).where(own).limit(1))).first()
+    if waiting is None:
+        return False
+    this = own & (_merge_deltas.c.absorbed == waiting.absorbed)
+    merged = _merges.c.workspace_id == workspace_id
+    into = select(_merges.c.into).where(merged, _merges.c.absorbed == waiting.absorbed).scalar_subquery()
+    same = select(_merges.c.absorbed, _merges.c.into).where(merged, _merges.c.into == into)
+    pairs = [(row.absorbed, row.into) for row in await connection.execute(same)]
+    persons = [absorbed for absorbed, _ in pairs]
+    quarters = await _quarters(connection, workspace_id, persons, waiting.until)
+    keys = {(grain, grain.begins(quarter)): None for quarter in quarters for grain in Grain}
+    bitmaps = await read_bitmaps(connection, workspace_id, list(keys)) if keys else {}
+    for bitmap in bitmaps.values():
+        replace_absorbed(bitmap, pairs)
+    await write_bitmaps(connection, workspace_id, bitmaps)
+    if len(quarters) < QUARTERS_AT_A_TIME:
+        await connection.execute(delete(_merge_deltas).where(this))
+    else:
+        until = quarters[-1] + Grain.QUARTER.microseconds
+        await connection.execute(update(_merge_deltas).where(this).values(until=until))
+    return True
+
+
+def _unfolded() -> Select[Any]:
+    same = and_(
+        _merges.c.workspace_id == _merge_deltas.c.workspace_id,
+        _merges.c.absorbed == _merge_deltas.c.absorbed,
+    )
+    waiting = (
+        select(_merges.c.workspace_id, _merges.c.into)
+        .join_from(_merge_deltas, _merges, same)
+        .where(_merge_deltas.c.workspace_id.in_(bindparam("workspace_ids", expanding=True)))
+        .distinct()
+        .subquery()
+    )
+    into = and_(_merges.c.workspace_id == waiting.c.workspace_id, _merges.c.into == waiting.c.into)
+    return select(_merges.c.workspace_id, _merges.c.absorbed, _merges.c.into).join_from(
+        waiting, _merges, into
+    )
+
+
+_UNFOLDED = _unfolded()
+
+
+async def unfolded_merges(connection: AsyncConnection, workspace_ids: Sequence[UUID]) -> Merges:
+    """Merges that not every bitmap knows yet."""
+    found = defaultdict(list)
+    rows = await connection.execute(_UNFOLDED, {"workspace_ids": workspace_ids})
+    for workspace_id, absorbed, person in rows:
+        found[workspace_id].append((absorbed, person))
+    return found
+
+
+async def merges_of(
+    connection: AsyncConnection, workspace_id: UUID, persons: Iterable[int]
+) -> dict[int, int]:
+    """Those of the persons who were merged, and whom into."""
+    wanted = select(_merges.c.absorbed, _merges.c.into).where(
+        _merges.c.workspace_id == workspace_id,
+        _merges.c.absorbed.in_(select(numbers(connection, sorted(persons)).c.value)),
+    )
+    return {row.absorbed: row.into for row in await connection.execute(wanted)}
+
+
+async def _quarters(
+    connection: AsyncConnection, workspace_id: UUID, persons: Sequence[int], begins: int | None
+) -> list[int]:
+    """The next quarter hours in which one of the persons has an event, ascending."""
+    quarter = cell_of(_facts.c.moment, Grain.QUARTER).label("quarter")
+    wanted = select(quarter).where(
+        _facts.c.workspace_id == workspace_id,
+        _facts.c.person.in_(persons),
+        _facts.c.kind == FactKind.EVENT.value,
+    )
+    if begins is not None:
+        wanted = wanted.where(_facts.c.moment >= begins)
+    first = wanted.distinct().order_by("quarter").limit(QUARTERS_AT_A_TIME)
+    return list((await connection.execute(first)).scalars())

@@ -1,0 +1,86 @@
+"""Throw the cells of a workspace away and make them again out of the log."""
+
+import asyncio
+from itertools import pairwise
+from uuid import UUID
+
+from sqlalchemy import Select, Table, delete, func, insert, literal, select
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.database import Database
+from storage.metrics.cells.cells import ACTIVITY, MONEY
+from storage.metrics.cells.fold import lock_cells
+from storage.metrics.cells.from_log import (
+    cells_of_facts,
+    cells_of_finer,
+    grains_of,
+    keys_of,
+    persons_of_facts,
+    sums_of,
+)
+from storage.metrics.cells.person_cells import write_bitmaps
+from storage.rows import table_of
+from storage.tables.metric_cells import MetricDeltaRow, PersonCellRow, PersonMergeDeltaRow
+from storage.tables.metrics import MetricFactRow
+
+BITMAPS_AT_A_TIME = 2_000
+SECONDS_BETWEEN_TRIES = 0.1
+# PostgreSQL's SQLSTATE.
+SERIALIZATION_FAILURE = "40001"
+
+_facts, _deltas, _persons = table_of(MetricFactRow), table_of(MetricDeltaRow), table_of(PersonCellRow)
+_merge_deltas = table_of(PersonMergeDeltaRow)
+
+
+async def rebuild(database: Database, workspace_id: UUID) -> int:
+    """Make the cells of a workspace out of its facts, in one transaction; how many they are.
+
+    Others go on writing facts meanwhile, whose deltas are left for the fold.
+    """
+    while True:
+        try:
+            async with database.write(repeatable=True) as connection:
+                if await lock_cells(connection, workspace_id):
+                    return await _rebuild(connection, workspace_id)
+        except DBAPIError as error:
+            # A fold has committed between this unit's view of the database and its lock.
+            if getattr(error.orig, "sqlstate", None) != SERIALIZATION_FAILURE:
+                raise
+        await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+
+
+async def _rebuild(connection: AsyncConnection, workspace_id: UUID) -> int:
+    for table in (ACTIVITY, MONEY, _persons, _deltas, _merge_deltas):
+        await connection.execute(delete(table).where(table.c.workspace_id == workspace_id))
+    for table in (ACTIVITY, MONEY):
+        for by_share in (False, True):
+            finest, *_ = grains = grains_of(by_share=by_share)
+            made = cells_of_facts(table, _facts, workspace_id, finest, by_share=by_share)
+            await _insert(connection, table, workspace_id, made)
+            for finer, grain in pairwise(grains):
+                made = cells_of_finer(table, workspace_id, finer, grain, by_share=by_share)
+                await _insert(connection, table, workspace_id, made)
+    bitmaps = await persons_of_facts(connection, _facts, workspace_id)
+    keys = list(bitmaps)
+    for first in range(0, len(keys), BITMAPS_AT_A_TIME):
+        some = {key: bitmaps[key] for key in keys[first : first + BITMAPS_AT_A_TIME]}
+        await write_bitmaps(connection, workspace_id, some)
+    return await count_cells(connection, workspace_id)
+
+
+async def _insert(
+    connection: AsyncConnection, table: Table, workspace_id: UUID, made: Select[tuple[object, ...]]
+) -> None:
+    rows = made.add_columns(literal(workspace_id).label("workspace_id"))
+    names = [*keys_of(table), *sums_of(table), "workspace_id"]
+    await connection.execute(insert(table).from_select(names, rows))
+
+
+async def count_cells(connection: AsyncConnection, workspace_id: UUID) -> int:
+    """How many cells a workspace has."""
+    total = 0
+    for table in (ACTIVITY, MONEY, _persons):
+        own = select(func.count()).select_from(table).where(table.c.workspace_id == workspace_id)
+        total += (await connection.execute(own)).scalar_one()
+    return total

@@ -1,0 +1,91 @@
+"""Count the cells of a workspace anew, and say how many differ from those that there are."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+from uuid import UUID
+
+from pyroaring import BitMap
+from sqlalchemy import Select, Table, func, or_, select, union_all
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.database import Database
+from storage.metrics.cells.bitmaps import replace_absorbed
+from storage.metrics.cells.cells import ACTIVITY, MONEY
+from storage.metrics.cells.from_log import (
+    cells_of_facts,
+    cells_of_finer,
+    grains_of,
+    keys_of,
+    persons_of_facts,
+    sums_of,
+)
+from storage.metrics.cells.merges import unfolded_merges
+from storage.metrics.cells.person_cells import Key
+from storage.metrics.cells.rebuild import count_cells
+from storage.metrics.cells.tiling import Grain
+from storage.rows import table_of
+from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow, PersonCellRow
+from storage.tables.metrics import MetricFactRow
+
+_facts, _deltas, _persons = table_of(MetricFactRow), table_of(MetricDeltaRow), table_of(PersonCellRow)
+
+
+async def verify(database: Database, workspace_id: UUID) -> tuple[int, int]:
+    """How many cells the workspace has, and how many are not what the log says, of one moment.
+
+    A cell and its unfolded deltas have to make what the facts make; a coarse cell what its finer ones do.
+    """
+    async with database.snapshot() as connection:
+        differences = 0
+        for compared in _comparisons(workspace_id):
+            differences += (await connection.execute(compared)).scalar_one()
+        differences += await _differing_bitmaps(connection, workspace_id)
+        return await count_cells(connection, workspace_id), differences
+
+
+def _comparisons(workspace_id: UUID) -> Iterator[Select[int]]:
+    for table in (ACTIVITY, MONEY):
+        for by_share in (False, True):
+            finest, *_ = grains = grains_of(by_share=by_share)
+            cells = _cells(table, workspace_id, finest, by_share=by_share)
+            deltas = cells_of_facts(table, _deltas, workspace_id, finest, by_share=by_share)
+            facts = cells_of_facts(table, _facts, workspace_id, finest, by_share=by_share)
+            yield _differing(table, [cells, deltas], facts)
+            for finer, grain in pairwise(grains):
+                cells = _cells(table, workspace_id, grain, by_share=by_share)
+                yield _differing(
+                    table, [cells], cells_of_finer(table, workspace_id, finer, grain, by_share=by_share)
+                )
+
+
+def _cells(table: Table, workspace_id: UUID, grain: Grain, *, by_share: bool) -> Select[Any]:
+    whose = table.c.share_id != NO_SHARE if by_share else table.c.share_id == NO_SHARE
+    columns = [table.c[name] for name in (*keys_of(table), *sums_of(table))]
+    return select(*columns).where(table.c.workspace_id == workspace_id, table.c.grain == grain.value, whose)
+
+
+def _differing(table: Table, found: list[Select[Any]], expected: Select[Any]) -> Select[int]:
+    """How many cells have another sum here than there."""
+    less = expected.subquery()
+    negated = select(*(less.c[name] for name in keys_of(table)), *(-less.c[name] for name in sums_of(table)))
+    both = union_all(*found, negated).subquery()
+    keys = [both.c[name] for name in keys_of(table)]
+    differs = or_(*(func.sum(both.c[name]) != 0 for name in sums_of(table)))
+    different = select(*keys).group_by(*keys).having(differs).subquery()
+    return select(func.count()).select_from(different)
+
+
+async def _differing_bitmaps(connection: AsyncConnection, workspace_id: UUID) -> int:
+    expected = await persons_of_facts(connection, _facts, workspace_id)
+    tail = await persons_of_facts(connection, _deltas, workspace_id)
+    pairs = (await unfolded_merges(connection, [workspace_id])).get(workspace_id, ())
+    own = _persons.c.workspace_id == workspace_id
+    found: dict[Key, BitMap] = {}
+    for row in await connection.execute(select(_persons).where(own)):
+        persons = found[Grain(row.grain), row.at] = BitMap.deserialize(row.persons)
+        replace_absorbed(persons, pairs)
+    for key, persons in tail.items():
+        found[key] = found[key] | persons if key in found else persons
+    nobody = BitMap()
+    return sum(found.get(key, nobody) != expected.get(key, nobody) for key in found.keys() | expected.keys())

@@ -1,0 +1,81 @@
+"""Compute metrics: the sums of what they need, period by period, and their values out of those."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from operator import add
+
+from storage.metrics.definitions import IN_OTHER_CURRENCIES, PERSON, Combination, Measure, Metric, Number
+from storage.metrics.reading.reader import Source, Sums
+from storage.metrics.sums import Term
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Metric by slug: its values period by period, and its value over the whole range as one period."""
+
+    periods: Mapping[str, list[Number]]
+    totals: Mapping[str, Number]
+
+
+@dataclass
+class _Values:
+    """Exact values of measures in each period and in the whole range; a gauge's are states at their ends."""
+
+    periods: dict[Measure, list[int]] = field(default_factory=dict)
+    totals: dict[Measure, int] = field(default_factory=dict)
+
+
+async def compute(source: Source, metrics: Sequence[Metric], edges: Sequence[int], currency: str) -> Columns:
+    """The metrics between the edges, which are microseconds since 1970; money in `currency`."""
+    measures = {measure for metric in metrics for measure in metric.measures}
+    gauged = {metric.of for metric in metrics if metric.combines is Combination.GAUGE}
+    summed = [measure for measure in measures if measure.column != PERSON]
+    values, states = _Values(), _Values()
+    terms = {term: None for measure in summed for term, _ in measure.terms}
+    if terms:
+        since_ever = [term for measure in gauged for term, _ in measure.terms]
+        sums = await source.sums(list(terms), edges, currency, since_ever)
+        for measure in summed:
+            before, *values.periods[measure] = _value(measure, sums)
+            values.totals[measure] = sum(values.periods[measure])
+            if measure in gauged:
+                states.totals[measure] = before + values.totals[measure]
+                _, *states.periods[measure] = accumulate(values.periods[measure], initial=before)
+    for measure in measures - set(summed):
+        values.periods[measure], values.totals[measure] = await source.persons(edges)
+    periods, totals = {}, {}
+    for metric in metrics:
+        combined = states if metric.combines is Combination.GAUGE else values
+        periods[metric.slug] = metric.column(combined.periods)
+        whole = {measure: [combined.totals[measure]] for measure in metric.measures}
+        totals[metric.slug] = metric.column(whole)[0]
+    return Columns(periods, totals)
+
+
+async def in_other_currencies(
+    source: Source, edges: Sequence[int], currency: str
+) -> dict[str, dict[str, Number]]:
+    """The money of the same range in each currency but this one: currency to slug to value, in order."""
+    measures = {metric.of: None for metric in IN_OTHER_CURRENCIES}
+    terms = [term for measure in measures for term, _ in measure.terms]
+    counts = list({Term(term.kind, "count", True): None for term in terms})
+    by_currency = await source.money([*terms, *counts], [edges[0], edges[-1]])
+    found = {}
+    for other in sorted(by_currency.keys() - {currency}):
+        if not any(any(by_currency[other][count]) for count in counts):
+            continue
+        values = {measure: _value(measure, by_currency[other])[1:] for measure in measures}
+        found[other] = {metric.slug: metric.column(values)[0] for metric in IN_OTHER_CURRENCIES}
+    return found
+
+
+def _value(measure: Measure, sums: Sums) -> list[int]:
+    """The measure's value before the first edge and in each period."""
+    first, *others = [
+        sums[term] if weight == 1 else [weight * value for value in sums[term]]
+        for term, weight in measure.terms
+    ]
+    for weighted in others:
+        first = list(map(add, first, weighted))
+    return first

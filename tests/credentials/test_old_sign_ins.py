@@ -1,0 +1,122 @@
+"""A browser session whose user signed in long ago hands out no access until the password is entered again."""
+
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import pytest
+import pytest_asyncio
+from sqlalchemy import update
+
+from oauth.principals import PrincipalKind
+from oauth.scopes import Scope
+from resolvers.credentials.browser_sessions import start_session
+from rest_compat.api import operation_routes
+from storage.clock import now
+from storage.rows import table_of
+from storage.tables.credentials import CredentialRow
+from tests.support.surfaces import Refused
+
+_credentials = table_of(CredentialRow)
+OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
+FRESH = sorted(name for name, operation in OPERATIONS.items() if operation.fresh)
+# What gives access to a workspace or an account; a customer's session opens only that customer's portal.
+GIVES_ACCESS = {Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE}
+# These end access, name what gives it, or take what was given to the session's own user.
+GIVES_NONE = {
+    "accept_workspace_invitation",
+    "decline_workspace_invitation",
+    "delete_browser_session",
+    "delete_oauth_client",
+    "delete_personal_access_token",
+    "delete_workspace_access_token",
+    "remove_workspace_member",
+    "revoke_authorized_application",
+    "update_passkey",
+}
+SEALED_FOR_CUSTOMERS = {"create_customer_session"}
+NOBODY = "00000000-0000-4000-8000-000000000000"
+CALLS = {
+    "create_personal_access_token": {"data": {"comment": "a", "scopes": ["shares:read"]}},
+    "create_workspace_access_token": {"data": {"comment": "a", "scopes": ["shares:read"]}},
+    "create_oauth_client": {
+        "data": {
+            "name": "An application",
+            "redirect_uris": ["https://app.example.com/"],
+            "scopes": ["openid"],
+        }
+    },
+    "invite_workspace_member": {"data": {"email": f"{uuid4().hex}@example.com"}},
+    "delete_passkey": {"id": NOBODY},
+    "delete_totp": {},
+    "rotate_oauth_client_secret": {"id": NOBODY},
+    "update_oauth_client": {"id": NOBODY, "data": {}},
+    "update_personal_access_token": {"id": NOBODY, "data": {}},
+    "update_workspace_access_token": {"id": NOBODY, "data": {}},
+    "update_workspace_member": {"id": NOBODY, "data": {}},
+}
+
+
+@pytest_asyncio.fixture
+async def session(gateway, tenant):
+    """The text of a browser session that began 61 minutes ago."""
+    async with gateway.database.write() as connection:
+        credential = await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+    await let_begin(gateway, credential, timedelta(minutes=61))
+    return credential
+
+
+async def let_begin(gateway, credential, ago):
+    async with gateway.database.write() as connection:
+        own = _credentials.c.hash == credential.hash
+        await connection.execute(update(_credentials).where(own).values(authenticated_at=now() - ago))
+
+
+def in_browser(caller, credential):
+    cookie = f"duograph_session={credential.text}"
+    return caller(None).with_headers(cookie=cookie, sec_fetch_site="same-origin")
+
+
+def test_every_operation_that_hands_out_access_asks_for_a_recent_sign_in():
+    for name, operation in OPERATIONS.items():
+        gives_access = operation.scope in GIVES_ACCESS and name not in GIVES_NONE
+        seals = operation.seals and name not in SEALED_FOR_CUSTOMERS
+        assert operation.fresh == (gives_access or seals), name
+        if operation.fresh:
+            assert PrincipalKind.BROWSER_SESSION in operation.kinds
+
+
+@pytest.mark.parametrize("name", FRESH)
+async def test_a_session_left_open_hands_out_no_access(gateway, caller, session, name):
+    browser = in_browser(caller, session)
+    with pytest.raises(Refused) as refused:
+        await browser.ask(name, CALLS[name])
+    assert (refused.value.status, refused.value.code) == (403, "reauthentication_required")
+    assert "/confirm-password" in refused.value.detail
+    await let_begin(gateway, session, timedelta(minutes=59))
+    if "id" in CALLS[name] or not CALLS[name]:
+        with pytest.raises(Refused, match="not_found"):
+            await browser.ask(name, CALLS[name])
+    else:
+        await browser.ask(name, CALLS[name])
+
+
+async def test_tokens_are_not_asked_when_they_signed_in(caller, tenant):
+    user = caller(tenant.personal_token)
+    assert (await user.create_personal_access_token(**CALLS["create_personal_access_token"]))["token"]
+    workspace = caller(tenant.token)
+    assert (await workspace.create_oauth_client(**CALLS["create_oauth_client"]))["client_secret"]
+
+
+async def test_a_session_left_open_still_reads(caller, session):
+    (token,) = (await in_browser(caller, session).list_personal_access_tokens())["data"]
+    assert token["comment"] == ""
+
+
+async def test_a_session_left_open_registers_no_client(gateway, session):
+    headers = {"Cookie": f"duograph_session={session.text}", "Sec-Fetch-Site": "same-origin"}
+    body = {"redirect_uris": ["https://app.example.com/"]}
+    answer = await gateway.client.post("/api/oauth2/register", json=body, headers=headers)
+    assert answer.status_code == 403
+    await let_begin(gateway, session, timedelta(minutes=59))
+    answer = await gateway.client.post("/api/oauth2/register", json=body, headers=headers)
+    assert answer.status_code == 201

@@ -1,0 +1,133 @@
+"""The rules of the tree, kept by the tests: what imports what, how long things are, what inputs are."""
+
+import ast
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from datetime import date, datetime
+from importlib import import_module
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+from uuid import UUID
+
+import pytest
+import strawberry
+from importlinter.cli import lint_imports
+from pydantic import BeforeValidator, Strict
+
+import schema
+from schema.base import Filters, Input
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage")
+MODULES = [
+    path
+    for package in (*PACKAGES, "tests")
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if "versions" not in path.parts
+]
+OURS = [path for path in MODULES if ROOT / "tests" not in path.parents]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_each_package_imports_only_those_below_it(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert lint_imports(no_cache=True) == 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_fits_in_300_lines(path):
+    assert path.read_text().count("\n") <= 300
+
+
+@pytest.mark.parametrize("path", OURS, ids=name_of)
+def test_a_function_fits_on_a_screen(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno - node.lineno < 50, node.name
+
+
+@pytest.mark.parametrize("path", OURS, ids=name_of)
+def test_a_module_says_what_it_is_for_and_an_init_is_empty(path):
+    if path.name == "__init__.py":
+        assert path.read_text() == ""
+    else:
+        assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize("path", OURS, ids=name_of)
+def test_only_the_sealing_signs_or_encrypts(path):
+    """Signatures of others, which are checked by their public keys, are not made with a secret."""
+    if path == ROOT / "storage" / "sealing.py":
+        return
+    used = set(names_used(path))
+    assert not {name for name in used if name.split(".")[0] in ("hmac", "itsdangerous", "jwcrypto", "nacl")}
+    ciphers = ("cryptography.fernet", "cryptography.hazmat.primitives.ciphers")
+    derivations = ("cryptography.hazmat.primitives.kdf", "cryptography.hazmat.primitives.hmac")
+    assert not {name for name in used if name.startswith((*ciphers, *derivations))}
+
+
+@pytest.mark.parametrize("path", OURS, ids=name_of)
+def test_nothing_is_hashed_by_sha_1_and_only_parts_of_objects_by_md5(path):
+    """An object store's protocol has MD5 in the ETags of parts, where nothing relies on it."""
+    used = {part.lower() for name in names_used(path) for part in name.split(".")}
+    assert "sha1" not in used
+    assert "md5" not in used or path.parent == ROOT / "storage" / "objects"
+    assert not re.search(r"[\"']sha-?1[\"']", path.read_text(), re.IGNORECASE)
+
+
+def names_used(path: Path) -> Iterator[str]:
+    """Modules and names that are imported, and attributes that are read, with dots between their parts."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Attribute):
+            yield ast.unparse(node)
+
+
+def inputs() -> list[type[Input]]:
+    for module in pkgutil.iter_modules(schema.__path__, "schema."):
+        import_module(module.name)
+    found, queue = [], [Input]
+    while queue:
+        model = queue.pop()
+        queue += model.__subclasses__()
+        if model.__module__.startswith("schema.") and not issubclass(model, Filters):
+            found.append(model)
+    return found
+
+
+@pytest.mark.parametrize("model", inputs(), ids=lambda model: model.__name__)
+def test_inputs_do_not_turn_json_types_into_each_other(model):
+    for name, field in model.model_fields.items():
+        for bare, metadata in leaves(field.annotation, field.metadata):
+            if bare in (int, bool, float):
+                assert any(isinstance(item, Strict) for item in metadata), f"{name}: use Int, LongInt or Bool"
+            if bare in (UUID, datetime, date):
+                assert any(isinstance(item, BeforeValidator) for item in metadata), (
+                    f"{name}: use Id or MomentInput"
+                )
+
+
+def leaves(annotation: Any, metadata: Any) -> Any:
+    """The single values that an annotation is made of, each with what is annotated to it."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        yield from leaves(arguments[0], [*metadata, *arguments[1:]])
+    elif origin in (Union, UnionType, strawberry.Maybe):
+        for item in arguments:
+            if item is not NoneType:
+                yield from leaves(item, metadata)
+    elif origin is list:
+        yield from leaves(arguments[0], [])
+    elif hasattr(annotation, "__supertype__"):
+        yield from leaves(annotation.__supertype__, metadata)
+    elif inspect.isclass(annotation):
+        yield annotation, metadata

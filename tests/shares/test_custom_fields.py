@@ -1,0 +1,220 @@
+"""Custom fields, from outside: made, listed, changed, attached and removed."""
+
+import asyncio
+
+import pytest
+
+from oauth.scopes import Scope
+from tests.conftest import make_token
+from tests.support.surfaces import Refused
+
+TEXT = {"type": "text", "slug": "company", "name": "Company"}
+SELECT = {
+    "type": "select",
+    "slug": "size",
+    "name": "Size",
+    "properties": {"options": [{"value": "s", "label": "Small"}, {"value": "l", "label": "Large"}]},
+}
+NO_PROPERTIES = dict.fromkeys(
+    ("form_label", "form_help_text", "form_placeholder", "textarea", "min_length", "max_length", "options")
+)
+
+
+async def test_a_new_custom_field_has_the_defaults(surface, tenant):
+    made = await surface.create_custom_field(data=TEXT)
+    assert made == {
+        **TEXT,
+        "id": made["id"],
+        "created_at": made["created_at"],
+        "modified_at": None,
+        "metadata": {},
+        "workspace_id": tenant.id,
+        "properties": NO_PROPERTIES,
+    }
+    assert await surface.get_custom_field(id=made["id"]) == made
+
+
+async def test_everything_that_is_sent_is_kept(surface, tenant):
+    properties = {
+        "form_label": "Your company",
+        "form_help_text": "As registered",
+        "form_placeholder": "Acme",
+        "textarea": False,
+        "min_length": 2,
+        "max_length": 2,
+        "options": None,
+    }
+    data = {**TEXT, "metadata": {"order": 1}, "workspace_id": tenant.id, "properties": properties}
+    made = await surface.create_custom_field(data=data)
+    assert made == made | data
+
+
+@pytest.mark.parametrize("type", ["text", "number", "date", "checkbox"])
+async def test_options_are_for_select_and_for_no_other_type(surface, type):
+    with pytest.raises(Refused) as refused:
+        await surface.create_custom_field(data={**SELECT, "type": type})
+    assert refused.value.problems == {("properties", "options"): "no_options"}
+    made = await surface.create_custom_field(data={**TEXT, "type": type})
+    with pytest.raises(Refused) as refused:
+        await surface.update_custom_field(id=made["id"], data={"properties": SELECT["properties"]})
+    assert refused.value.problems == {("properties", "options"): "no_options"}
+
+
+async def test_select_cannot_be_without_options(surface):
+    for data in ({**SELECT, "properties": {}}, {**TEXT, "type": "select"}):
+        with pytest.raises(Refused) as refused:
+            await surface.create_custom_field(data=data)
+        assert refused.value.problems == {("properties", "options"): "missing"}
+    made = await surface.create_custom_field(data=SELECT)
+    with pytest.raises(Refused) as refused:
+        await surface.update_custom_field(id=made["id"], data={"properties": {"form_label": "Size"}})
+    assert refused.value.problems == {("properties", "options"): "missing"}
+
+
+async def test_every_problem_of_a_custom_field_is_named_at_its_place(surface):
+    with pytest.raises(Refused) as refused:
+        await surface.create_custom_field(
+            data={
+                "type": "colour",
+                "slug": "No spaces",
+                "name": "",
+                "metadata": {"list": []},
+                "properties": {
+                    "min_length": -1,
+                    "max_length": "5",
+                    "textarea": 1,
+                    "unheard_of": 1,
+                    "options": [{"value": "", "label": "None"}, {"value": "a"}],
+                },
+                "order": 1,
+            }
+        )
+    assert set(refused.value.problems) == {
+        ("type",),
+        ("slug",),
+        ("name",),
+        ("metadata", "list"),
+        ("properties", "min_length"),
+        ("properties", "max_length"),
+        ("properties", "textarea"),
+        ("properties", "unheard_of"),
+        ("properties", "options", 0, "value"),
+        ("properties", "options", 1, "label"),
+        ("order",),
+    }
+
+
+async def test_lengths_that_nothing_could_meet_and_options_listed_twice_are_refused(surface):
+    with pytest.raises(Refused) as refused:
+        await surface.create_custom_field(data={**TEXT, "properties": {"min_length": 3, "max_length": 2}})
+    assert refused.value.problems == {("properties",): "value_error"}
+    twice = [{"value": "s", "label": "Small"}, {"value": "s", "label": "Short"}]
+    with pytest.raises(Refused) as refused:
+        await surface.create_custom_field(data={**SELECT, "properties": {"options": twice}})
+    assert refused.value.problems == {("properties", "options"): "value_error"}
+
+
+async def test_a_slug_is_unique_in_its_workspace_only(surface, other_tenant):
+    made = await surface.create_custom_field(data=TEXT)
+    with pytest.raises(Refused) as refused:
+        await surface.create_custom_field(data={**TEXT, "type": "date"})
+    assert refused.value.problems == {("slug",): "duplicate"}
+    other = await surface.create_custom_field(data={**TEXT, "slug": "other"})
+    with pytest.raises(Refused) as refused:
+        await surface.update_custom_field(id=other["id"], data={"slug": "company"})
+    assert refused.value.problems == {("slug",): "duplicate"}
+    assert (await surface.update_custom_field(id=made["id"], data={"slug": "company"}))["slug"] == "company"
+    await surface.with_token(other_tenant.token).create_custom_field(data=TEXT)
+
+
+async def test_a_field_left_out_keeps_its_value_and_properties_are_replaced_as_a_whole(surface):
+    made = await surface.create_custom_field(
+        data={**TEXT, "metadata": {"a": 1}, "properties": {"form_label": "Company", "min_length": 1}}
+    )
+    renamed = await surface.update_custom_field(
+        id=made["id"], data={"name": "Firm", "slug": None, "metadata": None, "properties": None}
+    )
+    assert renamed == made | {"name": "Firm", "modified_at": renamed["modified_at"]}
+    assert renamed["modified_at"] is not None
+    replaced = await surface.update_custom_field(
+        id=made["id"], data={"metadata": {}, "properties": {"max_length": 9}}
+    )
+    assert replaced["metadata"] == {}
+    assert replaced["properties"] == NO_PROPERTIES | {"max_length": 9}
+
+
+async def test_a_type_is_fixed_for_ever(surface):
+    made = await surface.create_custom_field(data=TEXT)
+    with pytest.raises(Refused) as refused:
+        await surface.update_custom_field(id=made["id"], data={"type": "date"})
+    assert refused.value.problems == {("type",): "extra_forbidden"}
+
+
+async def test_a_removed_custom_field_leaves_its_shares(surface):
+    kept = await surface.create_custom_field(data=SELECT)
+    gone = await surface.create_custom_field(data=TEXT)
+    share = await surface.create_share(
+        data={
+            "name": "Report",
+            "prices": [{"amount_type": "free"}],
+            "attached_custom_fields": [
+                {"custom_field_id": gone["id"], "required": True},
+                {"custom_field_id": kept["id"], "required": False},
+            ],
+        }
+    )
+    assert share["attached_custom_fields"][0]["custom_field"] == gone
+    assert await surface.delete_custom_field(id=gone["id"]) == gone["id"]
+    left = (await surface.get_share(id=share["id"]))["attached_custom_fields"]
+    assert [(entry["custom_field_id"], entry["custom_field"]) for entry in left] == [(kept["id"], kept)]
+    for attempt in (surface.get_custom_field, surface.delete_custom_field):
+        with pytest.raises(Refused, match="not_found"):
+            await attempt(id=gone["id"])
+    await surface.create_custom_field(data=TEXT)
+
+
+async def test_attaching_what_is_removed_at_the_same_moment_never_fails_without_a_reason(surface):
+    for _ in range(5):
+        field = await surface.create_custom_field(data=TEXT)
+        attached = [{"custom_field_id": field["id"], "required": True}]
+        data = {"name": "Report", "prices": [{"amount_type": "free"}], "attached_custom_fields": attached}
+        made, removed = await asyncio.gather(
+            surface.create_share(data=data),
+            surface.delete_custom_field(id=field["id"]),
+            return_exceptions=True,
+        )
+        assert removed == field["id"]
+        if isinstance(made, Refused):
+            assert made.problems == {("attached_custom_fields", 0, "custom_field_id"): "not_found"}
+
+
+async def test_custom_fields_of_another_workspace_do_not_exist(surface, other_tenant):
+    made = await surface.with_token(other_tenant.token).create_custom_field(data=TEXT)
+    for attempt in (surface.get_custom_field, surface.delete_custom_field):
+        with pytest.raises(Refused, match="not_found"):
+            await attempt(id=made["id"])
+    with pytest.raises(Refused, match="not_found"):
+        await surface.update_custom_field(id=made["id"], data={"name": "Mine"})
+    with pytest.raises(Refused, match="not_found"):
+        await surface.create_custom_field(data={**TEXT, "workspace_id": other_tenant.id})
+    assert (await surface.list_custom_fields())["data"] == []
+
+
+async def test_lists_are_by_workspace_and_sorted_by_creation(surface, tenant, other_tenant):
+    made = [await surface.create_custom_field(data={**TEXT, "slug": slug}) for slug in ("b", "a", "c")]
+    ids = [field["id"] for field in made]
+
+    async def listed(**query):
+        return [field["id"] for field in (await surface.list_custom_fields(**query))["data"]]
+
+    assert await listed() == ids
+    assert await listed(workspace_id=[tenant.id], sorting=["-created_at"]) == ids[::-1]
+    with pytest.raises(Refused, match="not_found"):
+        await listed(workspace_id=[tenant.id, other_tenant.id])
+
+
+async def test_changing_needs_the_scope_that_writes(surface, gateway, tenant):
+    reader = surface.with_token(await make_token(gateway, tenant, Scope.CUSTOM_FIELDS_READ))
+    assert (await reader.list_custom_fields())["meta"]["total"] == 0
+    with pytest.raises(Refused, match=r"insufficient_scope.*`custom_fields:write`"):
+        await reader.create_custom_field(data=TEXT)

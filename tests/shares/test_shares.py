@@ -1,0 +1,122 @@
+"""Shares, from outside: every case runs over GraphQL and over REST, on both databases."""
+
+from uuid import uuid4
+
+import pytest
+
+from oauth.scopes import Scope
+from tests.conftest import make_token
+from tests.support.surfaces import Refused
+
+FIXED = {"amount_type": "fixed", "price_amount": 1500}
+
+
+async def test_a_new_share_has_the_defaults(surface, tenant):
+    share = await surface.create_share(data={"name": "Quarterly report", "prices": [FIXED]})
+
+    (price,) = share["prices"]
+    assert share["visibility"] == "public"
+    assert share["description"] is None
+    assert share["metadata"] == {}
+    assert share["modified_at"] is None
+    assert share["workspace_id"] == tenant.id
+    assert price["price_amount"] == 1500
+    assert price["price_currency"] == "usd"
+    assert price["share_id"] == share["id"]
+    assert await surface.get_share(id=share["id"]) == share
+
+
+async def test_a_field_left_out_keeps_its_value_and_null_clears_it(surface):
+    share = await surface.create_share(
+        data={"name": "Quarterly report", "description": "Draft", "prices": [{"amount_type": "free"}]}
+    )
+    renamed = await surface.update_share(id=share["id"], data={"name": "Annual report"})
+    assert renamed == share | {"name": "Annual report", "modified_at": renamed["modified_at"]}
+    assert renamed["modified_at"] is not None
+
+    cleared = await surface.update_share(id=share["id"], data={"description": None, "name": None})
+    assert cleared == renamed | {"description": None, "modified_at": cleared["modified_at"]}
+
+
+async def test_every_problem_of_a_body_is_named_at_its_place(surface):
+    with pytest.raises(Refused) as refused:
+        await surface.create_share(
+            data={
+                "name": "ab",
+                "prices": [{"amount_type": "fixed", "price_amount": 0}],
+                "metadata": {"k" * 41: "v", "list": [1]},
+                "colour": "red",
+            }
+        )
+    assert (refused.value.status, refused.value.code) == (422, "invalid")
+    assert refused.value.problems == {
+        ("name",): "string_too_short",
+        ("prices", 0, "price_amount"): "greater_than_equal",
+        ("metadata", "k" * 41): "string_too_long",
+        ("metadata", "list"): "metadata_value",
+        ("colour",): "extra_forbidden",
+    }
+
+
+async def test_another_workspaces_share_does_not_exist(surface, other_tenant):
+    share = await surface.create_share(data={"name": "Quarterly report", "prices": [FIXED]})
+    other = surface.with_token(other_tenant.token)
+    for attempt in (other.get_share, other.delete_share):
+        with pytest.raises(Refused, match="not_found"):
+            await attempt(id=share["id"])
+
+
+async def test_a_missing_scope_is_named(surface, gateway, tenant):
+    reader = surface.with_token(await make_token(gateway, tenant, Scope.SHARES_READ))
+    with pytest.raises(Refused, match=r"insufficient_scope.*`shares:write`"):
+        await reader.create_share(data={})
+
+
+async def test_lists_read_on_by_page_and_by_cursor(surface):
+    names = ["Alpha", "beta", "Gamma", "délta", "ähre"]
+    for name in names:
+        await surface.create_share(data={"name": name, "prices": [FIXED]})
+    by_page = [(await surface.list_shares(page=page, limit=2, sorting=["name"])) for page in (1, 2, 3)]
+    assert [s["name"] for page in by_page for s in page["data"]] == [
+        "Alpha",
+        "beta",
+        "délta",
+        "Gamma",
+        "ähre",
+    ]
+    assert by_page[0]["meta"]["total"] == 5
+    assert by_page[0]["meta"]["pages"] == 3
+    assert by_page[2]["meta"]["next_cursor"] is None
+
+    read, cursor = [s["name"] for s in by_page[0]["data"]], by_page[0]["meta"]["next_cursor"]
+    while cursor:
+        page = await surface.list_shares(after=cursor, limit=2, sorting=["name"])
+        read += [s["name"] for s in page["data"]]
+        cursor = page["meta"]["next_cursor"]
+        assert page["meta"]["total"] is None
+        assert page["pagination"] is None
+    assert read == ["Alpha", "beta", "délta", "Gamma", "ähre"]
+
+
+async def test_a_retry_under_the_same_key_does_nothing(surface):
+    once = surface.with_headers(idempotency_key=uuid4().hex)
+    data = {"name": "Quarterly report", "prices": [FIXED]}
+    first = await once.create_share(data=data)
+    again = await once.ask("create_share", {"data": data})
+    assert again.value == first
+    assert again.headers["idempotency-replayed"] == "true"
+    with pytest.raises(Refused, match="idempotency_conflict"):
+        await once.create_share(data=data | {"name": "Another"})
+    assert (await surface.list_shares())["meta"]["total"] == 1
+
+
+async def test_a_stale_etag_stops_a_change(surface, gateway):
+    share = await surface.create_share(data={"name": "Quarterly report", "prices": [FIXED]})
+    read = await gateway.client.get(
+        f"/api/shares/{share['id']}", headers={"Authorization": f"Bearer {surface.token}"}
+    )
+    etag = read.headers["etag"]
+    changed = await surface.update_share(id=share["id"], data={"name": "Annual report"}, if_match=etag)
+    assert changed["name"] == "Annual report"
+    with pytest.raises(Refused, match="precondition_failed"):
+        await surface.update_share(id=share["id"], data={"name": "Third"}, if_match=etag)

@@ -1,0 +1,87 @@
+"""What the tests of file-share sessions have in common: inputs, refusals, and the log of facts."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import func, select
+
+from storage.rows import table_of
+from storage.tables.file_share_sessions import (
+    FileShareDownloadRow,
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
+from storage.tables.metrics import MetricFactRow
+from tests.support.surfaces import Refused
+
+NOBODY = "00000000-0000-4000-8000-000000000000"
+START = "2026-01-31T09:00:00.000000Z"
+FREE = {"file_size_bytes": 2**40, "created_at": START}
+PRICED = FREE | {"price_amount": 1500, "price_currency": "eur"}
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+TABLES = (FileShareSessionRow, FileShareDownloadRow, FileSharePaymentRow, FileShareRefundRow)
+COLUMNS = (
+    "kind",
+    "moment",
+    "share_id",
+    "person",
+    "currency",
+    "count",
+    "bytes",
+    "amount",
+    "fee",
+    "parts",
+)
+
+
+def at(minute: int) -> str:
+    """A moment in the hour after `START`."""
+    return f"2026-01-31T09:{minute:02}:00.000000Z"
+
+
+PAID = {"amount": 1500, "currency": "eur", "platform_fee": 75, "at": at(5)}
+
+
+async def refusal(call: Any) -> dict[tuple[Any, ...], str]:
+    """The problems for which a call is refused."""
+    with pytest.raises(Refused) as refused:
+        await call
+    assert (refused.value.status, refused.value.code) == (422, "invalid")
+    return refused.value.problems
+
+
+async def facts_of(gateway: Any, tenant: Any) -> Counter[tuple[Any, ...]]:
+    """All facts of a workspace with everything they say."""
+    table = table_of(MetricFactRow)
+    wanted = select(*(table.c[name] for name in COLUMNS)).where(table.c.workspace_id == UUID(tenant.id))
+    async with gateway.database.read() as connection:
+        return Counter(tuple(row) for row in await connection.execute(wanted))
+
+
+async def counts_of(gateway: Any, tenant: Any) -> Counter[tuple[str, str]]:
+    """The sums of `count` by kind and moment, without those that add up to nothing."""
+    sums: Counter[tuple[str, str]] = Counter()
+    for fact, times in (await facts_of(gateway, tenant)).items():
+        named = dict(zip(COLUMNS, fact, strict=True))
+        moment = EPOCH + timedelta(microseconds=named["moment"])
+        sums[named["kind"], f"{moment:%d %H:%M}"] += named["count"] * times
+    return Counter({key: total for key, total in sums.items() if total})
+
+
+async def ingest(surface: Any, *sessions: Any) -> Any:
+    """Send a batch of histories."""
+    return await surface.ingest_file_share_sessions(data={"sessions": list(sessions)})
+
+
+async def rows_of(gateway: Any, tenant: Any) -> list[int]:
+    """How many rows the workspace has in each table of sessions."""
+    counts = []
+    async with gateway.database.read() as connection:
+        for table in map(table_of, TABLES):
+            wanted = select(func.count()).where(table.c.workspace_id == UUID(tenant.id))
+            counts.append((await connection.execute(wanted)).scalar_one())
+    return counts

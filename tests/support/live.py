@@ -1,0 +1,64 @@
+"""A gateway behind a real socket, in a thread with a loop of its own."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from gateway.app import create_app
+from gateway.http.connections import patient_protocol
+from gateway.settings.settings import Settings
+from storage.migrations.run import upgrade
+from tests.conftest import SECRET, Gateway, Tenant, make_tenant
+from tests.support.report_keys import serve_keys
+
+
+@contextmanager
+def serve(
+    database_url: str, objects: Path, host: str = "127.0.0.1", **settings: Any
+) -> Iterator[tuple[str, Tenant]]:
+    """The address of a running gateway and a tenant of it; `host` is its name on this machine."""
+    with serve_keys() as keys:
+        yield from _serve(database_url, objects, host, secret_scanning_keys_url=keys.url, **settings)
+
+
+def _serve(database_url: str, objects: Path, host: str, **settings: Any) -> Iterator[tuple[str, Tenant]]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    address = f"http://{host}:{listener.getsockname()[1]}"
+    made_settings = Settings(
+        **{
+            "database_url": database_url,
+            "object_store": str(objects),
+            "outbox": str(objects / "outbox"),
+            "secret_key": SECRET,
+            "base_url": f"{address}/api",
+            "rate_limit": 0,
+            "rate_limit_restricted": 0,
+            **settings,
+        }
+    )
+    app = create_app(made_settings)
+    protocol = patient_protocol(made_settings.stall_seconds)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", proxy_headers=False, http=protocol))
+    made: list[Tenant] = []
+
+    async def run() -> None:
+        database = app.state.services.database
+        await upgrade(database)
+        made.append(await make_tenant(Gateway(app, None, database, objects / "outbox")))  # type: ignore[arg-type]
+        await server.serve(sockets=[listener])
+
+    thread = threading.Thread(target=asyncio.run, args=(run(),), name="gateway", daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(timeout=0.02)
+        if not thread.is_alive():
+            raise RuntimeError("The gateway did not start.")
+    yield address, made[0]
+    server.should_exit = True
+    thread.join(timeout=10)

@@ -1,0 +1,37 @@
+"""`duograph serve` in a process of its own, with what it prints and what it logs."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+
+
+@contextmanager
+def serving(command: Command, *arguments: str, **settings: str) -> Iterator[dict[str, Any]]:
+    """What a server prints once it answers; it is stopped in the end, and must say so by status 0."""
+    with (
+        (command.directory / "log").open("w") as log,
+        subprocess.Popen(
+            [*PROGRAM, "serve", "--port", "0", "--json", *arguments],
+            cwd=command.directory,
+            env=command.environ(**settings),
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            yield json.loads(process.stdout.readline())
+        finally:
+            process.send_signal(signal.SIGTERM)
+            left = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert (process.returncode, left) == (0, "")
+
+
+def logged(command: Command) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (command.directory / "log").read_text().splitlines()]

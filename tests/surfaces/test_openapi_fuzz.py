@@ -1,0 +1,58 @@
+"""The OpenAPI document against the running gateway: generated calls, good and bad, keep its promises."""
+
+import os
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from gateway.app import create_app
+from gateway.settings.settings import Settings
+from tests.conftest import SECRET
+from tests.support.live import serve
+
+EXAMPLES = int(os.environ.get("EXAMPLES", "10"))
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("live")
+    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as running:
+        yield running
+
+
+def operations():
+    app = create_app(Settings(secret_key=SECRET))
+    document = schemathesis.openapi.from_dict(app.openapi())
+    return [found.ok() for found in document.get_all_operations()]
+
+
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
+@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.label)
+def test_every_operation_answers_as_documented(operation, mode, live):
+    address, tenant = live
+    headers = {"Authorization": f"Bearer {tenant.token}"}
+
+    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def ask(case):
+        case.validate_response(case.call(base_url=address, headers=headers), checks=CHECKS)
+
+    ask()
