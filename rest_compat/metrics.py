@@ -12,7 +12,7 @@ from resolvers import metrics
 from resolvers.operations.context import Context
 from rest_compat.router import OperationRoute, Router
 from schema.base import Output
-from schema.columns import columns_of
+from schema.columns import as_column_list
 from schema.metrics import Metrics
 from schema.scalars import write_number
 
@@ -38,12 +38,12 @@ class LongRoute(OperationRoute):
 
     def body_of(self, result: Metrics) -> bytes:
         rest = result.model_dump(mode="json", exclude={"periods"})
-        return orjson.dumps({"periods": columns_of(result.periods).rows(), **rest})
+        return orjson.dumps({"periods": as_column_list(result.periods).rows(), **rest})
 
 
 def _table(result: Metrics) -> str:
     slugs = [metric.slug.value for metric in result.metrics]
-    periods, currency = columns_of(result.periods), result.currency.value
+    periods, currency = as_column_list(result.periods), result.currency.value
     written = StringIO()
     table = csv.writer(written)
     table.writerow(["timestamp", "currency", *slugs])

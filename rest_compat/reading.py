@@ -1,14 +1,14 @@
 """Read a REST request as the arguments of an operation; the operation's own models check them."""
 
 import re
-from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any
 
 from fastapi import Request
 from starlette.datastructures import QueryParams
 
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.declaration import Operation, Parameter
+from schema.annotations import is_list
 from schema.base import SPARE_KEYS
 from schema.errors import Invalid, problem
 
@@ -94,20 +94,11 @@ def _read_filters(parameter: Parameter, grouped: dict[str, list[str]]) -> dict[s
             # Several values of one key are no text, which the model says.
             value: Any = given[0] if len(given) == 1 else given
             values.setdefault("metadata", []).append({"key": pair[1], "value": value})
-        elif name == "metadata" or field is None or not _is_list(field.annotation):
+        elif name == "metadata" or field is None or not is_list(field.annotation):
             values[name] = given[0] if len(given) == 1 else given
         else:
             values[name] = given
     return values
-
-
-def _is_list(annotation: Any) -> bool:
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _is_list(arguments[0])
-    if origin in (Union, UnionType):
-        return any(_is_list(item) for item in arguments if item is not NoneType)
-    return origin is list
 
 
 def path_names_of(path: str) -> frozenset[str]:

@@ -42,7 +42,7 @@ class ColumnList(Iterable[Item], Generic[Item]):
         return (self.model.model_construct(**row) for row in self.rows())
 
 
-def columns_of(listed: Sequence[Item]) -> ColumnList[Item]:
+def as_column_list(listed: Sequence[Item]) -> ColumnList[Item]:
     """A field that is `KeptByColumn`, as it is kept."""
     return cast("ColumnList[Item]", listed)
 

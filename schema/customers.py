@@ -1,6 +1,5 @@
 """Customers, as callers see them: the people and teams that a workspace does business with."""
 
-from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
 import strawberry
@@ -15,6 +14,7 @@ from schema.members import ExternalId, Member, MemberExternalId, PersonName, Per
 from schema.metadata import Metadata, MetadataFilter, MetadataPairs
 from schema.pages import COUNTED, ListQuery, check_page
 from schema.scalars import Email, Moment
+from schema.sorting import Sorting
 from schema.workspaces import Workspace
 from storage.enums import CustomerType
 
@@ -151,16 +151,7 @@ class CustomerUpdate(Update):
     type: strawberry.Maybe[TypeField | None]
 
 
-@strawberry.enum
-class CustomerSorting(StrEnum):
-    """A sort key; a minus prefix means descending."""
-
-    CREATED_AT = "created_at"
-    CREATED_AT_DESC = "-created_at"
-    EMAIL = "email"
-    EMAIL_DESC = "-email"
-    NAME = "name"
-    NAME_DESC = "-name"
+class CustomerSorting(Sorting, keys=("created_at", "email", "name")): ...
 
 
 class CustomerQuery(ListQuery):

@@ -1,6 +1,5 @@
 """Events, as callers see them: what happened, by the service's or the workspace's own account."""
 
-from enum import StrEnum
 from typing import Annotated
 
 import strawberry
@@ -14,6 +13,7 @@ from schema.links import link, load, selects
 from schema.metadata import MetadataFilter, MetadataPairs
 from schema.pages import COUNTED, ListQuery, Page, check_page
 from schema.scalars import Id, Int, Moment, MomentInput
+from schema.sorting import Sorting
 from storage.enums import EventSource
 
 strawberry.enum(EventSource)
@@ -85,12 +85,7 @@ class Event(Resource):
 EventPage = Page[Event]
 
 
-@strawberry.enum
-class EventSorting(StrEnum):
-    """A sort key; a minus prefix means descending."""
-
-    TIMESTAMP = "timestamp"
-    TIMESTAMP_DESC = "-timestamp"
+class EventSorting(Sorting, keys=("timestamp",)): ...
 
 
 class EventQuery(ListQuery):
@@ -121,18 +116,7 @@ class EventNameSummary(Output):
     last_seen: Annotated[Moment, Field(description="The moment of the latest.")]
 
 
-@strawberry.enum
-class EventNameSorting(StrEnum):
-    """A sort key; a minus prefix means descending."""
-
-    NAME = "name"
-    NAME_DESC = "-name"
-    OCCURRENCES = "occurrences"
-    OCCURRENCES_DESC = "-occurrences"
-    FIRST_SEEN = "first_seen"
-    FIRST_SEEN_DESC = "-first_seen"
-    LAST_SEEN = "last_seen"
-    LAST_SEEN_DESC = "-last_seen"
+class EventNameSorting(Sorting, keys=("name", "occurrences", "first_seen", "last_seen")): ...
 
 
 class EventNameQuery(ListQuery):

@@ -11,10 +11,11 @@ from schema.customers import Customer
 from schema.fields import ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
 from schema.links import link, load
 from schema.members import ExternalId
-from schema.pages import CreatedAtSorting, ListQuery, Page
+from schema.pages import ListQuery, Page
 from schema.prices import LARGEST_AMOUNT
 from schema.scalars import Id, Int, Long, LongInt, Moment, MomentInput
 from schema.shares import Share
+from schema.sorting import CreatedAtSorting
 from storage.enums import Currency, FileShareSessionStatus
 
 strawberry.enum(FileShareSessionStatus)
@@ -46,7 +47,7 @@ ListPriceCurrencyInput = Annotated[
 FileSizeInput = Annotated[LongInt, Field(ge=0, description="What the share's files weigh, in bytes.")]
 
 
-class FileShareVisit(Resource):
+class FileShareSessionBase(Resource):
     """What a session's customer and its workspace both see of it."""
 
     created_at: Annotated[Moment, Field(description="When it began.")]
@@ -71,7 +72,7 @@ class FileShareVisit(Resource):
 
 
 @graphql_type
-class FileShareSession(FileShareVisit):
+class FileShareSession(FileShareSessionBase):
     """One visitor's way with a share: from its opening over downloads to its completion or expiry."""
 
     @link(Scope.SHARES_READ)

@@ -1,6 +1,5 @@
 """Files, as callers see them."""
 
-from enum import StrEnum
 from typing import Annotated, ClassVar
 
 import strawberry
@@ -10,6 +9,7 @@ from schema.base import Input, Resource, graphql_input, graphql_type
 from schema.fields import CreatedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput, is_absent
 from schema.pages import ListQuery
 from schema.scalars import Id, Long, LongInt, Moment
+from schema.sorting import Sorting
 from schema.uploads import ChecksumInput, FileUpload, FileUploadCreate
 from storage.enums import FileService
 
@@ -85,14 +85,7 @@ class FileCreate(Input):
     upload: FileUploadCreate
 
 
-@strawberry.enum
-class FileSorting(StrEnum):
-    CREATED_AT = "created_at"
-    CREATED_AT_DESC = "-created_at"
-    NAME = "name"
-    NAME_DESC = "-name"
-    SIZE = "size"
-    SIZE_DESC = "-size"
+class FileSorting(Sorting, keys=("created_at", "name", "size")): ...
 
 
 class FileQuery(ListQuery):

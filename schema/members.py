@@ -1,6 +1,5 @@
 """Members of customers, as callers see them: the people who act for a customer."""
 
-from enum import StrEnum
 from typing import Annotated, ClassVar
 
 import strawberry
@@ -9,7 +8,7 @@ from pydantic import Field
 from schema.base import Input, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt
 from schema.names import NAMED
-from schema.pages import ListQuery
+from schema.pages import ListQuery, SortedByCreation
 from schema.scalars import Email, Id
 from storage.enums import MemberRole
 
@@ -67,20 +66,10 @@ class MemberUpdate(Update):
     role: strawberry.Maybe[Role | None]
 
 
-@strawberry.enum
-class MemberSorting(StrEnum):
-    """A sort key; a minus prefix means descending."""
-
-    CREATED_AT = "created_at"
-    CREATED_AT_DESC = "-created_at"
-
-
 class MemberQuery(ListQuery):
     """The filters of a list of members."""
 
     customer_id: Annotated[
         list[Id] | None, Field(max_length=100, description="Only members of these customers.")
     ] = None
-    sorting: Annotated[
-        list[MemberSorting] | None, Field(max_length=2, description="The default is `created_at`.")
-    ] = None
+    sorting: SortedByCreation = None

@@ -1,14 +1,13 @@
 """Lists, as callers ask for them and get them."""
 
-from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar
 
-import strawberry
 from pydantic import Field
 
 from schema.base import Filters, Output, graphql_type
 from schema.errors import Invalid, problem
 from schema.scalars import LARGEST_INT, Int
+from schema.sorting import CreatedAtSorting
 
 MOST_PER_PAGE = 100
 
@@ -31,14 +30,6 @@ class ListQuery(Filters):
         """The keys asked for, in order, a minus prefix for descending; empty for the list's default."""
         chosen: list[Any] = getattr(self, "sorting", None) or []
         return [str(key) for key in chosen]
-
-
-@strawberry.enum
-class CreatedAtSorting(StrEnum):
-    """The order of a list that has just one; a minus prefix means descending."""
-
-    CREATED_AT = "created_at"
-    CREATED_AT_DESC = "-created_at"
 
 
 SortedByCreation = Annotated[

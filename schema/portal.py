@@ -11,11 +11,12 @@ from schema.addresses import BillingAddressInput
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.customers import CustomerProfile
 from schema.fields import CreatedAt
-from schema.file_share_sessions import FileShareVisit
+from schema.file_share_sessions import FileShareSessionBase
 from schema.members import Member, MemberEmail, PersonNameInput, Role
-from schema.pages import CreatedAtSorting, ListQuery, SortedByCreation
+from schema.pages import ListQuery, SortedByCreation
 from schema.scalars import Email, Id, Moment
 from schema.shares import ShareOffer, ShareSorting
+from schema.sorting import CreatedAtSorting
 from schema.workspace_settings import CustomerPortalSettings
 from storage.enums import Currency, MemberRole
 
@@ -168,7 +169,7 @@ class PortalPayment(Output):
 
 
 @graphql_type
-class PortalFileShareSession(FileShareVisit):
+class PortalFileShareSession(FileShareSessionBase):
     """The customer's own way with a share."""
 
     share_name: Annotated[str | None, Field(description="The share's, also once it is archived.")]

@@ -1,6 +1,5 @@
 """Shares, as callers see them: sellable or free items with prices, medias and custom fields."""
 
-from enum import StrEnum
 from typing import Annotated, ClassVar
 
 import strawberry
@@ -17,6 +16,7 @@ from schema.names import NAMED_BY_3
 from schema.pages import ListQuery
 from schema.prices import Price, PriceInput
 from schema.scalars import Bool, Id
+from schema.sorting import Sorting
 from schema.workspaces import Workspace
 from storage.enums import Visibility
 
@@ -121,14 +121,7 @@ class ShareUpdate(Update):
     attached_custom_fields: strawberry.Maybe[AttachedCustomFields | None]
 
 
-@strawberry.enum
-class ShareSorting(StrEnum):
-    CREATED_AT = "created_at"
-    CREATED_AT_DESC = "-created_at"
-    NAME = "name"
-    NAME_DESC = "-name"
-    PRICE_AMOUNT = "price_amount"
-    PRICE_AMOUNT_DESC = "-price_amount"
+class ShareSorting(Sorting, keys=("created_at", "name", "price_amount")): ...
 
 
 class ShareQuery(ListQuery):

@@ -1,6 +1,5 @@
 """Workspaces, as callers see them."""
 
-from enum import StrEnum
 from typing import Annotated, Any, ClassVar
 
 import strawberry
@@ -11,6 +10,7 @@ from schema.fields import CreatedAt, ModifiedAt
 from schema.names import NAMED_BY_3
 from schema.pages import ListQuery
 from schema.scalars import Email, Moment, StoredEmail, Url
+from schema.sorting import Sorting
 from schema.workspace_settings import (
     CustomerEmailSettings,
     CustomerEmailSettingsInput,
@@ -144,18 +144,9 @@ class WorkspaceUpdate(Update):
     customer_portal_settings: strawberry.Maybe[CustomerPortalSettingsInput | None]
 
 
-@strawberry.enum
-class WorkspaceSorting(StrEnum):
-    CREATED_AT = "created_at"
-    CREATED_AT_DESC = "-created_at"
-    SLUG = "slug"
-    SLUG_DESC = "-slug"
-    NAME = "name"
-    NAME_DESC = "-name"
-    NEXT_REVIEW_THRESHOLD = "next_review_threshold"
-    NEXT_REVIEW_THRESHOLD_DESC = "-next_review_threshold"
-    DAYS_IN_STATUS = "days_in_status"
-    DAYS_IN_STATUS_DESC = "-days_in_status"
+class WorkspaceSorting(
+    Sorting, keys=("created_at", "slug", "name", "next_review_threshold", "days_in_status")
+): ...
 
 
 class WorkspaceQuery(ListQuery):

@@ -13,15 +13,15 @@ from resolvers.operations.access import Row, get_for_update
 from resolvers.operations.context import Context
 from resolvers.operations.lists import Listing
 from schema.errors import Invalid, Problem, problem
+from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import Values, table_of, update_row
+from storage.rows import Values, update_row
 from storage.tables.credentials import CredentialRow
 
 USER_KINDS = frozenset({PrincipalKind.PERSONAL_TOKEN, PrincipalKind.BROWSER_SESSION})
 KINDS = USER_KINDS | {PrincipalKind.WORKSPACE_TOKEN}
-_table = table_of(CredentialRow)
-LISTING = Listing(CredentialRow, {"created_at": _table.c.created_at}, default=("created_at",))
+LISTING = Listing(CredentialRow, CreatedAtSorting, default="created_at")
 
 
 async def make_token(

@@ -15,12 +15,13 @@ from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, list_page
 from schema.authorized_applications import AuthorizedApplication, AuthorizedApplicationQuery
 from schema.pages import Page
+from schema.sorting import CreatedAtSorting
 from storage.rows import table_of
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthConsentRow
 
-_table, _clients = table_of(OAuthConsentRow), table_of(OAuthClientRow)
-LISTING = Listing(OAuthConsentRow, {"created_at": _table.c.created_at}, default=("created_at",))
+_clients = table_of(OAuthClientRow)
+LISTING = Listing(OAuthConsentRow, CreatedAtSorting, default="created_at")
 _OF_CLIENT = ("client_id", "name", "client_uri")
 
 

@@ -27,13 +27,14 @@ from schema.oauth_clients import (
     OAuthClientUpdate,
 )
 from schema.pages import Page
+from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import Values, insert_row, table_of, update_row
 from storage.tables.oauth_clients import OAuthClientRow
 
 _table = table_of(OAuthClientRow)
-LISTING = Listing(OAuthClientRow, {"created_at": _table.c.created_at}, default=("created_at",))
+LISTING = Listing(OAuthClientRow, CreatedAtSorting, default="created_at")
 
 
 @requires(Scope.OAUTH_CLIENTS_READ, kinds=KINDS)

@@ -16,7 +16,14 @@ from resolvers.operations.access import Row, check_workspaces, get_for_update, g
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, contains, list_page, metadata_conditions
-from schema.customers import Customer, CustomerCreate, CustomerQuery, CustomerUpdate, OwnerInput
+from schema.customers import (
+    Customer,
+    CustomerCreate,
+    CustomerQuery,
+    CustomerSorting,
+    CustomerUpdate,
+    OwnerInput,
+)
 from schema.errors import Invalid, problem
 from schema.members import ExternalId, Member
 from schema.pages import Page
@@ -32,8 +39,9 @@ from storage.tables.events import EventRow
 _table = table_of(CustomerRow)
 LISTING = Listing(
     CustomerRow,
-    {"created_at": _table.c.created_at, "email": _table.c.email_folded, "name": _table.c.name_folded},
-    default=("-created_at",),
+    CustomerSorting,
+    default="-created_at",
+    columns={"email": _table.c.email_folded, "name": _table.c.name_folded},
 )
 
 

@@ -17,6 +17,7 @@ from resolvers.operations.lists import Listing, any_of, list_page
 from schema.errors import Invalid, NotFound, problem
 from schema.members import Member, MemberCreate, MemberQuery, MemberUpdate
 from schema.pages import Page
+from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import CustomerType, MemberRole
@@ -24,7 +25,7 @@ from storage.rows import insert_row, table_of, update_row, update_rows
 from storage.tables.customers import CustomerRow, MemberRow
 
 _table = table_of(MemberRow)
-LISTING = Listing(MemberRow, {"created_at": _table.c.created_at}, default=("created_at",))
+LISTING = Listing(MemberRow, CreatedAtSorting, default="created_at")
 
 
 @requires(Scope.MEMBERS_READ)

@@ -11,14 +11,14 @@ from resolvers.operations.access import Row, visible
 from resolvers.operations.context import Context
 from resolvers.operations.linked_pages import LinkedList, PageKey, RowKey, load_pages, of_keys
 from resolvers.operations.lists import Listing
-from schema.events import LABELS, Event, EventQuery
+from schema.events import LABELS, Event, EventQuery, EventSorting
 from schema.pages import Page
 from storage.rows import table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.events import EventRow
 
 _events, _customers = table_of(EventRow), table_of(CustomerRow)
-LISTING = Listing(EventRow, {"timestamp": _events.c.timestamp}, default=("-timestamp",), replica=True)
+LISTING = Listing(EventRow, EventSorting, default="-timestamp", replica=True)
 _OF_CUSTOMERS: LinkedList[Event] = LinkedList(
     LISTING,
     _events.c.customer_id,

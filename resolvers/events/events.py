@@ -13,7 +13,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, list_page, list_rows, metadata_conditions
 from schema.errors import NotFound
-from schema.events import Event, EventNameQuery, EventNameSummary, EventQuery
+from schema.events import Event, EventNameQuery, EventNameSorting, EventNameSummary, EventQuery
 from schema.pages import Page
 from storage.rows import table_of
 from storage.tables.customers import CustomerRow
@@ -31,7 +31,14 @@ _names = Table(
     Column("first_seen", MomentColumn, nullable=False),
     Column("last_seen", MomentColumn, nullable=False),
 )
-NAMES = Listing(EventRow, dict(_names.c), default=("name",), identity=_names.c.name, replica=True)
+NAMES = Listing(
+    EventRow,
+    EventNameSorting,
+    default="name",
+    columns={key: _names.c[key] for key in EventNameSorting.names()},
+    identity=_names.c.name,
+    replica=True,
+)
 
 
 @requires(Scope.EVENTS_READ)

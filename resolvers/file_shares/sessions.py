@@ -21,6 +21,7 @@ from schema.file_share_sessions import (
     FileShareSessionQuery,
 )
 from schema.pages import Page
+from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.enums import FileShareSessionStatus
 from storage.metrics.facts import record_facts
@@ -28,7 +29,7 @@ from storage.rows import insert_row, table_of, update_row
 from storage.tables.file_share_sessions import FileShareDownloadRow, FileShareSessionRow
 
 _table = table_of(FileShareSessionRow)
-LISTING = Listing(FileShareSessionRow, {"created_at": _table.c.created_at}, default=("-created_at",))
+LISTING = Listing(FileShareSessionRow, CreatedAtSorting, default="-created_at")
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_READ)

@@ -27,7 +27,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
 from resolvers.operations.lists import Listing, any_of, contains, list_page
 from schema.errors import Failure, Invalid, NotFound, problem
-from schema.files import File, FileCreate, FileQuery
+from schema.files import File, FileCreate, FileQuery, FileSorting
 from schema.pages import Page
 from schema.uploads import FileDownload, FileUpload, FileUploadCompletion
 from storage.clock import now
@@ -42,11 +42,7 @@ MEDIA_PATH = "/media"
 LARGEST_PLAN = 2 * 1024 * 1024
 
 _table, _medias, _shares = table_of(FileRow), table_of(ShareMediaRow), table_of(ShareRow)
-LISTING = Listing(
-    FileRow,
-    {"created_at": _table.c.created_at, "name": _table.c.name_folded, "size": _table.c.size},
-    default=("-created_at",),
-)
+LISTING = Listing(FileRow, FileSorting, default="-created_at", columns={"name": _table.c.name_folded})
 
 
 @requires(Scope.FILES_READ)

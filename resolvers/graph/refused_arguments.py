@@ -3,10 +3,8 @@
 from collections import Counter
 from enum import Enum
 from inspect import isclass
-from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
 
-import strawberry
 from graphql import (
     DocumentNode,
     FieldNode,
@@ -22,6 +20,7 @@ from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
 from resolvers.graph.fields import collect, located
 from resolvers.operations.declaration import Operation
+from schema.annotations import unwrap
 from schema.errors import Invalid
 
 Variables = dict[str, Any]
@@ -100,28 +99,16 @@ def _annotations(operation: Operation) -> dict[str, Any]:
 
 
 def _as_data(annotation: Any, value: Any) -> Any:
-    bare = _bare(annotation)
-    if get_origin(bare) is list and isinstance(value, list):
-        return [_as_data(get_args(bare)[0], item) for item in value]
-    if isclass(bare) and issubclass(bare, BaseModel) and isinstance(value, dict):
-        names = {to_camel_case(name): name for name in bare.model_fields}
-        fields = bare.model_fields
+    type_ = unwrap(annotation)
+    if get_origin(type_) is list and isinstance(value, list):
+        return [_as_data(get_args(type_)[0], item) for item in value]
+    if isclass(type_) and issubclass(type_, BaseModel) and isinstance(value, dict):
+        names = {to_camel_case(name): name for name in type_.model_fields}
+        fields = type_.model_fields
         return {
             names.get(key, key): _as_data(fields[names[key]].annotation, item) if key in names else item
             for key, item in value.items()
         }
-    if isclass(bare) and issubclass(bare, Enum) and isinstance(value, str):
-        return bare.__members__.get(value, value)
+    if isclass(type_) and issubclass(type_, Enum) and isinstance(value, str):
+        return type_.__members__.get(value, value)
     return value
-
-
-def _bare(annotation: Any) -> Any:
-    """The annotation without `Annotated`, `Maybe` and `None`."""
-    while True:
-        origin, arguments = get_origin(annotation), get_args(annotation)
-        if origin in (Annotated, strawberry.Maybe):
-            annotation = arguments[0]
-        elif origin in (Union, UnionType):
-            annotation = next(item for item in arguments if item is not NoneType)
-        else:
-            return annotation

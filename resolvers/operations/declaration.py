@@ -5,13 +5,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import Scope, covers, that_would_do
+from schema.annotations import unwrap
 from schema.base import Count, Filters, Input
 from schema.errors import Invalid, Problem, problem
 
@@ -178,10 +179,10 @@ def _readable(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
 
 
 def _place_of(annotation: Any) -> str:
-    bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
-    if inspect.isclass(bare) and issubclass(bare, Filters):
+    type_ = unwrap(annotation)
+    if inspect.isclass(type_) and issubclass(type_, Filters):
         return "filters"
-    if inspect.isclass(bare) and issubclass(bare, Input):
+    if inspect.isclass(type_) and issubclass(type_, Input):
         return "data"
     return "value"
 

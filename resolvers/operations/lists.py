@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Select, func, select
@@ -14,6 +14,7 @@ from resolvers.operations.context import Context
 from schema.errors import Invalid, problem
 from schema.metadata import MetadataFilter
 from schema.pages import ListQuery, Page, PageMeta, Pagination
+from schema.sorting import Sorting
 from storage.dialects.metadata_text import MetadataText
 from storage.ordering import SortKey, after, from_json, to_json, total_order
 from storage.rows import table_of
@@ -25,25 +26,42 @@ Assemble = Callable[[AsyncConnection, Sequence[Row]], Awaitable[list[Item]]]
 
 @dataclass(frozen=True)
 class Listing:
-    """How one resource is listed: its table, the columns behind its sort keys, and its default order.
+    """How one resource is listed: its table, its sort keys and its default order.
 
-    A column in `inverted` runs the other way than its key: `days_in_status` grows as its moment gets earlier.
-    `identity` makes the order total; it is the `id` where rows have one. `replica` lists are read there.
+    `columns` has the columns behind sort keys; a key that is not there sorts by the table's column of its
+    name. The column of an `inverted` key runs the other way: `days_in_status` grows as its moment gets
+    earlier. `identity` makes the order total and defaults to the table's `id`. Lists with `replica` are read
+    from a replica.
+
+    Raises `TypeError` if a sort key has no column, or a column no sort key.
     """
 
     model: type[SQLModel]
-    keys: Mapping[str, Column[Any]]
-    default: tuple[str, ...]
+    sorting: type[Sorting]
+    default: str
+    columns: Mapping[str, Column[Any]] = field(default_factory=dict)
     inverted: frozenset[str] = frozenset()
     identity: Column[Any] | None = None
     replica: bool = False
 
+    def __post_init__(self) -> None:
+        table, keys = table_of(self.model), self.sorting.names()
+        without_column = sorted(keys - self.columns.keys() - set(table.c.keys()))
+        without_key = sorted((self.columns.keys() | self.inverted) - keys)
+        if without_column or without_key or self.default not in list(self.sorting):
+            raise TypeError(
+                f"The list of {table.name} and {self.sorting.__name__} disagree: sort keys without a column "
+                f"{without_column}, columns without a sort key {without_key}, default {self.default!r}."
+            )
+
     def order(self, chosen: Sequence[str]) -> list[SortKey]:
+        table = table_of(self.model)
         keys = []
-        for key in chosen or self.default:
+        for key in chosen or [self.default]:
             name = key.removeprefix("-")
-            keys.append(SortKey(self.keys[name], key.startswith("-") != (name in self.inverted)))
-        return total_order(keys, table_of(self.model).c.id if self.identity is None else self.identity)
+            column = self.columns[name] if name in self.columns else table.c[name]
+            keys.append(SortKey(column, key.startswith("-") != (name in self.inverted)))
+        return total_order(keys, table.c.id if self.identity is None else self.identity)
 
 
 async def list_page(

@@ -28,6 +28,7 @@ from resolvers.second_factors.recovery_codes import make_first_codes, own_id
 from schema.errors import Invalid, NotPermitted, problem
 from schema.pages import Page
 from schema.second_factors import Passkey, PasskeyCreate, PasskeyQuery, PasskeyUpdate
+from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.rows import Values, insert_row, key_of, table_of, update_row
 from storage.tables.second_factors import PasskeyRow
@@ -36,7 +37,7 @@ from storage.tables.users import UserRow
 MOST_PASSKEYS = 10
 
 _table, _users = table_of(PasskeyRow), table_of(UserRow)
-LISTING = Listing(PasskeyRow, {"created_at": _table.c.created_at}, default=("created_at",))
+LISTING = Listing(PasskeyRow, CreatedAtSorting, default="created_at")
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ from resolvers.operations.lists import Listing, any_of, list_page
 from schema.custom_fields import CustomField, CustomFieldCreate, CustomFieldQuery, CustomFieldUpdate
 from schema.errors import Invalid, problem
 from schema.pages import Page
+from schema.sorting import CreatedAtSorting
 from storage.enums import CustomFieldType
 from storage.rows import insert_row, key_of, table_of, update_row
 from storage.tables.custom_fields import CustomFieldRow
 
 _table = table_of(CustomFieldRow)
-LISTING = Listing(CustomFieldRow, {"created_at": _table.c.created_at}, default=("created_at",))
+LISTING = Listing(CustomFieldRow, CreatedAtSorting, default="created_at")
 
 
 @requires(Scope.CUSTOM_FIELDS_READ)

@@ -14,18 +14,14 @@ from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, contains, list_page, metadata_conditions
 from resolvers.shares.contents import assemble_shares, replace_custom_fields, replace_medias, replace_prices
 from schema.pages import Page
-from schema.shares import Share, ShareCreate, ShareQuery, ShareUpdate
+from schema.shares import Share, ShareCreate, ShareQuery, ShareSorting, ShareUpdate
 from storage.clock import now
 from storage.rows import insert_row, table_of, update_row
 from storage.tables.shares import ShareRow
 
 _table = table_of(ShareRow)
 _PARTS = ("prices", "medias", "attached_custom_fields")
-LISTING = Listing(
-    ShareRow,
-    {"created_at": _table.c.created_at, "name": _table.c.name_folded, "price_amount": _table.c.price_amount},
-    default=("-created_at",),
-)
+LISTING = Listing(ShareRow, ShareSorting, default="-created_at", columns={"name": _table.c.name_folded})
 
 
 @requires(Scope.SHARES_READ)

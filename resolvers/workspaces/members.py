@@ -26,6 +26,7 @@ from resolvers.workspaces.invitation_mails import mail_invitation
 from resolvers.workspaces.memberships import AlreadyMember, hold_members, invite, take_back_invitations
 from schema.errors import Invalid, problem
 from schema.pages import Page
+from schema.sorting import CreatedAtSorting
 from schema.workspace_members import (
     WorkspaceMember,
     WorkspaceMemberInvite,
@@ -39,7 +40,7 @@ from storage.rows import table_of, update_row
 from storage.tables.workspaces import WorkspaceMemberRow
 
 _table = table_of(WorkspaceMemberRow)
-LISTING = Listing(WorkspaceMemberRow, {"created_at": _table.c.created_at}, default=("created_at",))
+LISTING = Listing(WorkspaceMemberRow, CreatedAtSorting, default="created_at")
 
 
 @requires(Scope.WORKSPACES_READ)

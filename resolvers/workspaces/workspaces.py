@@ -18,7 +18,13 @@ from resolvers.workspaces.administration import found_workspace
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from schema.pages import Page
 from schema.scalars import Id
-from schema.workspaces import Workspace, WorkspaceCreate, WorkspaceQuery, WorkspaceUpdate
+from schema.workspaces import (
+    Workspace,
+    WorkspaceCreate,
+    WorkspaceQuery,
+    WorkspaceSorting,
+    WorkspaceUpdate,
+)
 from storage.clock import now
 from storage.enums import WorkspaceRole
 from storage.rows import table_of, update_row
@@ -30,14 +36,9 @@ MOST_UNCONFIRMED = 3
 _table, _members = table_of(WorkspaceRow), table_of(WorkspaceMemberRow)
 LISTING = Listing(
     WorkspaceRow,
-    {
-        "created_at": _table.c.created_at,
-        "slug": _table.c.slug,
-        "name": _table.c.name_folded,
-        "next_review_threshold": _table.c.next_review_threshold,
-        "days_in_status": _table.c.status_changed_at,
-    },
-    default=("created_at",),
+    WorkspaceSorting,
+    default="created_at",
+    columns={"name": _table.c.name_folded, "days_in_status": _table.c.status_changed_at},
     inverted=frozenset({"days_in_status"}),
 )
 

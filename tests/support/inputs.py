@@ -4,15 +4,14 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum
 from inspect import isclass
-from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Any, get_args, get_origin
 from uuid import UUID
 
-import strawberry
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from resolvers.operations.declaration import Operation
+from schema.annotations import is_list, unwrap
 
 TEXTS = [
     "",
@@ -50,9 +49,9 @@ def data_for(model: type[BaseModel], depth: int = 3) -> st.SearchStrategy[dict[s
 
 def values_for(annotation: Any, depth: int) -> st.SearchStrategy[Any]:
     """Mostly plausible values of a type, and junk; a list is never left unwrapped (GraphQL would wrap it)."""
-    bare = _bare(annotation)
-    plausible = _plausible(bare, depth)
-    if get_origin(bare) is list:
+    type_ = unwrap(annotation)
+    plausible = _plausible(type_, depth)
+    if get_origin(type_) is list:
         return plausible | plausible | st.none()
     return plausible | plausible | plausible | JUNK
 
@@ -65,52 +64,42 @@ def filters_for(operation: Operation) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(
         {},
         optional={
-            name: st.lists(values, max_size=2) if get_origin(_bare(field.annotation)) is list else values
+            name: st.lists(values, max_size=2) if is_list(field.annotation) else values
             for name, field in fields.items()
-            if (values := _filter_values(_bare(field.annotation))) is not None
+            if (values := _filter_values(unwrap(field.annotation))) is not None
         },
     )
 
 
-def _filter_values(bare: Any) -> st.SearchStrategy[Any] | None:
-    if get_origin(bare) is list:
-        return _filter_values(_bare(get_args(bare)[0]))
-    if bare is int:
+def _filter_values(type_: Any) -> st.SearchStrategy[Any] | None:
+    if get_origin(type_) is list:
+        return _filter_values(unwrap(get_args(type_)[0]))
+    if type_ is int:
         return st.sampled_from([-1, 0, 1, 2, 100, 101, 2**31 - 1])
-    if bare is bool:
+    if type_ is bool:
         return st.booleans()
-    if isclass(bare) and issubclass(bare, Enum):
-        return st.sampled_from([member.value for member in bare])
-    if bare is date:
+    if isclass(type_) and issubclass(type_, Enum):
+        return st.sampled_from([member.value for member in type_])
+    if type_ is date:
         return st.sampled_from(["2026-01-31", "2026-02-01", "1972-12-31", "2026-01-31T00:00:00Z", "20260131"])
-    if bare in (str, UUID):
+    if type_ in (str, UUID):
         return st.sampled_from([text for text in TEXTS if text])
     return None
 
 
-def _plausible(bare: Any, depth: int) -> st.SearchStrategy[Any]:
-    if get_origin(bare) is list:
-        return st.lists(values_for(get_args(bare)[0], depth - 1), max_size=2)
-    if isclass(bare) and issubclass(bare, Enum):
-        return st.sampled_from([member.value for member in bare])
-    if isclass(bare) and issubclass(bare, BaseModel):
-        return data_for(bare, depth - 1) if depth else st.just({})
-    if bare is bool:
+def _plausible(type_: Any, depth: int) -> st.SearchStrategy[Any]:
+    if get_origin(type_) is list:
+        return st.lists(values_for(get_args(type_)[0], depth - 1), max_size=2)
+    if isclass(type_) and issubclass(type_, Enum):
+        return st.sampled_from([member.value for member in type_])
+    if isclass(type_) and issubclass(type_, BaseModel):
+        return data_for(type_, depth - 1) if depth else st.just({})
+    if type_ is bool:
         return st.booleans()
-    if bare in (int, float, Decimal):
+    if type_ in (int, float, Decimal):
         return st.sampled_from(NUMBERS)
-    if get_origin(bare) is dict:
+    if get_origin(type_) is dict:
         return st.dictionaries(
             st.sampled_from(["a", "", "k" * 41, "ü"]), st.sampled_from(TEXTS) | JUNK, max_size=3
         )
     return st.sampled_from(TEXTS)
-
-
-def _bare(annotation: Any) -> Any:
-    """The annotation without `Annotated`, `Maybe`, `NewType` and `None`."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin in (Annotated, strawberry.Maybe):
-        return _bare(arguments[0])
-    if origin in (Union, UnionType):
-        return _bare(next(item for item in arguments if item is not NoneType))
-    return _bare(annotation.__supertype__) if hasattr(annotation, "__supertype__") else annotation
