@@ -1,0 +1,58 @@
+"""Pages written by hand name modules, tests and other pages; what they name exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DECISIONS = ROOT / "docs" / "decisions"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+# A file or a folder of the repository in backticks; `storage/tables/<noun>.py` is a pattern, not a path.
+PATH = re.compile(r"`((?:gateway|rest_compat|resolvers|schema|oauth|storage|tests|bench|docs)/[\w./-]*)`")
+LINK = re.compile(r"\]\(([^)#:\s]*)(#[^)\s]*)?\)")
+ENTRY = re.compile(
+    r"^## (.+)\n\n(2\d{3}-\d\d-\d\d)(?:, revised 2\d{3}-\d\d-\d\d)? · (accepted|superseded)\b", re.M
+)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def anchor(heading: str) -> str:
+    """As GitHub writes the anchor of a heading."""
+    return "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    return {anchor(heading) for heading in re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.M)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_path_on_a_page_exists(page: Path) -> None:
+    paths = set(PATH.findall(page.read_text("utf-8")))
+    assert not {path for path in paths if not (ROOT / path).exists()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_on_a_page_leads_somewhere(page: Path) -> None:
+    for target, fragment in LINK.findall(page.read_text("utf-8")):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        if fragment:
+            assert fragment in anchors(linked), f"{target}{fragment}"
+
+
+def test_the_index_lists_every_decision_with_its_status() -> None:
+    entries = set()
+    for page in DECISIONS.glob("*.md"):
+        text = page.read_text("utf-8")
+        if page.name != "README.md":
+            dated = ENTRY.findall(text)
+            assert len(dated) == text.count("\n## "), f"{page.name}: an entry needs a date and a status"
+            entries |= {
+                f"- [{heading}]({page.name}{anchor(heading)}): {status}" for heading, _, status in dated
+            }
+    index = (DECISIONS / "README.md").read_text("utf-8")
+    assert {line for line in index.splitlines() if line.startswith("- ")} == entries
