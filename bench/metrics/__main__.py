@@ -31,11 +31,18 @@ from storage.metrics.cells.rebuild import rebuild
 from storage.migrations.run import upgrade
 
 FOLDER = Path("var/bench/metrics")
-# What cells are made by: they are made again where any of it has changed.
+# The modules that decide what cells hold: when one of them changes, the cells are rebuilt.
 MAKERS = [
     *(
         Path(f"storage/metrics/{name}.py")
-        for name in ("cells", "cover", "grouping", "rebuild", "recount", "terms")
+        for name in (
+            "sums",
+            "cells/cells",
+            "cells/from_log",
+            "cells/period_sql",
+            "cells/rebuild",
+            "cells/tiling",
+        )
     ),
     Path("storage/tables/metric_cells.py"),
 ]

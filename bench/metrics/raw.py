@@ -14,7 +14,8 @@ from uuid import UUID
 from sqlalchemy import TextClause, Uuid, bindparam, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.metrics.definitions import COST_SCALE, Number
+from storage.metrics.definitions import Number
+from storage.metrics.measures import COST_SCALE
 from storage.metrics.reading.engine import Columns
 
 BY_PERIOD = {

@@ -7,13 +7,10 @@ from functools import cached_property
 from itertools import accumulate
 
 from storage.enums import FactKind
-from storage.metrics.sums import Term
-
-# Columns of measures that are more than a column of the log: distinct persons, and whole minor units and
-# their 10^-12 parts in one.
-PERSON, COST = "person", "cost"
-COST_SCALE = 10**12
-_MADE_OF = {COST: (("amount", COST_SCALE), ("parts", 1))}
+from storage.metrics.measures import COST, COST_SCALE, PERSON, Measure
+from storage.metrics.sums import cell_columns_of
+from storage.rows import table_of
+from storage.tables.metric_cells import ActivityCellRow, MoneyCellRow
 
 Number = int | float
 
@@ -28,7 +25,7 @@ class Unit(StrEnum):
 
 
 class Combination(StrEnum):
-    """How the values of periods make the value of a longer one.
+    """How the values of periods combine into the value of a longer period.
 
     `sum`: added up; `running_sum`: the last value; `distinct`: counted again, each person once; `gauge`: the
     state at the end; `ratio`: both sides added up, then divided.
@@ -41,33 +38,23 @@ class Combination(StrEnum):
     RATIO = "ratio"
 
 
-@dataclass(frozen=True)
-class Measure:
-    """What facts of some kinds add up to: a column of theirs, or `COST`, or the distinct `PERSON`s.
+class UncountedMetric(Exception):
+    """A metric adds up facts for which cells have no column."""
 
-    Kinds in `less` count against it. `in_currency` takes only the facts in the currency asked for; `scale`
-    is how many of its units make one.
-    """
-
-    kinds: frozenset[FactKind]
-    column: str = "count"
-    less: frozenset[FactKind] = frozenset()
-    in_currency: bool = False
-    scale: int = 1
-
-    @cached_property
-    def terms(self) -> tuple[tuple[Term, int], ...]:
-        """The terms whose weighted sum it is, unless it counts persons."""
-        return tuple(
-            (Term(kind, column, self.in_currency), -weight if kind in self.less else weight)
-            for kind in sorted(self.kinds | self.less)
-            for column, weight in _MADE_OF.get(self.column, ((self.column, 1),))
+    def __init__(self, slug: str, columns: Sequence[str], cells: str) -> None:
+        super().__init__(
+            f"The metric {slug} needs the columns {', '.join(columns)} in {cells}: add them in "
+            "storage/tables/metric_cells.py, write a revision (`make migration`), and rebuild the cells of "
+            "existing workspaces (`duograph metrics rebuild`)."
         )
 
 
 @dataclass(frozen=True)
 class Metric:
-    """`of`, less `less`, divided by `per`; 0 where `per` is 0. `description` is the formula in words."""
+    """`of` minus `less`, divided by `per`; 0 where `per` is 0. `description` is the formula in words.
+
+    Raises `UncountedMetric`.
+    """
 
     slug: str
     unit: Unit
@@ -76,10 +63,20 @@ class Metric:
     of: Measure
     less: Measure | None = None
     per: Measure | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        for measure in self.measures:
+            cells = MoneyCellRow if measure.in_currency else ActivityCellRow
+            names = [column.name for column in cell_columns_of(measure.fact_sums)]
+            missing = [name for name in names if name not in table_of(cells).columns]
+            if missing:
+                raise UncountedMetric(self.slug, missing, cells.__name__)
 
     @property
     def display_name(self) -> str:
-        return self.slug.replace("_", " ").title()
+        """Its name for people: the slug in words, unless it has a better one."""
+        return self.name or self.slug.replace("_", " ").capitalize()
 
     @cached_property
     def measures(self) -> tuple[Measure, ...]:
@@ -87,11 +84,11 @@ class Metric:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether its values are integers; those of the others are nearest doubles of the exact value."""
+        """Whether its values are integers; otherwise each is the double nearest to the exact value."""
         return self.per is None and all(measure.scale == 1 for measure in self.measures)
 
     def column(self, sums: Mapping[Measure, Sequence[int]]) -> list[Number]:
-        """The metric's values out of the exact sums of its measures, period by period."""
+        """The metric's values by period, from the exact sums of its measures."""
         scale = max(measure.scale for measure in self.measures)
         factor = scale // self.of.scale
         values: list[int] = (
@@ -103,7 +100,7 @@ class Metric:
         if self.combines is Combination.RUNNING_SUM:
             values = list(accumulate(values))
         if self.per is not None:
-            # Python divides integers of any size into the nearest double.
+            # Python divides integers of any size exactly and rounds once, to the nearest double.
             pairs = zip(values, sums[self.per], strict=True)
             return [value / (scale * per) if per else 0.0 for value, per in pairs]
         return list(values) if self.is_whole else [value / scale for value in values]
@@ -133,24 +130,58 @@ ACTIVE = Measure(frozenset({FactKind.ACTIVATION}), less=frozenset({FactKind.DEAC
 
 _C = Combination
 METRICS = (
-    Metric("costs", Unit.MONEY, _C.SUM, "The costs of events.", COSTS),
-    Metric("cumulative_costs", Unit.MONEY, _C.RUNNING_SUM, "The costs since the range began.", COSTS),
-    Metric("cost_per_user", Unit.MONEY, _C.RATIO, "Costs / active users by event.", COSTS, per=PERSONS),
-    Metric("active_user_by_event", Unit.COUNT, _C.DISTINCT, "Distinct persons with an event.", PERSONS),
+    Metric("costs", Unit.MONEY, _C.SUM, "The sum of the events' costs.", COSTS),
+    Metric("cumulative_costs", Unit.MONEY, _C.RUNNING_SUM, "Costs since the start of the range.", COSTS),
+    Metric(
+        "cost_per_user",
+        Unit.MONEY,
+        _C.RATIO,
+        "Costs / active users; 0 without active users.",
+        COSTS,
+        per=PERSONS,
+    ),
+    Metric(
+        "active_user_by_event",
+        Unit.COUNT,
+        _C.DISTINCT,
+        "Distinct persons with at least one event.",
+        PERSONS,
+        name="Active users",
+    ),
     Metric("file_share_sessions", Unit.COUNT, _C.SUM, "Sessions created.", SESSIONS),
     Metric("file_share_downloads", Unit.COUNT, _C.SUM, "Downloads.", DOWNLOADS),
     Metric(
-        "file_share_free_sessions", Unit.COUNT, _C.SUM, "Sessions created without a price.", FREE_SESSIONS
+        "file_share_free_sessions",
+        Unit.COUNT,
+        _C.SUM,
+        "Sessions created without a price.",
+        FREE_SESSIONS,
+        name="Free file share sessions",
     ),
     Metric(
         "file_share_active_sessions",
         Unit.COUNT,
         _C.GAUGE,
-        "Sessions with a download that have not ended at the period's end, whenever they were opened.",
+        "Sessions with a download that have not ended by the end of the period, whenever they were created.",
         ACTIVE,
+        name="Active file share sessions",
     ),
-    Metric("file_share_completed_sessions", Unit.COUNT, _C.SUM, "Sessions completed.", COMPLETIONS),
-    Metric("file_share_expired_sessions", Unit.COUNT, _C.SUM, "Sessions expired.", EXPIRIES),
+    Metric(
+        "file_share_completed_sessions",
+        Unit.COUNT,
+        _C.SUM,
+        "Sessions completed.",
+        COMPLETIONS,
+        name="Completed file share sessions",
+    ),
+    Metric(
+        "file_share_expired_sessions",
+        Unit.COUNT,
+        _C.SUM,
+        "Sessions expired.",
+        EXPIRIES,
+        name="Expired file share sessions",
+    ),
     Metric(
         "file_share_avg_downloads",
         Unit.RATIO,
@@ -158,27 +189,35 @@ METRICS = (
         "Downloads / sessions created; 0 without sessions.",
         DOWNLOADS,
         per=SESSIONS,
+        name="Average downloads per session",
     ),
-    Metric("file_share_total_size_bytes", Unit.BYTES, _C.SUM, "The file sizes of sessions created.", SIZES),
+    Metric(
+        "file_share_total_size_bytes",
+        Unit.BYTES,
+        _C.SUM,
+        "The sum of the file sizes of sessions created.",
+        SIZES,
+        name="Total file share size",
+    ),
     Metric(
         "cumulative_file_share_sessions",
         Unit.COUNT,
         _C.RUNNING_SUM,
-        "Sessions created since the range began.",
+        "Sessions created since the start of the range.",
         SESSIONS,
     ),
     Metric(
         "cumulative_file_share_downloads",
         Unit.COUNT,
         _C.RUNNING_SUM,
-        "Downloads since the range began.",
+        "Downloads since the start of the range.",
         DOWNLOADS,
     ),
     Metric(
         "file_share_revenue",
         Unit.MONEY,
         _C.SUM,
-        "Payments at their moment, less refunds at theirs.",
+        "Payments minus refunds, each counted when it happened.",
         REVENUE,
     ),
     Metric("file_share_paid_sessions", Unit.COUNT, _C.SUM, "Sessions created with a price.", PRICED_SESSIONS),
@@ -186,15 +225,16 @@ METRICS = (
         "file_share_avg_price",
         Unit.MONEY,
         _C.RATIO,
-        "List prices of the sessions created with a price in the currency / their number; 0 without any.",
+        "The average list price of sessions created with a price in the currency; 0 without any.",
         LIST_PRICES,
         per=PRICED_IN_CURRENCY,
+        name="Average file share price",
     ),
     Metric(
         "file_share_payment_conversion",
         Unit.RATIO,
         _C.RATIO,
-        "Of the priced sessions created, the part that has a payment by now, from 0 to 1.",
+        "The fraction of the priced sessions created that have a payment by now, from 0 to 1.",
         CONVERSIONS,
         per=PRICED_SESSIONS,
     ),
@@ -202,22 +242,30 @@ METRICS = (
         "file_share_platform_fees",
         Unit.MONEY,
         _C.SUM,
-        "Platform fees of payments, less the fees that refunds gave back.",
+        "Platform fees of payments, minus the fees returned with refunds.",
         FEES,
     ),
     Metric(
         "cumulative_file_share_platform_fees",
         Unit.MONEY,
         _C.RUNNING_SUM,
-        "Platform fees since the range began.",
+        "Platform fees since the start of the range.",
         FEES,
     ),
-    Metric("cashflow", Unit.MONEY, _C.SUM, "File share revenue - costs.", REVENUE, less=COSTS),
+    Metric(
+        "cashflow",
+        Unit.MONEY,
+        _C.SUM,
+        "File share revenue minus costs.",
+        REVENUE,
+        less=COSTS,
+        name="Cash flow",
+    ),
 )
 BY_SLUG = {metric.slug: metric for metric in METRICS}
 MetricSlug = StrEnum("MetricSlug", {metric.slug.upper(): metric.slug for metric in METRICS})  # type: ignore[misc]
 MetricSlug.__doc__ = "A metric."
-# Shown for every other currency too, so that nothing is hidden.
+# Also answered for every other currency, so that no money is hidden.
 IN_OTHER_CURRENCIES = tuple(
     BY_SLUG[slug] for slug in ("file_share_revenue", "file_share_platform_fees", "costs")
 )

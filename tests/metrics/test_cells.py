@@ -1,4 +1,4 @@
-"""Cells stay what the log says, whoever folds, merges, rebuilds and writes at the same moment."""
+"""Cells equal the log, whatever folds, merges, rebuilds and writes run at the same moment."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
@@ -14,8 +14,9 @@ from storage.metrics.cells.cells import ACTIVITY, MONEY
 from storage.metrics.cells.fold import Fold
 from storage.metrics.cells.rebuild import rebuild
 from storage.metrics.cells.verify import verify
-from storage.metrics.definitions import METRICS, PERSON
+from storage.metrics.definitions import Combination, Metric, UncountedMetric, Unit
 from storage.metrics.facts import Fact, record_facts
+from storage.metrics.measures import COST, Measure
 from storage.rows import table_of
 from storage.tables.metric_cells import PersonCellRow, PersonMergeDeltaRow
 from storage.tables.metrics import PersonMergeRow
@@ -58,13 +59,27 @@ def fact(random, home, shares, days):
     return Fact(home, kind, moment, random.choice(shares), bytes=random.randrange(2**50), **money)
 
 
-def test_every_metric_reads_columns_that_cells_have():
-    for metric in METRICS:
-        for measure in metric.measures:
-            table = MONEY if measure.in_currency else ACTIVITY
-            if measure.column != PERSON:
-                names = {part.name for term, _ in measure.terms for part in term.parts}
-                assert names <= set(table.c.keys()), metric.slug
+@pytest.mark.parametrize(
+    ("measure", "missing"),
+    [
+        (Measure(frozenset({FactKind.REFUND})), "needs the columns refund_count in ActivityCellRow"),
+        (
+            Measure(frozenset({FactKind.EVENT, FactKind.DOWNLOAD}), "bytes"),
+            "download_bytes_high, download_bytes_low, event_bytes_high, event_bytes_low in ActivityCellRow",
+        ),
+        (Measure(frozenset({FactKind.DOWNLOAD}), in_currency=True), "download_count in MoneyCellRow"),
+        (Measure(frozenset({FactKind.COST}), COST), "cost_parts_high, cost_parts_low in ActivityCellRow"),
+    ],
+    ids=["a kind", "several kinds", "a currency", "costs of all currencies"],
+)
+@pytest.mark.parametrize("side", ["of", "less", "per"])
+def test_a_metric_whose_sums_no_cell_holds_is_refused_with_what_to_add(measure, missing, side):
+    counted = Measure(frozenset({FactKind.DOWNLOAD}))
+    measures = {"of": counted} | {side: measure}
+    with pytest.raises(UncountedMetric, match=missing) as refused:
+        Metric("refunds", Unit.COUNT, Combination.SUM, "Refunds.", **measures)
+    assert str(refused.value).startswith("The metric refunds needs the columns ")
+    assert "add them in storage/tables/metric_cells.py" in str(refused.value)
 
 
 async def test_several_folds_beside_writers_leave_nothing_out_and_count_nothing_twice(gateway, home, record):

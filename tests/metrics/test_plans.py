@@ -1,4 +1,4 @@
-"""How SQLite looks facts up, which knows nothing of how many there are: by whom they are about."""
+"""SQLite, which has no statistics, finds facts by the persons or shares that they are about."""
 
 from dataclasses import replace
 from itertools import permutations
@@ -10,17 +10,17 @@ from sqlalchemy.dialects import sqlite
 
 from storage.enums import FactKind
 from storage.metrics.reading.fact_source import FACTS
-from storage.metrics.reading.fact_statements import Shape, persons_with_events, sums_of_facts
+from storage.metrics.reading.fact_statements import FactQuery, OfPersons, persons_with_events, sums_of_facts
 from storage.metrics.reading.reader import Selection
-from storage.metrics.sums import Term
+from storage.metrics.sums import FactSum
 from storage.tables.registry import METADATA
 
 EDGES = (0, 3_600_000_000)
 HOME = uuid4()
-OF_A_CUSTOMER = Shape("sqlite", FACTS, EDGES, homes=1), Selection([HOME]), {HOME: [7, 8]}
-OF_A_SHARE = Shape("sqlite", FACTS, EDGES, by_share=True), Selection([HOME], [uuid4()]), None
+OF_A_CUSTOMER = FactQuery("sqlite", FACTS, EDGES, OfPersons(1)), Selection([HOME]), {HOME: [7, 8]}
+OF_A_SHARE = FactQuery("sqlite", FACTS, EDGES, by_share=True), Selection([HOME], [uuid4()]), None
 
-EVERY_COUNT = tuple(Term(kind, "count") for kind in FactKind)
+EVERY_COUNT = tuple(FactSum(kind, "count") for kind in FactKind)
 
 
 @pytest.fixture
@@ -32,13 +32,13 @@ def engine():
 
 
 @pytest.mark.parametrize(
-    ("asked", "index"),
+    ("selected", "index"),
     [(OF_A_CUSTOMER, "ix_metric_facts_person"), (OF_A_SHARE, "ix_metric_facts_share")],
     ids=["of a customer", "of a share"],
 )
-def test_facts_are_found_by_whom_they_are_about_in_whatever_order_indexes_were_made(engine, asked, index):
-    shape, selection, persons = asked
-    values = shape.values(selection, persons) | {"currency": "usd"}
+def test_facts_are_found_by_person_or_share_whatever_the_order_of_the_indexes(engine, selected, index):
+    query, selection, persons = selected
+    values = query.values(selection, persons) | {"currency": "usd"}
     for indexes in permutations(FACTS.indexes):
         with engine.begin() as connection:
             for each in indexes:
@@ -46,9 +46,9 @@ def test_facts_are_found_by_whom_they_are_about_in_whatever_order_indexes_were_m
             for each in indexes:
                 each.create(connection)
             for statement in (
-                persons_with_events(shape),
-                sums_of_facts(shape, (Term(FactKind.DOWNLOAD, "count"),)),
-                sums_of_facts(replace(shape, since_ever=frozenset(FactKind)), EVERY_COUNT),
+                persons_with_events(query),
+                sums_of_facts(query, (FactSum(FactKind.DOWNLOAD, "count"),)),
+                sums_of_facts(replace(query, since_ever=frozenset(FactKind)), EVERY_COUNT),
             ):
                 written = statement.params(**values).compile(
                     dialect=sqlite.dialect(), compile_kwargs={"literal_binds": True}

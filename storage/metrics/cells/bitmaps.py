@@ -1,4 +1,4 @@
-"""Sets of persons as Roaring bitmaps, and the counting of them by period."""
+"""Sets of persons as Roaring bitmaps, and counting their distinct members by period."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -8,34 +8,49 @@ from uuid import UUID
 
 from pyroaring import BitMap
 
-# Absorbed person to the one that it is, by workspace.
-Merges = Mapping[UUID, Sequence[tuple[int, int]]]
+
+class Merge(NamedTuple):
+    """Two numbers of one person: `absorbed` counts as `into`."""
+
+    absorbed: int
+    into: int
 
 
-class Persons(NamedTuple):
-    """How many distinct persons each period has, and how many the whole range."""
+# By workspace.
+Merges = Mapping[UUID, Sequence[Merge]]
+
+
+class PersonsInPeriod(NamedTuple):
+    """Persons of one workspace with an event in the period that contains `moment`."""
+
+    moment: int
+    workspace_id: UUID
+    persons: BitMap
+
+
+class PersonCounts(NamedTuple):
+    """The number of distinct persons in each period, and in the whole range."""
 
     periods: list[int]
     total: int
 
 
 def replace_absorbed(persons: BitMap, merges: Iterable[tuple[int, int]]) -> None:
-    """Put whom they were merged into in the place of absorbed persons."""
+    """Replace absorbed persons by those they were merged into."""
     into = dict(merges)
     absorbed = persons & BitMap(into)
     persons -= absorbed
     persons.update(into[person] for person in absorbed)
 
 
-class PersonCount:
-    """Counts the distinct persons of periods between edges; persons are numbered in their workspace."""
+class DistinctPersons:
+    """Collects the persons of each period between edges and counts each once, workspace by workspace."""
 
     def __init__(self, edges: Sequence[int]) -> None:
         self._edges = edges
         self._bitmaps: defaultdict[UUID, list[list[BitMap]]] = defaultdict(self._empty)
 
-    def add(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows of a moment, a workspace and persons in it."""
+    def add(self, rows: Iterable[PersonsInPeriod]) -> None:
         for moment, workspace_id, persons in rows:
             self._bitmaps[workspace_id][self._period(moment)].append(BitMap(persons))
 
@@ -45,8 +60,8 @@ class PersonCount:
         for row in rows:
             periods[bisect_right(edges, row[0]) - 1].append(read(row[1]))
 
-    def result(self, merges: Merges | None = None) -> Persons:
-        """The counts, with merges that the bitmaps do not know yet."""
+    def count(self, merges: Merges | None = None) -> PersonCounts:
+        """The counts, after applying merges that the bitmaps do not include yet."""
         counts, total = [0] * (len(self._edges) - 1), 0
         for workspace_id, periods in self._bitmaps.items():
             absorbed = (merges or {}).get(workspace_id, ())
@@ -59,7 +74,7 @@ class PersonCount:
                     counts[period] += len(persons)
                     unions.append(persons)
             total += len(BitMap.union(*unions)) if unions else 0
-        return Persons(counts, total)
+        return PersonCounts(counts, total)
 
     def _empty(self) -> list[list[BitMap]]:
         return [[] for _ in self._edges[1:]]

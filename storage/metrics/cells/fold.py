@@ -1,4 +1,4 @@
-"""The fold: deltas are taken out and added to the cells, one workspace and a thousand rows at a time."""
+"""The fold: moves deltas into the cells, one workspace and up to a thousand rows at a time."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -11,21 +11,22 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.database import Database
 from storage.dialects.upsert import Upsert, upsert
-from storage.metrics.cells.cells import ACTIVITY, MONEY, Cells, Fact
+from storage.metrics.cells.cells import ACTIVITY, MONEY, Cells, LoggedFact
 from storage.metrics.cells.merges import fold_merge, merges_of
-from storage.metrics.cells.person_cells import Key, read_bitmaps, write_bitmaps
+from storage.metrics.cells.person_cells import read_bitmaps, write_bitmaps
+from storage.metrics.cells.tiling import CellKey
 from storage.rows import Values, table_of
 from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
 
 MOST_ROWS, FEWEST_ROWS = 1_000, 50
-# SQLite has one writer: a fold that holds it for long would keep everybody else waiting.
+# SQLite has one writer: a fold that holds the lock for long would block all other writers.
 _SECONDS_ON_SQLITE = 0.015
 
 _deltas = table_of(MetricDeltaRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)
 _BEFORE_ALL = UUID(int=0)
 
-# Some deltas of a workspace, out of their table.
+# Deletes some deltas of a workspace and returns them.
 _OF_HOME = _deltas.c.workspace_id == bindparam("home")
 _SOME = select(_deltas.c.id).where(_OF_HOME).limit(bindparam("most"))
 _TAKE = delete(_deltas).where(_OF_HOME, _deltas.c.id.in_(_SOME)).returning(_deltas)
@@ -42,10 +43,10 @@ _FIRST_AFTER = select(_WAITING.c.workspace_id).order_by(_WAITING.c.workspace_id)
 
 
 class Fold:
-    """Folds one database, piece by piece, each workspace in its turn.
+    """Folds one database piece by piece, taking the workspaces in turn.
 
-    Several may run at once, in several processes: a workspace is locked while a piece of it is folded, and
-    whoever comes second goes on with the next one.
+    Several processes may fold at once: a workspace is locked while a piece of it is folded, and the others
+    skip it.
     """
 
     def __init__(self, database: Database) -> None:
@@ -55,10 +56,10 @@ class Fold:
         self._is_behind = False
 
     async def run(self) -> bool:
-        """Fold a piece of the next workspace that has any, or end the round that has come to all of them.
+        """Fold a piece of the next workspace that has deltas or merges; without one, end the round.
 
-        False where a round is over that left nothing: what has come since can wait until it is worth a piece,
-        as a piece of few rows takes hardly less time than one of many.
+        Returns False at the end of a round that left nothing behind. Facts that arrive later may wait and
+        gather: a piece of few rows takes hardly less time than one of many.
         """
         workspace_id = await self._next()
         self._last = workspace_id or _BEFORE_ALL
@@ -78,14 +79,17 @@ class Fold:
         return True
 
     async def _next(self) -> UUID | None:
-        """The workspace after the last one for which something waits."""
+        """The next workspace with deltas or merges, in the order of ids."""
         async with self._database.read() as connection:
-            found: UUID | None = (await connection.execute(_FIRST_AFTER, {"last": self._last})).scalar()
-        return found
+            id: UUID | None = (await connection.execute(_FIRST_AFTER, {"last": self._last})).scalar()
+        return id
 
 
 async def lock_cells(connection: AsyncConnection, workspace_id: UUID, *, wait: bool = False) -> bool:
-    """Whether the cells of the workspace are now this unit's alone; `wait` for them if they are another's."""
+    """Lock the cells of a workspace until the transaction ends; False if another one holds the lock.
+
+    With `wait`, wait for the lock instead.
+    """
     if connection.dialect.name == "sqlite":
         return True
     lock = func.pg_advisory_xact_lock if wait else func.pg_try_advisory_xact_lock
@@ -93,15 +97,15 @@ async def lock_cells(connection: AsyncConnection, workspace_id: UUID, *, wait: b
 
 
 async def fold_deltas(connection: AsyncConnection, workspace_id: UUID, most: int) -> int:
-    """Move up to `most` deltas of a workspace, whose cells are locked, into its cells; how many it were."""
-    taken = await connection.execute(_TAKE, {"home": workspace_id, "most": most})
-    facts = taken.mappings().all()
+    """Move up to `most` deltas of a workspace, whose cells are locked, into its cells; returns the number."""
+    deltas = await connection.execute(_TAKE, {"home": workspace_id, "most": most})
+    facts = deltas.mappings().all()
     await add_to_cells(connection, workspace_id, facts)
     return len(facts)
 
 
-async def add_to_cells(connection: AsyncConnection, workspace_id: UUID, facts: Iterable[Fact]) -> None:
-    """Add rows of the log to the cells of their workspace, which are locked."""
+async def add_to_cells(connection: AsyncConnection, workspace_id: UUID, facts: Iterable[LoggedFact]) -> None:
+    """Add rows of the log to the cells of their workspace, whose cells are locked."""
     cells = Cells(workspace_id)
     cells.add(facts)
     for table in (ACTIVITY, MONEY):
@@ -126,7 +130,9 @@ def _adding(dialect: str, table: Table) -> Upsert:
     return statement.on_conflict_do_update(index_elements=keys, set_=added)
 
 
-async def _add_persons(connection: AsyncConnection, workspace_id: UUID, added: Mapping[Key, BitMap]) -> None:
+async def _add_persons(
+    connection: AsyncConnection, workspace_id: UUID, added: Mapping[CellKey, BitMap]
+) -> None:
     bitmaps = await read_bitmaps(connection, workspace_id, list(added))
     for key, persons in added.items():
         bitmaps[key] = bitmaps[key] | persons if key in bitmaps else persons

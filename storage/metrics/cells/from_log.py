@@ -1,4 +1,4 @@
-"""Cells counted anew: statements that make them out of facts, or coarse ones out of fine ones."""
+"""Cells computed anew: fine cells from facts, and coarse cells from fine ones."""
 
 from collections import defaultdict
 from typing import Any
@@ -11,15 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.enums import FactKind
 from storage.metrics.cells.cells import (
     ACTIVITY,
-    ACTIVITY_PARTS,
-    MONEY_PARTS,
+    ACTIVITY_COLUMNS,
+    MONEY_COLUMNS,
     PERSON_GRAINS,
     SHARE_GRAINS,
     WORKSPACE_GRAINS,
 )
 from storage.metrics.cells.period_sql import cell_of
-from storage.metrics.cells.person_cells import Key
-from storage.metrics.cells.tiling import Grain
+from storage.metrics.cells.tiling import CellKey, Grain
 from storage.rows import table_of
 from storage.tables.metric_cells import NO_SHARE
 from storage.tables.metrics import PersonMergeRow
@@ -30,27 +29,28 @@ _merges = table_of(PersonMergeRow)
 
 
 def keys_of(table: Table) -> list[str]:
-    """The columns that say which cell of a workspace a row is."""
+    """The columns that identify a cell within its workspace."""
     return [column.name for column in table.primary_key if column.name != "workspace_id"]
 
 
 def sums_of(table: Table) -> list[str]:
+    """The columns that hold a cell's sums."""
     return [column.name for column in table.c if not column.primary_key]
 
 
 def grains_of(*, by_share: bool) -> tuple[Grain, ...]:
-    """The grains of the cells of shares, or of workspaces, from fine to coarse."""
+    """The grains of shares' or workspaces' cells, from fine to coarse."""
     return tuple(reversed(SHARE_GRAINS if by_share else WORKSPACE_GRAINS))
 
 
 def cells_of_facts(
     table: Table, facts: Table, workspace_id: UUID, grain: Grain, *, by_share: bool
 ) -> Select[Any]:
-    """Cells of `table` out of rows of facts: the columns of `keys_of`, then those of `sums_of`."""
-    by_kind = ACTIVITY_PARTS if table is ACTIVITY else MONEY_PARTS
+    """Cells of `table` from rows of facts: the columns of `keys_of`, then those of `sums_of`."""
+    by_kind = ACTIVITY_COLUMNS if table is ACTIVITY else MONEY_COLUMNS
     conditions = [
         facts.c.workspace_id == workspace_id,
-        facts.c.kind.in_([kind.value for kind, parts in by_kind.items() if parts]),
+        facts.c.kind.in_([kind.value for kind, columns in by_kind.items() if columns]),
     ]
     if by_share:
         conditions.append(facts.c.share_id.is_not(None))
@@ -60,19 +60,19 @@ def cells_of_facts(
     values = [column for column in facts.c if column.name not in ("share_id", "workspace_id", "id")]
     at = cell_of(facts.c.moment, grain)
     rows = select(share_id.label("share_id"), at.label("at"), *values).where(*conditions).subquery()
-    parts = {part.name: part.of_column(rows) for parts in by_kind.values() for part in parts}
-    return _grouped(table, rows, grain, parts)
+    added = {column.name: column.of_facts(rows) for columns in by_kind.values() for column in columns}
+    return _grouped(table, rows, grain, added)
 
 
 def cells_of_finer(
     table: Table, workspace_id: UUID, finer: Grain, grain: Grain, *, by_share: bool
 ) -> Select[Any]:
-    """Cells of `table` out of its cells of a finer grain, in the columns of `cells_of_facts`."""
+    """Cells of `table` from its cells of a finer grain, in the columns of `cells_of_facts`."""
     share_id = table.c.share_id
-    whose = share_id != NO_SHARE if by_share else share_id == NO_SHARE
+    of_shares = share_id != NO_SHARE if by_share else share_id == NO_SHARE
     at = cell_of(table.c.at, grain).label("at")
     others = [column for column in table.c if column.name not in ("at", "grain", "workspace_id")]
-    conditions = table.c.workspace_id == workspace_id, table.c.grain == finer.value, whose
+    conditions = table.c.workspace_id == workspace_id, table.c.grain == finer.value, of_shares
     rows = select(at, *others).where(*conditions).subquery()
     return _grouped(table, rows, grain, {name: rows.c[name] for name in sums_of(table)})
 
@@ -86,8 +86,8 @@ def _grouped(table: Table, rows: Any, grain: Grain, values: dict[str, Any]) -> S
 
 async def persons_of_facts(
     connection: AsyncConnection, facts: Table, workspace_id: UUID
-) -> dict[Key, BitMap]:
-    """The persons with an event in each cell, merged ones as one."""
+) -> dict[CellKey, BitMap]:
+    """The persons with an event in each cell; merged persons are one."""
     quarter = cell_of(facts.c.moment, Grain.QUARTER).label("quarter")
     rows = (
         select(quarter, facts.c.person)
@@ -101,13 +101,14 @@ async def persons_of_facts(
     )
     merged = and_(_merges.c.workspace_id == workspace_id, _merges.c.absorbed == rows.c.person)
     person = func.coalesce(_merges.c.into, rows.c.person)
-    wanted = select(rows.c.quarter, person).select_from(rows.outerjoin(_merges, merged))
-    found: defaultdict[Key, BitMap] = defaultdict(BitMap)
-    async with connection.stream(wanted) as result:
-        async for some in result.partitions(ROWS_AT_A_TIME):
-            for begins, number in some:
-                found[Grain.QUARTER, begins].add(number)
-    for (_, begins), persons in list(found.items()):
-        for grain in PERSON_GRAINS[:-1]:
-            found[grain, grain.begins(begins)] |= persons
-    return found
+    statement = select(rows.c.quarter, person).select_from(rows.outerjoin(_merges, merged))
+    by_quarter: defaultdict[int, BitMap] = defaultdict(BitMap)
+    async with connection.stream(statement) as result:
+        async for partition in result.partitions(ROWS_AT_A_TIME):
+            for begins, number in partition:
+                by_quarter[begins].add(number)
+    bitmaps: defaultdict[CellKey, BitMap] = defaultdict(BitMap)
+    for begins, persons in by_quarter.items():
+        for grain in PERSON_GRAINS:
+            bitmaps[CellKey(grain, grain.begins(begins))] |= persons
+    return bitmaps

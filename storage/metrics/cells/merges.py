@@ -1,4 +1,4 @@
-"""Bringing merges of persons into the bitmaps, a few of the absorbed one's cells at a time."""
+"""Applying merges of persons to the bitmaps, a few cells of the absorbed person at a time."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,10 +10,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.dialects.number_lists import numbers
 from storage.enums import FactKind
-from storage.metrics.cells.bitmaps import Merges, replace_absorbed
+from storage.metrics.cells.bitmaps import Merge, Merges, replace_absorbed
 from storage.metrics.cells.period_sql import cell_of
 from storage.metrics.cells.person_cells import read_bitmaps, write_bitmaps
-from storage.metrics.cells.tiling import Grain
+from storage.metrics.cells.tiling import CellKey, Grain
 from storage.rows import table_of
 from storage.tables.metric_cells import PersonMergeDeltaRow
 from storage.tables.metrics import MetricFactRow, PersonMergeRow
@@ -25,22 +25,25 @@ _merge_deltas = table_of(PersonMergeDeltaRow)
 
 
 async def fold_merge(connection: AsyncConnection, workspace_id: UUID) -> bool:
-    """Rewrite some bitmaps for a merge that waits, of a workspace whose cells are locked; whether one did."""
+    """Rewrite some bitmaps for one pending merge of a workspace whose cells are locked.
+
+    Returns whether there was one.
+    """
     own = _merge_deltas.c.workspace_id == workspace_id
-    waiting = (await connection.execute(select(_merge_deltas).where(own).limit(1))).first()
-    if waiting is None:
+    pending = (await connection.execute(select(_merge_deltas).where(own).limit(1))).first()
+    if pending is None:
         return False
-    this = own & (_merge_deltas.c.absorbed == waiting.absorbed)
+    this = own & (_merge_deltas.c.absorbed == pending.absorbed)
     merged = _merges.c.workspace_id == workspace_id
-    into = select(_merges.c.into).where(merged, _merges.c.absorbed == waiting.absorbed).scalar_subquery()
+    into = select(_merges.c.into).where(merged, _merges.c.absorbed == pending.absorbed).scalar_subquery()
     same = select(_merges.c.absorbed, _merges.c.into).where(merged, _merges.c.into == into)
-    pairs = [(row.absorbed, row.into) for row in await connection.execute(same)]
-    persons = [absorbed for absorbed, _ in pairs]
-    quarters = await _quarters(connection, workspace_id, persons, waiting.until)
-    keys = {(grain, grain.begins(quarter)): None for quarter in quarters for grain in Grain}
+    merges = [Merge(row.absorbed, row.into) for row in await connection.execute(same)]
+    persons = [merge.absorbed for merge in merges]
+    quarters = await _quarters(connection, workspace_id, persons, pending.until)
+    keys = {CellKey(grain, grain.begins(quarter)): None for quarter in quarters for grain in Grain}
     bitmaps = await read_bitmaps(connection, workspace_id, list(keys)) if keys else {}
     for bitmap in bitmaps.values():
-        replace_absorbed(bitmap, pairs)
+        replace_absorbed(bitmap, merges)
     await write_bitmaps(connection, workspace_id, bitmaps)
     if len(quarters) < QUARTERS_AT_A_TIME:
         await connection.execute(delete(_merge_deltas).where(this))
@@ -55,16 +58,16 @@ def _unfolded() -> Select[Any]:
         _merges.c.workspace_id == _merge_deltas.c.workspace_id,
         _merges.c.absorbed == _merge_deltas.c.absorbed,
     )
-    waiting = (
+    pending = (
         select(_merges.c.workspace_id, _merges.c.into)
         .join_from(_merge_deltas, _merges, same)
         .where(_merge_deltas.c.workspace_id.in_(bindparam("workspace_ids", expanding=True)))
         .distinct()
         .subquery()
     )
-    into = and_(_merges.c.workspace_id == waiting.c.workspace_id, _merges.c.into == waiting.c.into)
+    into = and_(_merges.c.workspace_id == pending.c.workspace_id, _merges.c.into == pending.c.into)
     return select(_merges.c.workspace_id, _merges.c.absorbed, _merges.c.into).join_from(
-        waiting, _merges, into
+        pending, _merges, into
     )
 
 
@@ -72,23 +75,23 @@ _UNFOLDED = _unfolded()
 
 
 async def unfolded_merges(connection: AsyncConnection, workspace_ids: Sequence[UUID]) -> Merges:
-    """Merges that not every bitmap knows yet."""
-    found = defaultdict(list)
+    """Merges that not all bitmaps include yet."""
+    merges = defaultdict(list)
     rows = await connection.execute(_UNFOLDED, {"workspace_ids": workspace_ids})
     for workspace_id, absorbed, person in rows:
-        found[workspace_id].append((absorbed, person))
-    return found
+        merges[workspace_id].append(Merge(absorbed, person))
+    return merges
 
 
 async def merges_of(
     connection: AsyncConnection, workspace_id: UUID, persons: Iterable[int]
 ) -> dict[int, int]:
-    """Those of the persons who were merged, and whom into."""
-    wanted = select(_merges.c.absorbed, _merges.c.into).where(
+    """Absorbed persons among these, and the persons they were merged into."""
+    statement = select(_merges.c.absorbed, _merges.c.into).where(
         _merges.c.workspace_id == workspace_id,
         _merges.c.absorbed.in_(select(numbers(connection, sorted(persons)).c.value)),
     )
-    return {row.absorbed: row.into for row in await connection.execute(wanted)}
+    return {row.absorbed: row.into for row in await connection.execute(statement)}
 
 
 async def _quarters(
@@ -96,12 +99,12 @@ async def _quarters(
 ) -> list[int]:
     """The next quarter hours in which one of the persons has an event, ascending."""
     quarter = cell_of(_facts.c.moment, Grain.QUARTER).label("quarter")
-    wanted = select(quarter).where(
+    statement = select(quarter).where(
         _facts.c.workspace_id == workspace_id,
         _facts.c.person.in_(persons),
         _facts.c.kind == FactKind.EVENT.value,
     )
     if begins is not None:
-        wanted = wanted.where(_facts.c.moment >= begins)
-    first = wanted.distinct().order_by("quarter").limit(QUARTERS_AT_A_TIME)
+        statement = statement.where(_facts.c.moment >= begins)
+    first = statement.distinct().order_by("quarter").limit(QUARTERS_AT_A_TIME)
     return list((await connection.execute(first)).scalars())

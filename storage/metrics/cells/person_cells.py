@@ -1,4 +1,4 @@
-"""The bitmaps of persons as rows."""
+"""Reading and writing the bitmaps of persons."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,48 +11,45 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.dialects.number_lists import numbers
 from storage.dialects.upsert import Upsert, upsert
-from storage.metrics.cells.tiling import Grain
+from storage.metrics.cells.tiling import CellKey, Grain
 from storage.rows import table_of
 from storage.tables.metric_cells import PersonCellRow
-
-# A grain and where the cell begins.
-Key = tuple[Grain, int]
 
 _cells = table_of(PersonCellRow)
 
 
 async def read_bitmaps(
-    connection: AsyncConnection, workspace_id: UUID, keys: Sequence[Key]
-) -> dict[Key, BitMap]:
-    """The bitmaps of those cells that there are."""
+    connection: AsyncConnection, workspace_id: UUID, keys: Sequence[CellKey]
+) -> dict[CellKey, BitMap]:
+    """The bitmaps of these cells, for those that exist."""
     by_grain: defaultdict[Grain, list[int]] = defaultdict(list)
     for grain, at in keys:
         by_grain[grain].append(at)
-    wanted = [
+    cells_of_grains = [
         and_(_cells.c.grain == grain.value, _cells.c.at.in_(select(numbers(connection, begins).c.value)))
         for grain, begins in by_grain.items()
     ]
     rows = await connection.execute(
         select(_cells.c.grain, _cells.c.at, _cells.c.persons).where(
-            _cells.c.workspace_id == workspace_id, or_(*wanted)
+            _cells.c.workspace_id == workspace_id, or_(*cells_of_grains)
         )
     )
-    return {(Grain(grain), at): BitMap.deserialize(persons) for grain, at, persons in rows}
+    return {CellKey(Grain(grain), at): BitMap.deserialize(persons) for grain, at, persons in rows}
 
 
 async def write_bitmaps(
-    connection: AsyncConnection, workspace_id: UUID, bitmaps: Mapping[Key, BitMap]
+    connection: AsyncConnection, workspace_id: UUID, bitmaps: Mapping[CellKey, BitMap]
 ) -> None:
-    """Put these bitmaps in the place of those that the cells had."""
+    """Write these cells, replacing the bitmaps that they had."""
     rows = [
         {
             "workspace_id": workspace_id,
-            "grain": grain.value,
-            "at": at,
+            "grain": key.grain.value,
+            "at": key.at,
             "persons": persons.serialize(),
             "many": len(persons),
         }
-        for (grain, at), persons in bitmaps.items()
+        for key, persons in bitmaps.items()
     ]
     if rows:
         await connection.execute(_replacing(connection.dialect.name), rows)

@@ -1,4 +1,4 @@
-"""Throw the cells of a workspace away and make them again out of the log."""
+"""Delete the cells of a workspace and compute them again from the log."""
 
 import asyncio
 from itertools import pairwise
@@ -34,9 +34,9 @@ _merge_deltas = table_of(PersonMergeDeltaRow)
 
 
 async def rebuild(database: Database, workspace_id: UUID) -> int:
-    """Make the cells of a workspace out of its facts, in one transaction; how many they are.
+    """Compute the cells of a workspace from its facts in one transaction; returns how many there are.
 
-    Others go on writing facts meanwhile, whose deltas are left for the fold.
+    Facts may be written meanwhile: their deltas are left to the fold.
     """
     while True:
         try:
@@ -44,7 +44,7 @@ async def rebuild(database: Database, workspace_id: UUID) -> int:
                 if await lock_cells(connection, workspace_id):
                     return await _rebuild(connection, workspace_id)
         except DBAPIError as error:
-            # A fold has committed between this unit's view of the database and its lock.
+            # A fold has committed between this transaction's snapshot and its lock.
             if getattr(error.orig, "sqlstate", None) != SERIALIZATION_FAILURE:
                 raise
         await asyncio.sleep(SECONDS_BETWEEN_TRIES)
@@ -56,29 +56,29 @@ async def _rebuild(connection: AsyncConnection, workspace_id: UUID) -> int:
     for table in (ACTIVITY, MONEY):
         for by_share in (False, True):
             finest, *_ = grains = grains_of(by_share=by_share)
-            made = cells_of_facts(table, _facts, workspace_id, finest, by_share=by_share)
-            await _insert(connection, table, workspace_id, made)
+            cells = cells_of_facts(table, _facts, workspace_id, finest, by_share=by_share)
+            await _insert(connection, table, workspace_id, cells)
             for finer, grain in pairwise(grains):
-                made = cells_of_finer(table, workspace_id, finer, grain, by_share=by_share)
-                await _insert(connection, table, workspace_id, made)
+                cells = cells_of_finer(table, workspace_id, finer, grain, by_share=by_share)
+                await _insert(connection, table, workspace_id, cells)
     bitmaps = await persons_of_facts(connection, _facts, workspace_id)
     keys = list(bitmaps)
     for first in range(0, len(keys), BITMAPS_AT_A_TIME):
-        some = {key: bitmaps[key] for key in keys[first : first + BITMAPS_AT_A_TIME]}
-        await write_bitmaps(connection, workspace_id, some)
+        batch = {key: bitmaps[key] for key in keys[first : first + BITMAPS_AT_A_TIME]}
+        await write_bitmaps(connection, workspace_id, batch)
     return await count_cells(connection, workspace_id)
 
 
 async def _insert(
-    connection: AsyncConnection, table: Table, workspace_id: UUID, made: Select[tuple[object, ...]]
+    connection: AsyncConnection, table: Table, workspace_id: UUID, cells: Select[tuple[object, ...]]
 ) -> None:
-    rows = made.add_columns(literal(workspace_id).label("workspace_id"))
+    rows = cells.add_columns(literal(workspace_id).label("workspace_id"))
     names = [*keys_of(table), *sums_of(table), "workspace_id"]
     await connection.execute(insert(table).from_select(names, rows))
 
 
 async def count_cells(connection: AsyncConnection, workspace_id: UUID) -> int:
-    """How many cells a workspace has."""
+    """The number of cells of a workspace."""
     total = 0
     for table in (ACTIVITY, MONEY, _persons):
         own = select(func.count()).select_from(table).where(table.c.workspace_id == workspace_id)

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 MICROSECONDS = 1_000_000
-# Before 0001-01-01, a whole number of the longest cells before 1970: nothing is measured earlier.
+# Before 0001-01-01, a whole number of the longest cells before 1970: no fact is earlier.
 FIRST_EVER = -719_168 * 86_400 * MICROSECONDS
 
 
@@ -21,17 +22,24 @@ class Grain(IntEnum):
 
     @property
     def microseconds(self) -> int:
-        # Not `self.value`, which takes as long as ten multiplications: the fold asks for every fact.
+        # Not `self.value`, which takes as long as ten multiplications: the fold calls this for every fact.
         return self * MICROSECONDS
 
     def begins(self, moment: int) -> int:
-        """Where the cell begins that a moment lies in."""
+        """The beginning of the cell that contains a moment."""
         return moment - moment % self.microseconds
+
+
+class CellKey(NamedTuple):
+    """A cell of a workspace by its length and its beginning."""
+
+    grain: Grain
+    at: int
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Cells of one grain: those that begin at `only`, or all of the range but those that begin at `but`."""
+    """Cells of one grain: those that begin at `only`, or all in the range but those at `but`."""
 
     grain: Grain
     only: Sequence[int] | None
@@ -40,10 +48,10 @@ class Layer:
 
 @dataclass(frozen=True)
 class Cover:
-    """Cells that no edge cuts, and where the facts have to be read themselves.
+    """Cells that no edge cuts, and the places where facts have to be read instead.
 
-    `layers` are without any where the facts of the whole range are. `cut` are the beginnings of the cells
-    of `finest` that an edge cuts: there facts count, and only there.
+    `layers` is empty if no grain fits; the whole range is then read from facts. `cut` holds the beginnings
+    of the cells of `finest` that an edge cuts: facts are read in these cells and nowhere else.
     """
 
     layers: Sequence[Layer]
@@ -53,16 +61,16 @@ class Cover:
 
 @lru_cache(maxsize=64)
 def make_cover(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Cover:
-    """Cover the time from the first edge until the last with cells of `grains`, which go from coarse to fine.
+    """Cover the time from the first to the last edge with cells of `grains`, which go from coarse to fine.
 
-    The coarsest grain is taken of which the edges cut less than half, and the cells they do cut are
-    replaced by finer ones.
+    The base is the coarsest grain of whose cells the edges cut at most half; finer cells replace those
+    that they cut.
     """
     begins, ends = edges[0], edges[-1]
-    whole = [grain for grain in grains if len(_cut(edges, grain)) * grain.microseconds * 2 <= ends - begins]
-    if not whole:
+    fitting = [grain for grain in grains if len(_cut(edges, grain)) * grain.microseconds * 2 <= ends - begins]
+    if not fitting:
         return Cover([], grains[-1], ())
-    base, *finer = grains[grains.index(whole[0]) :]
+    base, *finer = grains[grains.index(fitting[0]) :]
     cut = _cut(edges, base)
     layers, coarser = [Layer(base, None, cut)], base
     for grain in finer:
@@ -82,6 +90,6 @@ def make_cover(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Cover:
 
 
 def _cut(edges: Sequence[int], grain: Grain) -> list[int]:
-    """The beginnings of the cells that have an edge inside, ascending."""
+    """The beginnings of the cells that contain an edge, ascending."""
     length = grain.microseconds
     return sorted({edge - edge % length for edge in edges if edge % length})

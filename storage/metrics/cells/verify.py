@@ -1,8 +1,8 @@
-"""Count the cells of a workspace anew, and say how many differ from those that there are."""
+"""Compute the cells of a workspace again and count those that differ from the stored ones."""
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from pyroaring import BitMap
@@ -21,9 +21,8 @@ from storage.metrics.cells.from_log import (
     sums_of,
 )
 from storage.metrics.cells.merges import unfolded_merges
-from storage.metrics.cells.person_cells import Key
 from storage.metrics.cells.rebuild import count_cells
-from storage.metrics.cells.tiling import Grain
+from storage.metrics.cells.tiling import CellKey, Grain
 from storage.rows import table_of
 from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow, PersonCellRow
 from storage.tables.metrics import MetricFactRow
@@ -31,17 +30,24 @@ from storage.tables.metrics import MetricFactRow
 _facts, _deltas, _persons = table_of(MetricFactRow), table_of(MetricDeltaRow), table_of(PersonCellRow)
 
 
-async def verify(database: Database, workspace_id: UUID) -> tuple[int, int]:
-    """How many cells the workspace has, and how many are not what the log says, of one moment.
+class Verification(NamedTuple):
+    """How many cells a workspace has, and how many of them differ from the log."""
 
-    A cell and its unfolded deltas have to make what the facts make; a coarse cell what its finer ones do.
+    cells: int
+    differences: int
+
+
+async def verify(database: Database, workspace_id: UUID) -> Verification:
+    """Compare the cells with the log, in one snapshot.
+
+    A cell plus its unfolded deltas must equal the sum of the facts; a coarse cell the sum of its finer cells.
     """
     async with database.snapshot() as connection:
         differences = 0
-        for compared in _comparisons(workspace_id):
-            differences += (await connection.execute(compared)).scalar_one()
+        for comparison in _comparisons(workspace_id):
+            differences += (await connection.execute(comparison)).scalar_one()
         differences += await _differing_bitmaps(connection, workspace_id)
-        return await count_cells(connection, workspace_id), differences
+        return Verification(await count_cells(connection, workspace_id), differences)
 
 
 def _comparisons(workspace_id: UUID) -> Iterator[Select[int]]:
@@ -60,16 +66,18 @@ def _comparisons(workspace_id: UUID) -> Iterator[Select[int]]:
 
 
 def _cells(table: Table, workspace_id: UUID, grain: Grain, *, by_share: bool) -> Select[Any]:
-    whose = table.c.share_id != NO_SHARE if by_share else table.c.share_id == NO_SHARE
+    of_shares = table.c.share_id != NO_SHARE if by_share else table.c.share_id == NO_SHARE
     columns = [table.c[name] for name in (*keys_of(table), *sums_of(table))]
-    return select(*columns).where(table.c.workspace_id == workspace_id, table.c.grain == grain.value, whose)
+    return select(*columns).where(
+        table.c.workspace_id == workspace_id, table.c.grain == grain.value, of_shares
+    )
 
 
-def _differing(table: Table, found: list[Select[Any]], expected: Select[Any]) -> Select[int]:
-    """How many cells have another sum here than there."""
+def _differing(table: Table, stored: list[Select[Any]], expected: Select[Any]) -> Select[int]:
+    """The number of cells of which some sum differs."""
     less = expected.subquery()
     negated = select(*(less.c[name] for name in keys_of(table)), *(-less.c[name] for name in sums_of(table)))
-    both = union_all(*found, negated).subquery()
+    both = union_all(*stored, negated).subquery()
     keys = [both.c[name] for name in keys_of(table)]
     differs = or_(*(func.sum(both.c[name]) != 0 for name in sums_of(table)))
     different = select(*keys).group_by(*keys).having(differs).subquery()
@@ -78,14 +86,14 @@ def _differing(table: Table, found: list[Select[Any]], expected: Select[Any]) ->
 
 async def _differing_bitmaps(connection: AsyncConnection, workspace_id: UUID) -> int:
     expected = await persons_of_facts(connection, _facts, workspace_id)
-    tail = await persons_of_facts(connection, _deltas, workspace_id)
-    pairs = (await unfolded_merges(connection, [workspace_id])).get(workspace_id, ())
+    unfolded = await persons_of_facts(connection, _deltas, workspace_id)
+    merges = (await unfolded_merges(connection, [workspace_id])).get(workspace_id, ())
     own = _persons.c.workspace_id == workspace_id
-    found: dict[Key, BitMap] = {}
+    stored: dict[CellKey, BitMap] = {}
     for row in await connection.execute(select(_persons).where(own)):
-        persons = found[Grain(row.grain), row.at] = BitMap.deserialize(row.persons)
-        replace_absorbed(persons, pairs)
-    for key, persons in tail.items():
-        found[key] = found[key] | persons if key in found else persons
-    nobody = BitMap()
-    return sum(found.get(key, nobody) != expected.get(key, nobody) for key in found.keys() | expected.keys())
+        persons = stored[CellKey(Grain(row.grain), row.at)] = BitMap.deserialize(row.persons)
+        replace_absorbed(persons, merges)
+    for key, persons in unfolded.items():
+        stored[key] = stored[key] | persons if key in stored else persons
+    empty = BitMap()
+    return sum(stored.get(key, empty) != expected.get(key, empty) for key in stored.keys() | expected.keys())

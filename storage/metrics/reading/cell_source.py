@@ -1,6 +1,6 @@
 """Metrics from cells, from deltas that are not in them yet, and from the facts of cells that an edge cuts.
 
-All are read in one snapshot; the fold moves deltas into cells in one transaction.
+The fold moves deltas into cells in one transaction, and all are read in one snapshot: each fact counts once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ from sqlalchemy import Table, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.dialects.fast_rows import driver_rows
-from storage.metrics.cells.bitmaps import Persons
+from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.cells.cells import ACTIVITY, MONEY, PERSON_GRAINS, SHARE_GRAINS, WORKSPACE_GRAINS
 from storage.metrics.cells.tiling import FIRST_EVER, Cover, Grain, make_cover
-from storage.metrics.reading.cell_statements import CellShape, Money, has_deltas, sums_of_cells
+from storage.metrics.reading.cell_statements import CellQuery, Money, has_deltas, sums_of_cells
 from storage.metrics.reading.fact_rows import FactRows
 from storage.metrics.reading.fact_source import FACTS, FactSource
-from storage.metrics.reading.fact_statements import Shape
-from storage.metrics.reading.period_sums import Tallies, Tally
+from storage.metrics.reading.fact_statements import FactQuery, InCells, OutsideCells
+from storage.metrics.reading.period_sums import PeriodSums, PeriodSumsByCurrency
 from storage.metrics.reading.person_source import PersonSource
 from storage.metrics.reading.reader import Selection, Source, Sums
-from storage.metrics.sums import Term, kinds_of
+from storage.metrics.sums import FactSum, kinds_of
 from storage.rows import table_of
 from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow
 
@@ -29,7 +29,7 @@ _deltas = table_of(MetricDeltaRow)
 
 
 def make_source(connection: AsyncConnection, selection: Selection) -> Source:
-    """Cells for workspaces and shares; a customer's facts are few, and an index finds them."""
+    """Cells for workspaces and shares; facts for customers, who have few, found by an index."""
     if selection.customer_ids is not None:
         return FactSource(connection, selection)
     return CellSource(connection, selection)
@@ -37,45 +37,49 @@ def make_source(connection: AsyncConnection, selection: Selection) -> Source:
 
 @dataclass
 class CellSource:
-    """The cells of workspaces, or of shares of theirs. `connection` is in a snapshot."""
+    """The cells of workspaces, or of their shares. `connection` is in a snapshot."""
 
     connection: AsyncConnection
     selection: Selection
     _has_deltas: bool | None = field(default=None, init=False, repr=False)
 
     async def sums(
-        self, terms: Sequence[Term], edges: Sequence[int], currency: str, states: Sequence[Term] = ()
+        self,
+        fact_sums: Sequence[FactSum],
+        edges: Sequence[int],
+        currency: str,
+        states: Sequence[FactSum] = (),
     ) -> Sums:
         cover = self._cover(edges)
         if not cover.layers:
-            sums = await self._facts.sums(terms, edges, currency)
+            from_facts = await self._facts.sums(fact_sums, edges, currency)
             if states:
                 earlier = await self.sums(states, [FIRST_EVER, edges[0]], currency)
-                for term in states:
-                    sums[term][0] = earlier[term][1]
-            return sums
-        tally = Tally(terms, edges)
-        counts = [term for term in terms if not term.in_currency]
-        money = [term for term in terms if term.in_currency]
+                for state in states:
+                    from_facts[state][0] = earlier[state][1]
+            return from_facts
+        sums = PeriodSums(fact_sums, edges)
+        counts = [fact_sum for fact_sum in fact_sums if not fact_sum.in_currency]
+        money = [fact_sum for fact_sum in fact_sums if fact_sum.in_currency]
         if counts:
-            tally.add(counts, await self._cells(ACTIVITY, counts, edges, states=states))
+            sums.add_cells(counts, await self._cells(ACTIVITY, counts, edges, states=states))
         if money:
-            tally.add(money, await self._cells(MONEY, money, edges, Money.OF_ONE, currency=currency))
+            sums.add_cells(money, await self._cells(MONEY, money, edges, Money.OF_ONE, currency=currency))
         for rows in await self._others(edges, cover, states):
-            tally.add_facts(terms, await rows.sums(terms), currency)
-        return tally.sums
+            sums.add_facts(fact_sums, await rows.sums(fact_sums), currency)
+        return sums.by_fact_sum
 
-    async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
+    async def money(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> Mapping[str, Sums]:
         cover = self._cover(edges)
         if not cover.layers:
-            return await self._facts.money(terms, edges)
-        tallies = Tallies(terms, edges)
-        tallies.add(await self._cells(MONEY, terms, edges, Money.BY_CURRENCY))
+            return await self._facts.money(fact_sums, edges)
+        sums = PeriodSumsByCurrency(fact_sums, edges)
+        sums.add_cells(await self._cells(MONEY, fact_sums, edges, Money.BY_CURRENCY))
         for rows in await self._others(edges, cover):
-            tallies.add_facts(await rows.sums(terms))
-        return tallies.sums
+            sums.add_facts(await rows.sums(fact_sums))
+        return sums.by_currency
 
-    async def persons(self, edges: Sequence[int]) -> Persons:
+    async def persons(self, edges: Sequence[int]) -> PersonCounts:
         cover = make_cover(tuple(edges), PERSON_GRAINS)
         if not cover.layers or self.selection.share_ids is not None:
             return await self._facts.persons(edges)
@@ -83,8 +87,8 @@ class CellSource:
         await source.read()
         if source.has_deltas is not None:
             self._has_deltas = source.has_deltas
-        others = [await rows.persons() for rows in await self._others(edges, cover)]
-        return await source.result([row for rows in others for row in rows])
+        facts = [persons for rows in await self._others(edges, cover) for persons in await rows.persons()]
+        return await source.result(facts)
 
     @property
     def _grains(self) -> tuple[Grain, ...]:
@@ -98,44 +102,44 @@ class CellSource:
         return make_cover(tuple(edges), self._grains)
 
     async def _others(
-        self, edges: Sequence[int], cover: Cover, states: Sequence[Term] = ()
+        self, edges: Sequence[int], cover: Cover, states: Sequence[FactSum] = ()
     ) -> list[FactRows]:
-        """The rows of facts that the cover's cells do not hold."""
-        cut, others = (cover.finest, cover.cut), []
-        shape = Shape(
+        """The facts that the cover's cells do not hold."""
+        others = []
+        query = FactQuery(
             self.connection.dialect.name,
             _deltas,
             tuple(edges),
-            but=cut,
+            OutsideCells(cover.finest, cover.cut),
             by_share=self.selection.share_ids is not None,
             since_ever=kinds_of(states),
         )
         if self._has_deltas is None:
             ids = {"workspace_ids": self.selection.workspace_ids}
-            asked = select(has_deltas(of_one=False))
-            self._has_deltas = bool((await self.connection.execute(asked, ids)).scalar())
+            statement = select(has_deltas(of_one=False))
+            self._has_deltas = bool((await self.connection.execute(statement, ids)).scalar())
         if self._has_deltas:
-            others.append(FactRows(self.connection, shape, self.selection))
+            others.append(FactRows(self.connection, query, self.selection))
         if cover.cut:
-            shape = replace(shape, table=FACTS, only=cut, but=None)
-            others.append(FactRows(self.connection, shape, self.selection))
+            query = replace(query, table=FACTS, restriction=InCells(cover.finest, cover.cut))
+            others.append(FactRows(self.connection, query, self.selection))
         return others
 
     async def _cells(
         self,
         table: Table,
-        terms: Sequence[Term],
+        fact_sums: Sequence[FactSum],
         edges: Sequence[int],
         money: Money | None = None,
-        states: Sequence[Term] = (),
+        states: Sequence[FactSum] = (),
         **values: str,
     ) -> Sequence[Any]:
         shares = (NO_SHARE,) if self.selection.share_ids is None else self.selection.share_ids
-        whose: dict[str, Any] = {"workspace_ids": self.selection.workspace_ids, "share_ids": shares}
+        owner: dict[str, Any] = {"workspace_ids": self.selection.workspace_ids, "share_ids": shares}
         of_one = len(self.selection.workspace_ids) == len(shares) == 1 and money is not Money.BY_CURRENCY
         if of_one:
-            whose = {name.removesuffix("s"): ids[0] for name, ids in whose.items()}
-        shape = CellShape(
+            owner = {name.removesuffix("s"): ids[0] for name, ids in owner.items()}
+        query = CellQuery(
             self.connection.dialect.name,
             table,
             tuple(edges),
@@ -143,9 +147,10 @@ class CellSource:
             money,
             of_one,
         )
-        statement = sums_of_cells(shape, tuple(terms), tuple(states))
-        rows = await driver_rows(self.connection, statement, whose | values)
+        statement = sums_of_cells(query, tuple(fact_sums), tuple(states))
+        rows = await driver_rows(self.connection, statement, owner | values)
         if rows:
-            # Where the fold is up to date, which is most of the time, all else is saved.
-            self._has_deltas = bool(rows[0][-1])
+            # Usually the fold is up to date, and this saves every further statement.
+            *_, has_any = rows[0]
+            self._has_deltas = bool(has_any)
         return rows

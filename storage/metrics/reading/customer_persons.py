@@ -1,4 +1,4 @@
-"""Which persons customers are, by their numbers."""
+"""The numbers under which customers are measured."""
 
 from collections import defaultdict
 from typing import Any
@@ -39,13 +39,13 @@ _PERSONS = _persons()
 
 
 async def persons_of_customers(connection: AsyncConnection, selection: Selection) -> PersonsOf:
-    """The numbers of the selected customers by workspace, those that were merged into them included.
+    """The numbers of the selected customers by workspace, including those merged into them.
 
-    Read before the facts and not with them: a planner that sees numbers looks them up in the facts' index.
+    They are read in a statement of their own: a planner that sees numbers uses the index of facts by person.
     """
-    asked = {"workspace_ids": selection.workspace_ids, "customer_ids": selection.customer_ids}
-    found = defaultdict(list)
-    for workspace_id, number in await connection.execute(_PERSONS, asked):
-        if number is not None:  # has never been measured
-            found[workspace_id].append(number)
-    return found
+    values = {"workspace_ids": selection.workspace_ids, "customer_ids": selection.customer_ids}
+    by_workspace = defaultdict(list)
+    for workspace_id, number in await connection.execute(_PERSONS, values):
+        if number is not None:  # a customer without facts has no number
+            by_workspace[workspace_id].append(number)
+    return by_workspace

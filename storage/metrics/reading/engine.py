@@ -1,18 +1,19 @@
-"""Compute metrics: the sums of what they need, period by period, and their values out of those."""
+"""Compute metrics: sum what they need, period by period, then derive their values from the sums."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import add
 
-from storage.metrics.definitions import IN_OTHER_CURRENCIES, PERSON, Combination, Measure, Metric, Number
+from storage.metrics.definitions import IN_OTHER_CURRENCIES, Combination, Metric, Number
+from storage.metrics.measures import PERSON, Measure
 from storage.metrics.reading.reader import Source, Sums
-from storage.metrics.sums import Term
+from storage.metrics.sums import FactSum
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Metric by slug: its values period by period, and its value over the whole range as one period."""
+    """Values by slug: for each period, and for the whole range as one period."""
 
     periods: Mapping[str, list[Number]]
     totals: Mapping[str, Number]
@@ -20,7 +21,7 @@ class Columns:
 
 @dataclass
 class _Values:
-    """Exact values of measures in each period and in the whole range; a gauge's are states at their ends."""
+    """Exact values of measures in each period and in the whole range; of gauges, the states at their ends."""
 
     periods: dict[Measure, list[int]] = field(default_factory=dict)
     totals: dict[Measure, int] = field(default_factory=dict)
@@ -32,10 +33,10 @@ async def compute(source: Source, metrics: Sequence[Metric], edges: Sequence[int
     gauged = {metric.of for metric in metrics if metric.combines is Combination.GAUGE}
     summed = [measure for measure in measures if measure.column != PERSON]
     values, states = _Values(), _Values()
-    terms = {term: None for measure in summed for term, _ in measure.terms}
-    if terms:
-        since_ever = [term for measure in gauged for term, _ in measure.terms]
-        sums = await source.sums(list(terms), edges, currency, since_ever)
+    fact_sums = list(dict.fromkeys(fact_sum for measure in summed for fact_sum in measure.fact_sums))
+    if fact_sums:
+        since_ever = [fact_sum for measure in gauged for fact_sum in measure.fact_sums]
+        sums = await source.sums(fact_sums, edges, currency, since_ever)
         for measure in summed:
             before, *values.periods[measure] = _value(measure, sums)
             values.totals[measure] = sum(values.periods[measure])
@@ -56,25 +57,25 @@ async def compute(source: Source, metrics: Sequence[Metric], edges: Sequence[int
 async def in_other_currencies(
     source: Source, edges: Sequence[int], currency: str
 ) -> dict[str, dict[str, Number]]:
-    """The money of the same range in each currency but this one: currency to slug to value, in order."""
+    """The range's money in every other currency: values by slug, by currency in alphabetical order."""
     measures = {metric.of: None for metric in IN_OTHER_CURRENCIES}
-    terms = [term for measure in measures for term, _ in measure.terms]
-    counts = list({Term(term.kind, "count", True): None for term in terms})
-    by_currency = await source.money([*terms, *counts], [edges[0], edges[-1]])
-    found = {}
+    fact_sums = [fact_sum for measure in measures for fact_sum in measure.fact_sums]
+    counts = list({FactSum(fact_sum.kind, "count", True): None for fact_sum in fact_sums})
+    by_currency = await source.money([*fact_sums, *counts], [edges[0], edges[-1]])
+    others = {}
     for other in sorted(by_currency.keys() - {currency}):
         if not any(any(by_currency[other][count]) for count in counts):
             continue
         values = {measure: _value(measure, by_currency[other])[1:] for measure in measures}
-        found[other] = {metric.slug: metric.column(values)[0] for metric in IN_OTHER_CURRENCIES}
-    return found
+        others[other] = {metric.slug: metric.column(values)[0] for metric in IN_OTHER_CURRENCIES}
+    return others
 
 
 def _value(measure: Measure, sums: Sums) -> list[int]:
     """The measure's value before the first edge and in each period."""
     first, *others = [
-        sums[term] if weight == 1 else [weight * value for value in sums[term]]
-        for term, weight in measure.terms
+        sums[fact_sum] if weight == 1 else [weight * value for value in sums[fact_sum]]
+        for fact_sum, weight in measure.weighted_sums
     ]
     for weighted in others:
         first = list(map(add, first, weighted))

@@ -1,57 +1,60 @@
-"""Facts as sums and persons by period: those of the log, or those of the deltas."""
+"""Facts, from the log or the deltas, as sums and persons by period."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from pyroaring import BitMap
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.dialects.fast_rows import driver_rows
 from storage.dialects.number_lists import read_numbers
-from storage.metrics.cells.bitmaps import replace_absorbed
+from storage.metrics.cells.bitmaps import PersonsInPeriod, replace_absorbed
 from storage.metrics.cells.merges import merges_of
-from storage.metrics.reading.fact_statements import PersonsOf, Shape, persons_with_events, sums_of_facts
+from storage.metrics.reading.fact_statements import FactQuery, PersonsOf, persons_with_events, sums_of_facts
 from storage.metrics.reading.period_sums import SumOfFacts
 from storage.metrics.reading.reader import Selection
-from storage.metrics.sums import Term, columns_of, whole_sums
+from storage.metrics.sums import FactSum, summed_columns, whole_sums
 
 
 @dataclass(frozen=True)
 class FactRows:
-    """The selected facts of a shape; `of`: those of these persons by workspace."""
+    """The selected facts of a query; `of_persons` lists the persons, by workspace, that it is limited to."""
 
     connection: AsyncConnection
-    shape: Shape
+    query: FactQuery
     selection: Selection
-    of: PersonsOf | None = None
+    of_persons: PersonsOf | None = None
 
-    async def sums(self, terms: Sequence[Term]) -> list[SumOfFacts]:
-        """What the facts that the terms are about add up to."""
-        columns = columns_of(terms)
-        rows = await self.connection.execute(sums_of_facts(self.shape, tuple(terms)), self._values)
+    async def sums(self, fact_sums: Sequence[FactSum]) -> list[SumOfFacts]:
+        columns = summed_columns(fact_sums)
+        statement = sums_of_facts(self.query, tuple(fact_sums))
         return [
             SumOfFacts(at, kind, currency, whole_sums(columns, sums))
-            for at, kind, currency, *sums in rows
+            for at, kind, currency, *sums in await self.connection.execute(statement, self._values)
             if kind is not None
         ]
 
-    async def persons(self) -> list[tuple[int, UUID, BitMap]]:
-        """Rows of a moment in the period, of a workspace, and of persons in it, merged ones as one."""
-        statement, found = persons_with_events(self.shape), []
+    async def persons(self) -> list[PersonsInPeriod]:
+        """The persons with an event, for each period and workspace; merged persons are one."""
+        statement, persons = persons_with_events(self.query), []
         for workspace_id in self.selection.workspace_ids:
-            own = self._values | {"workspace_ids": [workspace_id]}
-            rows = await driver_rows(self.connection, statement, own)
-            persons = [(at, BitMap(read_numbers(numbers))) for at, numbers, _ in rows if at is not None]
-            if persons and rows[0][-1]:
-                everybody = BitMap.union(*(some for _, some in persons))
-                merges = await merges_of(self.connection, workspace_id, everybody)
-                for _, some in persons:
-                    replace_absorbed(some, merges.items())
-            found += [(at, workspace_id, some) for at, some in persons]
-        return found
+            values = self._values | {"workspace_ids": [workspace_id]}
+            rows = await driver_rows(self.connection, statement, values)
+            periods = [
+                PersonsInPeriod(at, workspace_id, BitMap(read_numbers(numbers)))
+                for at, numbers, _ in rows
+                if at is not None
+            ]
+            has_merges = bool(periods) and rows[0][2]
+            if has_merges:
+                everyone = BitMap.union(*(period.persons for period in periods))
+                merges = await merges_of(self.connection, workspace_id, everyone)
+                for period in periods:
+                    replace_absorbed(period.persons, merges.items())
+            persons += periods
+        return persons
 
     @property
     def _values(self) -> dict[str, Any]:
-        return self.shape.values(self.selection, self.of)
+        return self.query.values(self.selection, self.of_persons)

@@ -1,17 +1,17 @@
-"""Metrics from the log itself: for one customer, for bounds that no cells fit, and to check the cells by."""
+"""Metrics from the log itself: for customers, for ranges that no cells fit, and to check cells against."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.metrics.cells.bitmaps import PersonCount, Persons
+from storage.metrics.cells.bitmaps import DistinctPersons, PersonCounts
 from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_rows import FactRows
-from storage.metrics.reading.fact_statements import PersonsOf, Shape
-from storage.metrics.reading.period_sums import Tallies, Tally
+from storage.metrics.reading.fact_statements import FactQuery, InRange, OfPersons, PersonsOf
+from storage.metrics.reading.period_sums import PeriodSums, PeriodSumsByCurrency
 from storage.metrics.reading.reader import Selection, Sums
-from storage.metrics.sums import Term, kinds_of
+from storage.metrics.sums import FactSum, kinds_of
 from storage.rows import table_of
 from storage.tables.metrics import MetricFactRow
 
@@ -20,38 +20,42 @@ FACTS = table_of(MetricFactRow)
 
 @dataclass
 class FactSource:
-    """Groups the facts by the period that they lie in."""
+    """Groups facts by period. `connection` is in a snapshot."""
 
     connection: AsyncConnection
     selection: Selection
     _customers: PersonsOf | None = field(default=None, init=False, repr=False)
 
     async def sums(
-        self, terms: Sequence[Term], edges: Sequence[int], currency: str, states: Sequence[Term] = ()
+        self,
+        fact_sums: Sequence[FactSum],
+        edges: Sequence[int],
+        currency: str,
+        states: Sequence[FactSum] = (),
     ) -> Sums:
-        tally = Tally(terms, edges)
-        tally.add_facts(terms, await (await self._rows(edges, states)).sums(terms), currency)
-        return tally.sums
+        sums, rows = PeriodSums(fact_sums, edges), await self._rows(edges, states)
+        sums.add_facts(fact_sums, await rows.sums(fact_sums), currency)
+        return sums.by_fact_sum
 
-    async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
-        tallies = Tallies(terms, edges)
-        tallies.add_facts(await (await self._rows(edges)).sums(terms))
-        return tallies.sums
+    async def money(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> Mapping[str, Sums]:
+        sums, rows = PeriodSumsByCurrency(fact_sums, edges), await self._rows(edges)
+        sums.add_facts(await rows.sums(fact_sums))
+        return sums.by_currency
 
-    async def persons(self, edges: Sequence[int]) -> Persons:
-        count = PersonCount(edges)
-        count.add(await (await self._rows(edges)).persons())
-        return count.result()
+    async def persons(self, edges: Sequence[int]) -> PersonCounts:
+        distinct, rows = DistinctPersons(edges), await self._rows(edges)
+        distinct.add(await rows.persons())
+        return distinct.count()
 
-    async def _rows(self, edges: Sequence[int], states: Sequence[Term] = ()) -> FactRows:
+    async def _rows(self, edges: Sequence[int], states: Sequence[FactSum] = ()) -> FactRows:
         if self._customers is None and self.selection.customer_ids is not None:
             self._customers = await persons_of_customers(self.connection, self.selection)
-        shape = Shape(
+        query = FactQuery(
             self.connection.dialect.name,
             FACTS,
             tuple(edges),
+            InRange() if self._customers is None else OfPersons(len(self._customers)),
             by_share=self.selection.share_ids is not None,
-            homes=None if self._customers is None else len(self._customers),
             since_ever=kinds_of(states),
         )
-        return FactRows(self.connection, shape, self.selection, self._customers)
+        return FactRows(self.connection, query, self.selection, self._customers)

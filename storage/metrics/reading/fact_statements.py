@@ -1,4 +1,4 @@
-"""The statements that read facts, of the log or of the deltas, kept when they are built."""
+"""The statements that read facts, from the log or the deltas; built once and cached."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
+    BindParameter,
     ColumnElement,
-    FromClause,
     Select,
     String,
     Subquery,
@@ -32,40 +32,64 @@ from storage.enums import FactKind
 from storage.metrics.cells.period_sql import cell_of, period_of
 from storage.metrics.cells.tiling import FIRST_EVER, Grain
 from storage.metrics.reading.reader import Selection
-from storage.metrics.sums import SUMMED, Term, columns_of, halves, kinds_of
+from storage.metrics.sums import SUMMED, FactSum, halves, kinds_of, summed_columns
 from storage.rows import table_of
 from storage.tables.metrics import PersonMergeRow
 
 _merges = table_of(PersonMergeRow)
 _WORKSPACE_IDS = bindparam("workspace_ids", expanding=True, type_=Uuid())
+_SHARE_IDS: BindParameter[UUID] = bindparam("share_ids", expanding=True)
 _HAS_MERGES = exists(select(_merges.c.absorbed).where(_merges.c.workspace_id.in_(_WORKSPACE_IDS))).label(
     "has_merges"
 )
 
-# So many periods are looked up one by one; more of them hold few facts each.
+# Up to this number, periods are looked up one by one; when there are more, each holds few facts.
 MOST_LOOKS = 400
 
-# A grain, and where cells of it begin.
-CellsOf = tuple[Grain, tuple[int, ...]]
 PersonsOf = Mapping[UUID, Sequence[int]]
 
 
 @dataclass(frozen=True)
-class Shape:
-    """Which facts of `table` a statement reads, whoever they are about; `edges` bound its periods.
+class InRange:
+    """All facts of the range."""
 
-    Those of the kinds `since_ever` are read from before the first edge on. `only`: those in these cells;
-    `but`: those in no such cell. `by_share` takes those of shares, `homes` those of persons in so many
-    workspaces.
+
+@dataclass(frozen=True)
+class InCells:
+    """Only facts in the cells of `grain` that begin at `begins`."""
+
+    grain: Grain
+    begins: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class OutsideCells:
+    """Only facts outside the cells of `grain` that begin at `begins`."""
+
+    grain: Grain
+    begins: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class OfPersons:
+    """Only facts of certain persons; each of `workspaces` workspaces has a list of them."""
+
+    workspaces: int
+
+
+@dataclass(frozen=True)
+class FactQuery:
+    """The facts of `table` that a statement reads; `edges` bound its periods.
+
+    Facts of the kinds in `since_ever` are also read before the first edge. `by_share` limits the facts to
+    those of selected shares, `restriction` to certain cells or persons.
     """
 
     dialect: str
     table: Table
     edges: tuple[int, ...]
-    only: CellsOf | None = None
-    but: CellsOf | None = None
+    restriction: InRange | InCells | OutsideCells | OfPersons = InRange()
     by_share: bool = False
-    homes: int | None = None
     since_ever: frozenset[FactKind] = frozenset()
 
     def values(self, selection: Selection, persons: PersonsOf | None) -> dict[str, Any]:
@@ -73,53 +97,51 @@ class Shape:
         values: dict[str, Any] = {"workspace_ids": selection.workspace_ids}
         if self.by_share:
             values["share_ids"] = selection.share_ids
-        for number, (home, some) in enumerate((persons or {}).items()):
-            values |= {f"home_{number}": home, f"persons_{number}": as_numbers(self.dialect, some)}
+        for number, (workspace_id, numbers) in enumerate((persons or {}).items()):
+            values |= {f"home_{number}": workspace_id, f"persons_{number}": as_numbers(self.dialect, numbers)}
         return values
 
 
 @lru_cache(maxsize=128)
-def sums_of_facts(shape: Shape, terms: tuple[Term, ...]) -> Select[Any]:
-    """Rows of a moment before the edges or in the period, of a kind, of a currency, and of the sums of the
-    columns that the terms name, in two halves where `halves` makes two.
+def sums_of_facts(query: FactQuery, fact_sums: tuple[FactSum, ...]) -> Select[Any]:
+    """One row per period, kind and currency, with the sums of the columns in `fact_sums`.
 
-    A statement that adds up kind by kind takes half as long as one with a sum for each term. A row may be of
-    no kind, and of nothing.
+    The columns are a moment (in the period, or before the first edge), the kind, the currency, and the sums,
+    two for each column that `halves` splits. Grouping by kind takes half as long as one sum per `FactSum`.
+    An outer join may give one all-null row; callers skip it.
     """
-    facts = _selected(shape, kinds_of(terms))
-    sums = [_sum(half) for column in columns_of(terms) for half in halves(facts.c[column])]
+    facts = _selected(query, kinds_of(fact_sums))
+    sums = [_sum(half) for column in summed_columns(fact_sums) for half in halves(facts.c[column])]
     keys = facts.c.at, facts.c.kind, facts.c.currency
     return select(*keys, *sums).group_by(*keys)
 
 
 @lru_cache(maxsize=64)
-def persons_with_events(shape: Shape) -> Select[Any]:
-    """Rows of a moment in the period, of the persons of its events, and of whether any persons were merged,
-    which these still are apart. Of one workspace, as persons are numbered in theirs.
+def persons_with_events(query: FactQuery) -> Select[Any]:
+    """One row per period of one workspace: a moment in it, its persons, and whether the workspace has merges.
 
-    They are `gathered`, some more than once: sets are made of them faster than a database sorts them. A row
-    may be of no moment, and of nobody.
+    Merged persons are still apart. The persons are `gathered` with duplicates, because building sets of them
+    is faster than sorting in the database. An outer join may give one all-null row; callers skip it.
     """
-    are_whole = shape.homes is None and shape.only is None and shape.but is None
-    if shape.by_share and are_whole and len(shape.edges) <= MOST_LOOKS:
-        return _persons_period_by_period(shape)
-    facts = _selected(shape, frozenset({FactKind.EVENT}))
-    persons = gathered(shape.dialect, facts.c.person)
+    if query.by_share and query.restriction == InRange() and len(query.edges) <= MOST_LOOKS:
+        return _persons_period_by_period(query)
+    facts = _selected(query, frozenset({FactKind.EVENT}))
+    persons = gathered(query.dialect, facts.c.person)
     return select(facts.c.at, persons, _HAS_MERGES).group_by(facts.c.at)
 
 
-def _persons_period_by_period(shape: Shape) -> Select[Any]:
-    """One look into the index for each period, whose persons it has together: nothing is sorted.
+def _persons_period_by_period(query: FactQuery) -> Select[Any]:
+    """One index look-up per period, which gives its persons together: nothing is sorted.
 
-    Without asking that there is a person: that PostgreSQL would look up among everybody's facts.
+    Facts without a person are not excluded: PostgreSQL would then search the facts of all persons.
     """
-    facts = shape.table.c
-    periods = pairs_in(shape.dialect, list(pairwise(shape.edges)))
+    facts = query.table.c
+    periods = pairs_in(query.dialect, list(pairwise(query.edges)))
     persons = (
-        select(gathered(shape.dialect, facts.person))
+        select(gathered(query.dialect, facts.person))
         .where(
             facts.workspace_id.in_(_WORKSPACE_IDS),
-            facts.share_id.in_(bindparam("share_ids", expanding=True)),
+            facts.share_id.in_(_SHARE_IDS),
             facts.kind == FactKind.EVENT.value,
             facts.moment >= periods.first,
             facts.moment < periods.second,
@@ -129,68 +151,107 @@ def _persons_period_by_period(shape: Shape) -> Select[Any]:
     return select(periods.first, persons, _HAS_MERGES).select_from(periods.table)
 
 
-def _selected(shape: Shape, kinds: frozenset[FactKind]) -> Subquery:
-    """The facts of these kinds with `at`, the beginning of their period, or `FIRST_EVER`."""
-    moment, first, last = shape.table.c.moment, shape.edges[0], shape.edges[-1]
-    inside = _of_kinds(shape, kinds, period_of(moment, shape.edges), [moment >= first, moment < last])
-    if not shape.since_ever:
+def _selected(query: FactQuery, kinds: frozenset[FactKind]) -> Subquery:
+    """The facts of these kinds, with the beginning of their period, or `FIRST_EVER`, as `at`."""
+    moment, first, last = query.table.c.moment, query.edges[0], query.edges[-1]
+    period = period_of(moment, query.edges)
+    inside = _restricted(query, kinds, period, [moment >= first, moment < last])
+    if not query.since_ever:
         return inside.subquery()
-    # Apart from the others, so that an index can find both.
-    before = _of_kinds(shape, shape.since_ever, literal(FIRST_EVER, BigInteger), [moment < first])
+    # A statement of its own, so that an index serves both.
+    before = _restricted(query, query.since_ever, literal(FIRST_EVER, BigInteger), [moment < first])
     return union_all(inside, before).subquery()
 
 
-def _of_kinds(
-    shape: Shape, kinds: frozenset[FactKind], at: ColumnElement[int], when: Sequence[ColumnElement[bool]]
+def _restricted(
+    query: FactQuery,
+    kinds: frozenset[FactKind],
+    at: ColumnElement[int],
+    bounds: Sequence[ColumnElement[bool]],
 ) -> Select[Any]:
-    facts = shape.table.c
-    source: FromClause = shape.table
-    conditions = [
-        facts.workspace_id.in_(_WORKSPACE_IDS),
-        facts.kind.in_(sorted(kinds)),
-        *when,
-    ]
-    if shape.by_share:
-        conditions.append(facts.share_id.in_(bindparam("share_ids", expanding=True)))
-    if shape.but is not None and shape.but[1]:
-        cells = numbers_in(shape.dialect, shape.but[1])
-        conditions.append(cell_of(facts.moment, shape.but[0]).not_in(select(cells.c.value)))
-    if shape.only is not None:
-        grain, begins = shape.only
-        cells = numbers_in(shape.dialect, begins)
-        until = cells.c.value + literal(grain.microseconds, BigInteger)
-        in_cell = and_(facts.moment >= cells.c.value, facts.moment < until, *conditions)
-        # An outer join keeps its order on SQLite: one look into the index for each of the cells. It gives a
-        # row of nulls where there is nothing, which stays: SQLite sees through a condition that there is.
-        source, conditions = cells.outerjoin(shape.table, in_cell), []
-    if shape.homes == 0:
-        conditions.append(false())
-    elif shape.homes is not None:
-        people = _people(shape, kinds)
-        theirs = and_(
-            facts.workspace_id == people.c.home,
-            facts.person == people.c.person,
-            facts.kind == people.c.kind,
-            *conditions,
-        )
-        # For the same reason, and kind by kind: else it found them by their moments, among everybody's.
-        source, conditions = people.outerjoin(shape.table, theirs), []
+    facts = query.table.c
     columns = [facts[name] for name in ("person", "kind", "currency", *SUMMED)]
-    return select(*columns, at.label("at")).select_from(source).where(*conditions)
+    rows = select(*columns, at.label("at"))
+    conditions = [facts.workspace_id.in_(_WORKSPACE_IDS), facts.kind.in_(sorted(kinds)), *bounds]
+    if query.by_share:
+        conditions.append(facts.share_id.in_(_SHARE_IDS))
+    match query.restriction:
+        case InRange():
+            return rows.where(*conditions)
+        case InCells(grain, begins):
+            return _in_cells(query, rows, conditions, grain, begins)
+        case OutsideCells(grain, begins):
+            return _outside_cells(query, rows, conditions, grain, begins)
+        case OfPersons(workspaces):
+            return _of_persons(query, rows, conditions, workspaces, kinds)
 
 
-def _people(shape: Shape, kinds: frozenset[FactKind]) -> Subquery:
-    """Rows of a workspace, of the number of a person in it, and of each of the kinds."""
-    each: list[Select[Any]] = [
+def _in_cells(
+    query: FactQuery,
+    rows: Select[Any],
+    conditions: Sequence[ColumnElement[bool]],
+    grain: Grain,
+    begins: tuple[int, ...],
+) -> Select[Any]:
+    """One index look-up for each cell.
+
+    An outer join keeps SQLite to this order. It gives an all-null row for an empty cell, which stays: with a
+    condition that removes it, SQLite would treat the join as an inner one.
+    """
+    moment, cells = query.table.c.moment, numbers_in(query.dialect, begins)
+    ends = cells.c.value + literal(grain.microseconds, BigInteger)
+    in_cell = and_(moment >= cells.c.value, moment < ends, *conditions)
+    return rows.select_from(cells.outerjoin(query.table, in_cell))
+
+
+def _outside_cells(
+    query: FactQuery,
+    rows: Select[Any],
+    conditions: Sequence[ColumnElement[bool]],
+    grain: Grain,
+    begins: tuple[int, ...],
+) -> Select[Any]:
+    if not begins:
+        return rows.where(*conditions)
+    cells = numbers_in(query.dialect, begins)
+    return rows.where(*conditions, cell_of(query.table.c.moment, grain).not_in(select(cells.c.value)))
+
+
+def _of_persons(
+    query: FactQuery,
+    rows: Select[Any],
+    conditions: Sequence[ColumnElement[bool]],
+    workspaces: int,
+    kinds: frozenset[FactKind],
+) -> Select[Any]:
+    """One index look-up for each person and kind, by an outer join as for cells.
+
+    Without the kinds, SQLite would search by moment, among the facts of all persons.
+    """
+    if workspaces == 0:
+        return rows.where(*conditions, false())
+    facts, persons = query.table.c, _persons(query.dialect, workspaces, kinds)
+    own = and_(
+        facts.workspace_id == persons.c.home,
+        facts.person == persons.c.person,
+        facts.kind == persons.c.kind,
+        *conditions,
+    )
+    return rows.select_from(persons.outerjoin(query.table, own))
+
+
+def _persons(dialect: str, workspaces: int, kinds: frozenset[FactKind]) -> Subquery:
+    """One row for each workspace, number of a person in it, and kind."""
+    lists: list[Select[Any]] = [
         select(
             bindparam(f"home_{number}", type_=Uuid()).label("home"),
-            numbers_named(shape.dialect, f"persons_{number}").c.value.label("person"),
+            numbers_named(dialect, f"persons_{number}").c.value.label("person"),
             literal(kind.value, String()).label("kind"),
         )
-        for number in range(shape.homes or 0)
+        for number in range(workspaces)
         for kind in sorted(kinds)
     ]
-    return union_all(*each).subquery()
+    return union_all(*lists).subquery()
 
 
 def _sum(values: ColumnElement[Any]) -> ColumnElement[int]:

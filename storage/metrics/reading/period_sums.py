@@ -1,4 +1,4 @@
-"""Adding up what statements give, row by row, to sums by period."""
+"""Adding the rows of statements to sums by period."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from storage.metrics.cells.tiling import FIRST_EVER
 from storage.metrics.reading.reader import Sums
-from storage.metrics.sums import Term
+from storage.metrics.sums import FactSum
 
 
 class SumOfFacts(NamedTuple):
-    """What facts of a kind and a currency add up to, before the edges or in the period of a moment."""
+    """What facts of one kind and currency add up to, in the period of a moment or before the edges."""
 
     moment: int
     kind: str
@@ -20,24 +20,25 @@ class SumOfFacts(NamedTuple):
     by_column: Mapping[str, int]
 
 
-class Tally:
-    """The sums of terms before the first edge, and in the periods between edges."""
+class PeriodSums:
+    """Sums before the first edge and in the periods between edges."""
 
-    def __init__(self, terms: Sequence[Term], edges: Sequence[int]) -> None:
-        self.sums: Sums = {term: [0] * len(edges) for term in terms}
+    def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
+        self.by_fact_sum: Sums = {fact_sum: [0] * len(edges) for fact_sum in fact_sums}
         self._edges = edges
 
-    def add(self, terms: Sequence[Term], rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows of a moment and of the sums of the parts of these terms, which are some of the tally's.
-
-        What rows have after those is left.
-        """
+    def add_cells(self, fact_sums: Sequence[FactSum], rows: Sequence[Sequence[Any]]) -> None:
+        """Add rows of a moment and the values of these sums' cell columns; further columns are ignored."""
         if not rows:
             return
         moments, columns = self._by_column(rows)
         places = None if moments is None else [bisect_right(self._edges, moment) for moment in moments]
-        parts = [(self.sums[term], part.weight) for term in terms for part in term.parts]
-        for (target, weight), values in zip(parts, columns, strict=False):
+        targets = [
+            (self.by_fact_sum[fact_sum], column.weight)
+            for fact_sum in fact_sums
+            for column in fact_sum.cell_columns
+        ]
+        for (target, weight), values in zip(targets, columns, strict=False):
             if not any(values):
                 continue
             weighted = values if weight == 1 else [weight * value for value in values]
@@ -49,52 +50,52 @@ class Tally:
             else:
                 target[:] = weighted
 
-    def add_facts(self, terms: Sequence[Term], sums: Iterable[SumOfFacts], currency: str) -> None:
-        """Add facts to these terms, to those in a currency the facts in this one."""
-        by_kind: defaultdict[str, list[Term]] = defaultdict(list)
-        for term in terms:
-            by_kind[term.kind].append(term)
+    def add_facts(self, fact_sums: Sequence[FactSum], sums: Iterable[SumOfFacts], currency: str) -> None:
+        """Add facts to these sums; sums in a currency take only facts in this one."""
+        by_kind: defaultdict[str, list[FactSum]] = defaultdict(list)
+        for fact_sum in fact_sums:
+            by_kind[fact_sum.kind].append(fact_sum)
         for facts in sums:
             place = bisect_right(self._edges, facts.moment)
-            for term in by_kind[facts.kind]:
-                if not term.in_currency or facts.currency == currency:
-                    self.sums[term][place] += facts.by_column[term.column]
+            for fact_sum in by_kind[facts.kind]:
+                if not fact_sum.in_currency or facts.currency == currency:
+                    self.by_fact_sum[fact_sum][place] += facts.by_column[fact_sum.column]
 
     def _by_column(
         self, rows: Sequence[Sequence[Any]]
     ) -> tuple[Sequence[int] | None, Iterable[Sequence[int]]]:
-        """The moments and the other columns of the rows; no moments where there is a row for each place.
+        """The moments and the other columns of the rows; no moments if there is one row for each place.
 
-        A database that has added up gives a row for most periods; those that it has not are filled in.
+        A database that has grouped by period gives a row for most periods; the missing ones are filled in.
         """
         if 2 * len(rows) > len(self._edges):
             begins = (FIRST_EVER, *self._edges[:-1])
             by_moment = {row[0]: row for row in rows}
             if len(by_moment) == len(rows) and by_moment.keys() <= set(begins):
-                nothing = (0,) * len(rows[0])
-                _, *columns = zip(*(by_moment.get(moment, nothing) for moment in begins), strict=True)
+                zeros = (0,) * len(rows[0])
+                _, *columns = zip(*(by_moment.get(moment, zeros) for moment in begins), strict=True)
                 return None, columns
         moments, *columns = zip(*rows, strict=True)
         return moments, columns
 
 
-class Tallies:
-    """A tally for each currency that there is."""
+class PeriodSumsByCurrency:
+    """`PeriodSums` for each currency that has any."""
 
-    def __init__(self, terms: Sequence[Term], edges: Sequence[int]) -> None:
-        self._terms = terms
-        self._by_currency: defaultdict[str, Tally] = defaultdict(lambda: Tally(terms, edges))
+    def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
+        self._fact_sums = fact_sums
+        self._by_currency: defaultdict[str, PeriodSums] = defaultdict(lambda: PeriodSums(fact_sums, edges))
 
-    def add(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows of a currency and of what a tally adds."""
+    def add_cells(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows of a currency, followed by what `PeriodSums.add_cells` takes."""
         for currency, *row in rows:
-            self._by_currency[currency].add(self._terms, [row])
+            self._by_currency[currency].add_cells(self._fact_sums, [row])
 
     def add_facts(self, sums: Iterable[SumOfFacts]) -> None:
         for facts in sums:
             if facts.currency is not None:
-                self._by_currency[facts.currency].add_facts(self._terms, [facts], facts.currency)
+                self._by_currency[facts.currency].add_facts(self._fact_sums, [facts], facts.currency)
 
     @property
-    def sums(self) -> dict[str, Sums]:
-        return {currency: tally.sums for currency, tally in self._by_currency.items()}
+    def by_currency(self) -> dict[str, Sums]:
+        return {currency: sums.by_fact_sum for currency, sums in self._by_currency.items()}

@@ -1,4 +1,4 @@
-"""The statements that read cells of persons, kept when they are built."""
+"""The statements that read the cells of persons, built once and cached."""
 
 from functools import lru_cache
 from typing import Any
@@ -27,7 +27,7 @@ from storage.tables.metric_cells import PersonCellRow, PersonMergeDeltaRow
 
 _cells, _merge_deltas = table_of(PersonCellRow), table_of(PersonMergeDeltaRow)
 _WORKSPACE_ID = bindparam("workspace_id", type_=Uuid())
-# As the drivers give them: thousands of rows need no copy.
+# Bytes as the drivers return them: thousands of rows need no conversion.
 _PERSONS = type_coerce(_cells.c.persons, NullType())
 _NOT_COUNTED, _NOT_READ = null().cast(Integer), null().cast(LargeBinary)
 _HAS_MERGES = exists(
@@ -37,16 +37,18 @@ _HAS_MERGES = exists(
 
 @lru_cache(maxsize=64)
 def persons_of_cells(edges: tuple[int, ...], dialect: str) -> CompoundSelect[Any]:
-    """Rows of a moment in the period, of a serialized bitmap, of nothing, and of whether there are deltas and
-    merges that the bitmaps do not know yet. Takes a `workspace_id`.
+    """Rows of a moment in a period, a serialized bitmap, null, and whether deltas and merges are unfolded.
+
+    Takes a `workspace_id`.
     """
     return union_all(*_bitmaps(edges, dialect))
 
 
 @lru_cache(maxsize=64)
 def persons_cell_by_cell(edges: tuple[int, ...], dialect: str) -> CompoundSelect[Any]:
-    """The same of the whole range as one period, and rows of a moment, of no bitmap, and of how many persons
-    its period has. Of edges where each period is a cell.
+    """The same with the whole range as one period, preceded by rows with null and the persons of one period.
+
+    Only for edges between which each period is one cell.
     """
     (layer,) = make_cover(edges, PERSON_GRAINS).layers
     counts = _rows(layer, edges, dialect, _NOT_READ, _cells.c.many)
@@ -54,7 +56,7 @@ def persons_cell_by_cell(edges: tuple[int, ...], dialect: str) -> CompoundSelect
 
 
 def are_counted(edges: tuple[int, ...]) -> bool:
-    """Whether cells say how many persons each period has, as each is a cell."""
+    """Whether each period is one cell, whose row holds the number of its persons."""
     return is_cell_by_cell(edges, PERSON_GRAINS)
 
 

@@ -1,19 +1,20 @@
-"""What a read of metrics asks for, and what it is given: sums and persons between any edges."""
+"""What metrics read from: sums and distinct persons in the periods between any edges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from storage.metrics.cells.bitmaps import Persons
-from storage.metrics.sums import Term
+from storage.metrics.cells.bitmaps import PersonCounts
+from storage.metrics.sums import FactSum
 
-Sums = Mapping[Term, list[int]]
+# The sum before the first edge, then the sum of each period.
+Sums = Mapping[FactSum, list[int]]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Which facts: those of all these workspaces, and of the shares and customers where any are named."""
+    """The facts to read: those of all these workspaces; if given, only of these shares and customers."""
 
     workspace_ids: Sequence[UUID]
     share_ids: Sequence[UUID] | None = None
@@ -21,15 +22,19 @@ class Selection:
 
 
 class Source(Protocol):
-    """Edges are microseconds since 1970, ascending; a period lies between two that follow each other."""
+    """Edges are microseconds since 1970, ascending; a period lies between two consecutive edges."""
 
     async def sums(
-        self, terms: Sequence[Term], edges: Sequence[int], currency: str, states: Sequence[Term] = ()
+        self,
+        fact_sums: Sequence[FactSum],
+        edges: Sequence[int],
+        currency: str,
+        states: Sequence[FactSum] = (),
     ) -> Sums:
-        """Each term's sum before the first edge, 0 where it is none of `states`, and in each period."""
+        """Each sum before the first edge (0 unless it is one of `states`), and in each period."""
 
-    async def money(self, terms: Sequence[Term], edges: Sequence[int]) -> Mapping[str, Sums]:
-        """The same in each currency that has facts."""
+    async def money(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> Mapping[str, Sums]:
+        """The same for each currency that has facts."""
 
-    async def persons(self, edges: Sequence[int]) -> Persons:
-        """The persons with an event, each once, merged ones as one."""
+    async def persons(self, edges: Sequence[int]) -> PersonCounts:
+        """The persons with an event, each counted once; merged persons are one."""
