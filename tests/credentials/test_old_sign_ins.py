@@ -14,6 +14,7 @@ from rest_compat.api import operation_routes
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
+from tests.support.refusals import UNKNOWN_ID
 from tests.support.surfaces import Refused
 
 _credentials = table_of(CredentialRow)
@@ -34,7 +35,6 @@ GIVES_NONE = {
     "update_passkey",
 }
 SEALED_FOR_CUSTOMERS = {"create_customer_session"}
-NOBODY = "00000000-0000-4000-8000-000000000000"
 CALLS = {
     "create_personal_access_token": {"data": {"comment": "a", "scopes": ["shares:read"]}},
     "create_workspace_access_token": {"data": {"comment": "a", "scopes": ["shares:read"]}},
@@ -46,13 +46,13 @@ CALLS = {
         }
     },
     "invite_workspace_member": {"data": {"email": f"{uuid4().hex}@example.com"}},
-    "delete_passkey": {"id": NOBODY},
+    "delete_passkey": {"id": UNKNOWN_ID},
     "delete_totp": {},
-    "rotate_oauth_client_secret": {"id": NOBODY},
-    "update_oauth_client": {"id": NOBODY, "data": {}},
-    "update_personal_access_token": {"id": NOBODY, "data": {}},
-    "update_workspace_access_token": {"id": NOBODY, "data": {}},
-    "update_workspace_member": {"id": NOBODY, "data": {}},
+    "rotate_oauth_client_secret": {"id": UNKNOWN_ID},
+    "update_oauth_client": {"id": UNKNOWN_ID, "data": {}},
+    "update_personal_access_token": {"id": UNKNOWN_ID, "data": {}},
+    "update_workspace_access_token": {"id": UNKNOWN_ID, "data": {}},
+    "update_workspace_member": {"id": UNKNOWN_ID, "data": {}},
 }
 
 

@@ -12,7 +12,7 @@ from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import insert_row
 from storage.tables.credentials import CredentialRow
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 
 

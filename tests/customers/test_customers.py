@@ -9,18 +9,12 @@ from oauth.scopes import Scope
 from storage.rows import insert_row, table_of, update_rows
 from storage.tables.customers import CustomerRow
 from storage.tables.workspaces import WorkspaceMemberRow
-from tests.conftest import make_token
+from tests.support.gateways import make_token
+from tests.support.refusals import refusal
 from tests.support.surfaces import Refused
 
 ADA = {"email": "Ada@Example.com", "name": "Ada Lovelace"}
 NO_ADDRESS = dict.fromkeys(("line1", "line2", "postal_code", "city", "state", "country"))
-
-
-async def refusal(call):
-    with pytest.raises(Refused) as refused:
-        await call
-    assert (refused.value.status, refused.value.code) == (422, "invalid")
-    return refused.value.problems
 
 
 async def test_a_new_customer_has_the_defaults_and_its_owner(surface, tenant):

@@ -9,7 +9,7 @@ from oauth.scopes import Scope
 from storage.enums import EventSource
 from storage.rows import insert_rows
 from storage.tables.events import EventRow
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.statements import noted
 from tests.support.surfaces import GraphQL
 

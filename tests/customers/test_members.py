@@ -3,22 +3,14 @@
 import pytest
 
 from oauth.scopes import Scope
-from tests.conftest import make_token
+from tests.support.gateways import make_token
+from tests.support.refusals import UNKNOWN_ID, refusal
 from tests.support.surfaces import Refused
-
-NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
 async def team(surface):
     return await surface.create_customer(data={"email": "ada@example.com", "type": "team"})
-
-
-async def refusal(call):
-    with pytest.raises(Refused) as refused:
-        await call
-    assert (refused.value.status, refused.value.code) == (422, "invalid")
-    return refused.value.problems
 
 
 async def roles(surface, team):
@@ -68,7 +60,7 @@ async def test_an_individual_has_no_second_member(surface):
 
 
 async def test_an_unknown_or_foreign_customer_is_named(surface, team, other_tenant):
-    data = {"customer_id": NOBODY, "email": "bob@example.com"}
+    data = {"customer_id": UNKNOWN_ID, "email": "bob@example.com"}
     assert await refusal(surface.create_member(data=data)) == {("customer_id",): "not_found"}
     other = surface.with_token(other_tenant.token)
     assert await refusal(add(other, team, "bob")) == {("customer_id",): "not_found"}
@@ -154,7 +146,7 @@ async def test_members_are_listed_by_customer_the_oldest_first(surface, team):
     assert newest["meta"]["total"] == 3
     both = await surface.list_members(customer_id=[team["id"], other["id"]])
     assert both["meta"]["total"] == 4
-    assert (await surface.list_members(customer_id=[NOBODY]))["data"] == []
+    assert (await surface.list_members(customer_id=[UNKNOWN_ID]))["data"] == []
     assert (await surface.list_members())["meta"]["total"] == 4
 
 

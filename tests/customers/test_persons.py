@@ -13,8 +13,8 @@ from storage.persons.numbers import BLOCK, new_persons
 from storage.persons.persons import PersonReference, persons_of
 from storage.rows import table_of
 from storage.tables.metrics import ExternalPersonRow, PersonMergeRow
-from tests.conftest import make_tenant
 from tests.support.facts import read_facts
+from tests.support.gateways import make_tenant
 from tests.support.statements import noted
 from tests.support.surfaces import Refused
 

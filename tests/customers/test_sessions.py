@@ -12,13 +12,12 @@ from oauth.scopes import CUSTOMER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import insert_row, table_of, update_rows
+from storage.rows import insert_row, table_of
 from storage.tables.credentials import CredentialRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
-from tests.conftest import make_token
+from storage.tables.workspaces import WorkspaceMemberRow
+from tests.support.gateways import make_token
+from tests.support.refusals import UNKNOWN_ID, refusal
 from tests.support.surfaces import Refused
-
-NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
@@ -31,21 +30,6 @@ async def team(surface):
     owner = {"email": "owner@example.com", "external_id": "m-1"}
     data = {"email": "team@example.com", "type": "team", "owner": owner}
     return await surface.create_customer(data=data)
-
-
-@pytest.fixture
-async def with_members(gateway, tenant):
-    async with gateway.database.write() as connection:
-        workspace = table_of(WorkspaceRow).c.id == UUID(tenant.id)
-        settings = {"member_model_enabled": True}
-        await update_rows(connection, WorkspaceRow, workspace, feature_settings=settings)
-
-
-async def refusal(call):
-    with pytest.raises(Refused) as refused:
-        await call
-    assert (refused.value.status, refused.value.code) == (422, "invalid")
-    return refused.value.problems
 
 
 async def credential(gateway, session):
@@ -96,12 +80,12 @@ async def test_a_customer_can_be_named_by_the_callers_own_id(surface, customer):
     [
         ({}, {("customer_id",): "missing"}),
         ({"customer_id": None}, {("customer_id",): "missing"}),
-        ({"customer_id": NOBODY, "external_customer_id": "c-1"}, {("customer_id",): "conflict"}),
-        ({"customer_id": NOBODY}, {("customer_id",): "not_found"}),
+        ({"customer_id": UNKNOWN_ID, "external_customer_id": "c-1"}, {("customer_id",): "conflict"}),
+        ({"customer_id": UNKNOWN_ID}, {("customer_id",): "not_found"}),
         ({"external_customer_id": "c-2"}, {("external_customer_id",): "not_found"}),
         ({"customer_id": 5, "external_customer_id": 5}, {("external_customer_id",): "string_type"}),
         (
-            {"external_customer_id": "c-1", "member_id": NOBODY, "external_member_id": "m-1"},
+            {"external_customer_id": "c-1", "member_id": UNKNOWN_ID, "external_member_id": "m-1"},
             {("member_id",): "conflict"},
         ),
         (
@@ -127,7 +111,7 @@ async def test_a_member_cannot_be_named_while_the_workspace_has_no_member_model(
         assert await refusal(call) == {(field,): "member_model_disabled"}
 
 
-async def test_a_teams_session_is_its_owners_unless_a_member_is_named(surface, gateway, team, with_members):
+async def test_a_teams_session_is_its_owners_unless_a_member_is_named(surface, gateway, team, member_model):
     (owner,) = team["members"]
     bob = await surface.create_member(
         data={"customer_id": team["id"], "email": "bob@example.com", "external_id": "m-2"}
@@ -143,14 +127,14 @@ async def test_a_teams_session_is_its_owners_unless_a_member_is_named(surface, g
         assert str((await credential(gateway, session))["member_id"]) == member["id"]
 
 
-async def test_another_customers_member_is_unknown(surface, customer, team, with_members):
+async def test_another_customers_member_is_unknown(surface, customer, team, member_model):
     (stranger,) = customer["members"]
     for field, value in (("member_id", stranger["id"]), ("external_member_id", "m-9")):
         call = surface.create_customer_session(data={"customer_id": team["id"], field: value})
         assert await refusal(call) == {(field,): "not_found"}
 
 
-async def test_a_deleted_members_sessions_end_at_once(surface, gateway, team, with_members):
+async def test_a_deleted_members_sessions_end_at_once(surface, gateway, team, member_model):
     bob = await surface.create_member(data={"customer_id": team["id"], "email": "bob@example.com"})
     theirs = {"customer_id": team["id"], "member_id": bob["id"]}
     session = await surface.create_customer_session(data=theirs)

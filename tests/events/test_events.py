@@ -9,10 +9,10 @@ from oauth.scopes import Scope
 from storage.enums import EventSource
 from storage.rows import insert_rows
 from storage.tables.events import EventRow
-from tests.conftest import make_token
+from tests.support.gateways import make_token
+from tests.support.refusals import UNKNOWN_ID
 from tests.support.surfaces import Refused
 
-NOBODY = "00000000-0000-4000-8000-000000000000"
 START = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 
 
@@ -121,8 +121,8 @@ async def test_a_range_takes_its_start_and_leaves_out_its_end(surface, report):
         ({"external_customer_id": "C-9"}, []),
         ({"metadata": [{"key": "plan", "value": "pro"}]}, [0, 1]),
         ({"metadata": [{"key": "plan", "value": "pro"}, {"key": "seats", "value": "3"}]}, [1]),
-        ({"parent_id": NOBODY}, []),
-        ({"customer_id": [NOBODY]}, []),
+        ({"parent_id": UNKNOWN_ID}, []),
+        ({"customer_id": [UNKNOWN_ID]}, []),
         ({"name": ["page.viewed"], "source": "system"}, []),
     ],
 )
@@ -226,6 +226,6 @@ async def test_another_workspaces_event_does_not_exist(surface, report, tenant, 
 
 async def test_events_need_their_scope(surface, gateway, tenant):
     stranger = surface.with_token(await make_token(gateway, tenant, Scope.CUSTOMERS_WRITE))
-    for attempt in (stranger.list_events(), stranger.list_event_names(), stranger.get_event(id=NOBODY)):
+    for attempt in (stranger.list_events(), stranger.list_event_names(), stranger.get_event(id=UNKNOWN_ID)):
         with pytest.raises(Refused, match=r"insufficient_scope.*`events:read` or `events:write`"):
             await attempt

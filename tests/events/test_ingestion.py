@@ -6,11 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from oauth.scopes import Scope
-from tests.conftest import make_token
 from tests.support.facts import read_facts
+from tests.support.gateways import make_token
+from tests.support.refusals import UNKNOWN_ID
 from tests.support.surfaces import Refused
-
-NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 async def ingest(surface, *events):
@@ -93,7 +92,7 @@ async def test_an_event_is_at_most_five_minutes_ahead(surface):
 
 async def test_a_repeat_changes_nothing_even_if_it_differs(surface, facts):
     first = {"name": "page.viewed", "external_id": "e-1", "cost": {"amount": 1, "currency": "usd"}}
-    other = {"name": "page.closed", "external_id": "e-1", "customer_id": NOBODY}
+    other = {"name": "page.closed", "external_id": "e-1", "customer_id": UNKNOWN_ID}
     assert await ingest(surface, first) == {"inserted": 1, "duplicates": 0}
     assert await ingest(surface, other, {"name": "page.left"}) == {"inserted": 1, "duplicates": 1}
     events = (await surface.list_events(source="user"))["data"]
@@ -125,8 +124,8 @@ async def test_every_bad_event_is_named_and_none_is_taken(surface, facts):
     found = await problems_of(
         surface,
         {"name": "good", "external_customer_id": "c-1"},
-        {"name": "page.viewed", "customer_id": NOBODY},
-        {"name": "page.viewed", "share_id": NOBODY, "parent_id": NOBODY},
+        {"name": "page.viewed", "customer_id": UNKNOWN_ID},
+        {"name": "page.viewed", "share_id": UNKNOWN_ID, "parent_id": UNKNOWN_ID},
         {"name": "page.viewed", "parent_id": "nothing"},
     )
     assert found == {

@@ -4,19 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.support.file_shares import (
-    FREE,
-    NOBODY,
-    PAID,
-    PRICED,
-    START,
-    at,
-    counts_of,
-    facts_of,
-    ingest,
-    refusal,
-    rows_of,
-)
+from tests.support.file_shares import FREE, PAID, PRICED, START, at, counts_of, facts_of, ingest, rows_of
+from tests.support.refusals import UNKNOWN_ID, refusal
 from tests.support.statements import noted
 from tests.support.surfaces import Refused
 
@@ -125,7 +114,7 @@ async def test_a_known_or_repeated_external_id_is_a_duplicate_that_changes_nothi
     facts = await facts_of(gateway, tenant)
     assert await ingest(surface, WHOLE, WHOLE) == {"inserted": 0, "duplicates": 2}
     assert await facts_of(gateway, tenant) == facts
-    new, other = FREE | {"external_id": "s-2"}, PRICED | {"external_id": "s-2", "share_id": NOBODY}
+    new, other = FREE | {"external_id": "s-2"}, PRICED | {"external_id": "s-2", "share_id": UNKNOWN_ID}
     assert await ingest(surface, WHOLE, new, other) == {"inserted": 1, "duplicates": 2}
     assert await facts_of(gateway, tenant) - facts == {
         fact: 1 for fact in await facts_of(gateway, tenant) if fact[0] == "free_session"

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from storage.clock import now
-from tests.support.file_shares import FREE, NOBODY, PAID, at, facts_of, ingest, refusal, rows_of
+from tests.support.file_shares import FREE, PAID, at, facts_of, ingest, rows_of
+from tests.support.refusals import UNKNOWN_ID, refusal
 
 HISTORY = FREE | {"external_id": "s-1", "downloads": [at(4)], "completed_at": at(9)}
 
@@ -18,8 +19,8 @@ async def test_all_problems_of_a_batch_are_named_and_nothing_of_it_is_stored(sur
     ahead = (now() + timedelta(minutes=6)).isoformat()
     before = "2026-01-31T08:59:59Z"
     bad = [
-        {"created_at": ahead, "share_id": NOBODY},
-        {"customer_id": NOBODY},
+        {"created_at": ahead, "share_id": UNKNOWN_ID},
+        {"customer_id": UNKNOWN_ID},
         {"customer_id": one["id"], "external_customer_id": "c-1"},
         {"downloads": [at(5), before, ahead, at(7)], "completed_at": at(5)},
         {"expired_at": before},

@@ -3,8 +3,8 @@
 import pytest
 
 from oauth.scopes import Scope
-from tests.conftest import make_token
 from tests.support.file_shares import FREE, at
+from tests.support.gateways import make_token
 from tests.support.surfaces import GraphQL
 
 

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from storage.clock import now
-from tests.support.file_shares import COLUMNS, FREE, NOBODY, PAID, PRICED, at, counts_of, facts_of, refusal
+from tests.support.file_shares import COLUMNS, FREE, PAID, PRICED, at, counts_of, facts_of
+from tests.support.refusals import UNKNOWN_ID, refusal
 from tests.support.surfaces import Refused
 
 AT_ONCE = 6
@@ -175,7 +176,7 @@ async def test_what_is_unknown_or_another_workspaces_is_not_found(
     data = {"data": {"amount": 1, "currency": "usd"} if name == "record_payment" else {}}
     rest = {} if name.startswith("get") else data
     own = session["id"] if name == "record_payment" else payment["id"]
-    for caller, id in ((surface, NOBODY), (surface.with_token(other_tenant.token), own)):
+    for caller, id in ((surface, UNKNOWN_ID), (surface.with_token(other_tenant.token), own)):
         with pytest.raises(Refused, match="not_found") as refused:
             await caller.ask(name, {"id": id, **rest})
         assert refused.value.status == 404

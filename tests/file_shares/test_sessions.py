@@ -5,7 +5,8 @@ from datetime import datetime
 import pytest
 
 from storage.clock import now
-from tests.support.file_shares import COLUMNS, FREE, NOBODY, PRICED, START, at, facts_of, refusal
+from tests.support.file_shares import COLUMNS, FREE, PRICED, START, at, facts_of
+from tests.support.refusals import UNKNOWN_ID, refusal
 from tests.support.surfaces import Refused
 
 
@@ -72,7 +73,7 @@ async def test_a_person_without_a_customer_keeps_the_callers_id(surface, gateway
         (FREE | {"created_at": "2026-01-31T09:00:00"}, {("created_at",): "timezone_aware"}),
         (FREE | {"colour": "red"}, {("colour",): "extra_forbidden"}),
         (
-            FREE | {"share_id": NOBODY, "customer_id": NOBODY},
+            FREE | {"share_id": UNKNOWN_ID, "customer_id": UNKNOWN_ID},
             {("share_id",): "not_found", ("customer_id",): "not_found"},
         ),
     ],
@@ -115,7 +116,7 @@ async def test_a_repeat_of_a_session_changes_nothing_even_if_it_differs(surface,
     session = await surface.create_file_share_session(data=FREE | {"external_id": "s-1"})
     active = await surface.record_download(id=session["id"], data={"at": at(5)})
     facts = await facts_of(gateway, tenant)
-    other = {"file_size_bytes": 1, "external_id": "s-1", "price_amount": 5, "share_id": NOBODY}
+    other = {"file_size_bytes": 1, "external_id": "s-1", "price_amount": 5, "share_id": UNKNOWN_ID}
     assert await surface.create_file_share_session(data=other) == active
     assert await facts_of(gateway, tenant) == facts
 
@@ -163,10 +164,10 @@ async def test_sessions_are_listed_newest_first_and_filtered(surface, other_tena
     newest_first = [session["id"] for session in reversed(history)]
     assert await ids() == newest_first
     assert await ids(sorting=["created_at"]) == newest_first[::-1]
-    assert await ids(share_id=[share["id"], NOBODY]) == [history[1]["id"]]
+    assert await ids(share_id=[share["id"], UNKNOWN_ID]) == [history[1]["id"]]
     assert await ids(customer_id=[history[2]["customer_id"]]) == [history[2]["id"]]
     assert await ids(status=["expired", "completed"]) == [history[3]["id"]]
-    assert await ids(status=["created"], share_id=[NOBODY]) == []
+    assert await ids(status=["created"], share_id=[UNKNOWN_ID]) == []
     assert await ids(workspace_id=[history[0]["workspace_id"]]) == newest_first
     with pytest.raises(Refused, match="not_found"):
         await ids(workspace_id=[other_tenant.id])

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from storage.clock import now
-from tests.support.file_shares import COLUMNS, FREE, NOBODY, PRICED, at, counts_of, facts_of, refusal
+from tests.support.file_shares import COLUMNS, FREE, PRICED, at, counts_of, facts_of
+from tests.support.refusals import UNKNOWN_ID, refusal
 from tests.support.surfaces import Refused
 
 AT_ONCE = 6
@@ -133,7 +134,7 @@ async def test_what_cannot_have_happened_is_refused_at_its_place(surface, gatewa
 @pytest.mark.parametrize("name", ["record_download", "complete_file_share_session"])
 async def test_an_unknown_session_is_not_found(surface, name):
     with pytest.raises(Refused, match="not_found") as refused:
-        await surface.ask(name, {"id": NOBODY, "data": {}})
+        await surface.ask(name, {"id": UNKNOWN_ID, "data": {}})
     assert refused.value.status == 404
 
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from tests.conftest import Gateway, run_gateway
+from tests.support.gateways import Gateway, run_gateway
 from tests.support.s3_server import S3Server
 
 INSTALLATIONS = [("sqlite", "local"), ("postgresql", "local"), ("postgresql", "s3")]

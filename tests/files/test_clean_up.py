@@ -12,7 +12,7 @@ from storage.clock import now
 from storage.objects.interface import ObjectMissing, UploadUnknown
 from storage.rows import table_of
 from storage.tables.files import DiscardedObjectRow, FileRow
-from tests.support.surfaces import Refused, Rest
+from tests.support.surfaces import Refused
 from tests.support.uploads import completion, new_file, put_parts, upload_file
 
 WEEK = timedelta(days=7)
@@ -21,11 +21,6 @@ WEEK = timedelta(days=7)
 @pytest.fixture
 def services(gateway):
     return gateway.app.state.services
-
-
-@pytest.fixture
-def surface(gateway, tenant):
-    return Rest(gateway.client, gateway.app, tenant.token)
 
 
 async def age(gateway, file, days):
@@ -42,27 +37,27 @@ async def remembered(gateway, file):
         return (await connection.execute(wanted)).scalar_one()
 
 
-async def test_an_upload_that_is_not_completed_in_time_is_dropped(surface, gateway, services):
-    old, young, done = [await surface.create_file(data=new_file()) for _ in range(3)]
+async def test_an_upload_that_is_not_completed_in_time_is_dropped(rest, gateway, services):
+    old, young, done = [await rest.create_file(data=new_file()) for _ in range(3)]
     for file in (old, young, done):
-        sent = await put_parts(surface, file["upload"], b"content")
-    await surface.complete_file_upload(id=done["id"], data=completion(done, sent))
+        sent = await put_parts(rest, file["upload"], b"content")
+    await rest.complete_file_upload(id=done["id"], data=completion(done, sent))
     for file, days in ((old, 8), (young, 6), (done, 8)):
         await age(gateway, file, days)
     await asyncio.gather(*(drop_abandoned_uploads(services, WEEK) for _ in range(3)))
 
     with pytest.raises(Refused, match="not_found"):
-        await surface.get_file(id=old["id"])
-    assert (await surface.get_file(id=young["id"]))["upload"]["parts"][0]["checksum_etag"] is not None
-    assert (await surface.get_file(id=done["id"]))["is_uploaded"] is True
+        await rest.get_file(id=old["id"])
+    assert (await rest.get_file(id=young["id"]))["upload"]["parts"][0]["checksum_etag"] is not None
+    assert (await rest.get_file(id=done["id"]))["is_uploaded"] is True
     await remove_discarded_content(services, now() + timedelta(seconds=1))
     with pytest.raises(UploadUnknown):
         await services.objects.list_parts(old["upload"]["id"], old["path"])
 
 
-async def test_content_that_comes_after_its_files_deletion_is_removed_later(surface, gateway, services):
-    file = await upload_file(surface)
-    await surface.delete_file(id=file["id"])
+async def test_content_that_comes_after_its_files_deletion_is_removed_later(rest, gateway, services):
+    file = await upload_file(rest)
+    await rest.delete_file(id=file["id"])
     with pytest.raises(ObjectMissing):
         await services.objects.open_object(file["path"])
     assert await remembered(gateway, file) == 1
@@ -74,17 +69,17 @@ async def test_content_that_comes_after_its_files_deletion_is_removed_later(surf
     await services.objects.abort(again, file["path"])
 
 
-async def test_an_upload_that_no_file_remembers_is_dropped_and_others_are_not(surface, services):
+async def test_an_upload_that_no_file_remembers_is_dropped_and_others_are_not(rest, services):
     path = f"downloadable/{uuid4()}/{uuid4()}/lost.bin"
     lost = await services.objects.begin(path, "text/plain", checksums=False)
-    file = await surface.create_file(data=new_file())
+    file = await rest.create_file(data=new_file())
     await drop_lost_uploads(services, timedelta(days=-1))
     with pytest.raises(UploadUnknown):
         await services.objects.list_parts(lost, path)
-    assert (await surface.get_file(id=file["id"]))["upload"]["parts"][0]["url"]
+    assert (await rest.get_file(id=file["id"]))["upload"]["parts"][0]["url"]
 
 
-async def test_a_refused_file_leaves_no_upload(surface, services, monkeypatch):
+async def test_a_refused_file_leaves_no_upload(rest, services, monkeypatch):
     aborted = []
     abort = services.objects.abort
 
@@ -93,20 +88,20 @@ async def test_a_refused_file_leaves_no_upload(surface, services, monkeypatch):
         await abort(upload_id, path)
 
     monkeypatch.setattr(services.objects, "abort", noting)
-    key = surface.with_headers(idempotency_key=uuid4().hex)
+    key = rest.with_headers(idempotency_key=uuid4().hex)
     file = await key.create_file(data=new_file())
     assert (await key.create_file(data=new_file()))["id"] == file["id"]
     with pytest.raises(Refused, match="idempotency_conflict"):
         await key.create_file(data=new_file(name="other.zip"))
-    assert (await surface.list_files())["meta"]["total"] == 1
+    assert (await rest.list_files())["meta"]["total"] == 1
     assert aborted == []
-    assert (await surface.get_file(id=file["id"]))["upload"]["parts"][0]["url"]
+    assert (await rest.get_file(id=file["id"]))["upload"]["parts"][0]["url"]
 
 
 @pytest.mark.parametrize("method", ["begin", "list_parts", "complete"])
-async def test_others_can_write_while_a_store_takes_its_time(surface, services, monkeypatch, method):
-    file = await surface.create_file(data=new_file())
-    data = completion(file, await put_parts(surface, file["upload"], b"content"))
+async def test_others_can_write_while_a_store_takes_its_time(rest, services, monkeypatch, method):
+    file = await rest.create_file(data=new_file())
+    data = completion(file, await put_parts(rest, file["upload"], b"content"))
     reached, released = asyncio.Event(), asyncio.Event()
     work = getattr(services.objects, method)
 
@@ -117,15 +112,15 @@ async def test_others_can_write_while_a_store_takes_its_time(surface, services, 
 
     monkeypatch.setattr(services.objects, method, slow)
     calls = {
-        "begin": surface.create_file(data=new_file()),
-        "list_parts": surface.get_file(id=file["id"]),
-        "complete": surface.complete_file_upload(id=file["id"], data=data),
+        "begin": rest.create_file(data=new_file()),
+        "list_parts": rest.get_file(id=file["id"]),
+        "complete": rest.complete_file_upload(id=file["id"], data=data),
     }
     waiting = asyncio.create_task(calls.pop(method))
     for unused in calls.values():
         unused.close()
     await reached.wait()
     async with asyncio.timeout(60):
-        await surface.create_customer(data={"email": f"{uuid4().hex}@example.com"})
+        await rest.create_customer(data={"email": f"{uuid4().hex}@example.com"})
     released.set()
     assert (await waiting)["id"]

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from oauth.scopes import Scope
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 from tests.support.uploads import PNG, checksum, completion, new_file, put_parts, upload_file, upload_image
 

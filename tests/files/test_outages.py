@@ -6,7 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.conftest import make_tenant, run_gateway
+from tests.support.gateways import make_tenant, run_gateway
+from tests.support.refusals import refused
 from tests.support.surfaces import Refused
 from tests.support.uploads import PART, PNG, completion, new_file, put, put_parts, upload_file, upload_image
 
@@ -54,10 +55,7 @@ async def tenant(gateway):
 
 
 async def unavailable(call):
-    with pytest.raises(Refused) as refused:
-        await call
-    assert (refused.value.status, refused.value.code) == (503, "unavailable")
-    return refused.value.detail
+    return (await refused(call, 503, "unavailable")).detail
 
 
 async def test_an_upload_goes_on_when_its_store_is_back(surface, tenant, down):

@@ -13,7 +13,7 @@ from resolvers.operations.context import Quota
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.files import FileRow
-from tests.conftest import run_gateway
+from tests.support.gateways import run_gateway
 from tests.support.surfaces import Refused
 from tests.support.uploads import new_file, upload_file
 

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from storage.objects.interface import ObjectMissing, PartReference
+from tests.support.refusals import refusal
 from tests.support.surfaces import Refused
 from tests.support.uploads import (
     MIB,
@@ -23,13 +24,6 @@ from tests.support.uploads import (
 
 def part(number, start, end, **values):
     return {"number": number, "chunk_start": start, "chunk_end": end, **values}
-
-
-async def refusal(call):
-    with pytest.raises(Refused) as refused:
-        await call
-    assert (refused.value.status, refused.value.code) == (422, "invalid")
-    return refused.value.problems
 
 
 async def test_three_parts_become_one_file_in_whatever_order_they_arrive(surface):

@@ -13,7 +13,7 @@ from gateway.app import create_app
 from gateway.settings.settings import Settings
 from rest_compat.api import PREFIX, ROUTERS
 from storage.migrations import run
-from tests.conftest import SECRET, Gateway, run_gateway
+from tests.support.gateways import SECRET, Gateway, run_gateway
 
 # Cheap, or paid for by the call that gave the address out; what is wrong with one of these is charged.
 FREE = {"/health", "/ready", "/objects", "/media/{path:path}"}

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.conftest import Tenant
+from tests.support.gateways import Tenant
 from tests.support.live import serve
 from tests.support.uploads import new_file
 

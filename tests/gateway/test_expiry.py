@@ -11,7 +11,7 @@ from storage.migrations.run import upgrade
 from storage.rows import insert_row, table_of
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 from storage.tables.refresh_answers import RefreshAnswerRow
-from tests.conftest import run_gateway
+from tests.support.gateways import run_gateway
 
 MODELS = (IdempotencyKeyRow, RefreshAnswerRow)
 

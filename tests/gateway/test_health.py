@@ -5,7 +5,7 @@ from pathlib import Path
 from sqlalchemy import text
 
 from storage.migrations.run import newest_revision
-from tests.conftest import Gateway, run_gateway
+from tests.support.gateways import Gateway, run_gateway
 
 
 async def test_a_gateway_over_a_migrated_database_lives_and_is_ready(gateway: Gateway) -> None:

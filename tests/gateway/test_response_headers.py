@@ -9,8 +9,8 @@ from uuid import uuid4
 from starlette.routing import Mount, Route
 
 from rest_compat.api import PREFIX, operation_routes
-from tests.conftest import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.examples import EXAMPLES, PERSONAL, make_world
+from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.surfaces import Rest
 from tests.support.uploads import upload_file, upload_image
 

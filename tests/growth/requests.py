@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from tests.growth.documents import DOCUMENTS, Document
 from tests.growth.values import HISTORY, VALUES, Value, write
+from tests.support.refusals import UNKNOWN_ID
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
 SHARE = {"name": "A report", "prices": [{"amount_type": "free"}]}
-NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ PLACES: tuple[Place, ...] = (
 )
 QUERIES = (
     "/api/shares/?#",
-    f"/api/shares/{NOBODY}?#",
+    f"/api/shares/{UNKNOWN_ID}?#",
     "/api/metrics/?start_date=2025-01-01&end_date=2025-01-02&interval=day&#",
     "/graphql?query={__typename}&#",
     "/oauth2/authorize?#",

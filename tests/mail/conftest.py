@@ -19,8 +19,8 @@ from storage.mails import Mail, claim_mail, write_mail
 from storage.migrations.run import upgrade
 from storage.rows import table_of
 from storage.tables.mails import MailRow
-from tests.conftest import run_gateway
 from tests.mail.scanning import PATH
+from tests.support.gateways import run_gateway
 from tests.support.mail_server import HOST, MailServer
 from tests.support.report_keys import serve_keys
 

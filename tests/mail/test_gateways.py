@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.conftest import make_tenant, run_gateway
+from tests.support.gateways import make_tenant, run_gateway
 from tests.support.surfaces import GraphQL, Rest
 
 

@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from storage.rows import table_of, update_rows
 from storage.tables.users import UserRow
-from tests.conftest import make_tenant, run_gateway
+from tests.support.gateways import make_tenant, run_gateway
 from tests.support.mailed import mails_to
 from tests.support.portal_codes import request
 from tests.support.surfaces import GraphQL, Refused, Rest

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from tests.conftest import make_tenant
 from tests.mail.scanning import find, still_works
+from tests.support.gateways import make_tenant
 from tests.support.report_keys import pem_of
 
 

@@ -18,8 +18,8 @@ from storage.rows import insert_row
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthGrantRow
-from tests.conftest import make_tenant, make_token, run_gateway
 from tests.mail.scanning import PATH, URL, find, still_works
+from tests.support.gateways import make_tenant, make_token, run_gateway
 from tests.support.mailed import mails_to
 from tests.support.membership import make_member
 

@@ -33,14 +33,14 @@ from storage.tables.metric_cells import (
     PersonMergeDeltaRow,
 )
 from storage.tables.metrics import MetricFactRow, PersonMergeRow
-from tests.conftest import make_tenant
 from tests.metrics import reference
 from tests.metrics.histories import CURRENCIES, Teller, facts_of
 from tests.metrics.test_periods import ranges
+from tests.support.gateways import make_tenant
+from tests.support.refusals import UNKNOWN_ID
 from tests.support.surfaces import GraphQL, Rest
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
-NOBODY = "00000000-0000-4000-8000-000000000000"
 KEPT = (
     MetricFactRow,
     MetricDeltaRow,
@@ -132,8 +132,8 @@ def filters_of(random, home):
     found = {}
     pools = {
         "workspace_id": list(home.currencies),
-        "share_id": [*home.shares, NOBODY],
-        "customer_id": [*home.customers, NOBODY],
+        "share_id": [*home.shares, UNKNOWN_ID],
+        "customer_id": [*home.customers, UNKNOWN_ID],
     }
     for name, pool in pools.items():
         if random.random() < 0.4:

@@ -6,14 +6,13 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import update
 
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from tests.support.applications import claims_of, make_application, told
-from tests.support.browsing import PASSWORD, browsing, signed_in
+from tests.support.browsing import PASSWORD, browsing
 
 _credentials = table_of(CredentialRow)
 AGAIN = [{"prompt": "login"}, {"max_age": "1"}, {"max_age": "0"}, {"prompt": "login", "max_age": "0"}]
@@ -23,12 +22,11 @@ def address(application, **changes):
     return f"/oauth2/authorize?{urlencode(application.query(**changes))}"
 
 
-@pytest_asyncio.fixture
-async def browser(gateway, tenant):
+@pytest.fixture
+async def browser(signed_in_browser, gateway, tenant):
     """A browser in which the tenant's user signed in an hour ago."""
-    async with signed_in(gateway, tenant) as one:
-        await age(gateway, tenant, timedelta(hours=1))
-        yield one
+    await age(gateway, tenant, timedelta(hours=1))
+    return signed_in_browser
 
 
 async def age(gateway, tenant, by):

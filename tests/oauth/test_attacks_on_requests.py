@@ -12,12 +12,12 @@ from joserfc.jwk import RSAKey
 from oauth.authorization import Answered, Unanswerable, read_request
 from oauth.credentials import mint_client_id
 from oauth.keys import signing_key
-from tests.conftest import SECRET, make_tenant
 from tests.support.applications import ISSUER, REDIRECT_URI, make_application, told
+from tests.support.gateways import SECRET, make_tenant
 
 
-async def refusal(application, **changes):
-    """What the client is told about a request, by the redirect."""
+async def error_of(application, **changes):
+    """The error that the redirect reports to the client."""
     async with application.gateway.database.snapshot() as connection:
         with pytest.raises(Answered) as answered:
             await read_request(connection, ISSUER, list(application.query(**changes).items()))
@@ -136,16 +136,16 @@ async def test_a_parameter_that_comes_twice_is_redirected_nowhere(confidential, 
     ids=lambda value: value if isinstance(value, str) else next(iter(value.items())),
 )
 async def test_a_request_that_asks_for_what_there_is_not_is_refused(confidential, changes, error):
-    assert await refusal(confidential, **changes) == error
+    assert await error_of(confidential, **changes) == error
 
 
 async def test_a_scope_outside_the_clients_own_is_refused(gateway):
     application = await make_application(gateway, scopes=["openid", "shares:read"])
-    assert await refusal(application, scope="openid shares:write") == "invalid_scope"
+    assert await error_of(application, scope="openid shares:write") == "invalid_scope"
 
 
 async def test_a_public_client_without_pkce_is_refused(public):
-    assert await refusal(public, code_challenge=None, code_challenge_method=None) == "invalid_request"
+    assert await error_of(public, code_challenge=None, code_challenge_method=None) == "invalid_request"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ async def test_a_public_client_without_pkce_is_refused(public):
     ids=repr,
 )
 async def test_a_challenge_by_anything_but_s256_is_refused(public, changes):
-    assert await refusal(public, **changes) == "invalid_request"
+    assert await error_of(public, **changes) == "invalid_request"
 
 
 def signed_by_hmac(header, claims, secret):
@@ -189,7 +189,7 @@ async def test_a_forged_id_token_hint_is_refused(confidential, gateway, tenant):
         "empty": "",
     }
     for name, hint in forged.items():
-        assert await refusal(confidential, id_token_hint=hint) == "invalid_request", name
+        assert await error_of(confidential, id_token_hint=hint) == "invalid_request", name
 
 
 async def test_a_real_id_token_hint_names_its_user_for_ever(confidential, gateway, tenant):

@@ -3,18 +3,11 @@
 from urllib.parse import unquote
 
 import pytest
-import pytest_asyncio
 
 from oauth.credentials import mint
 from storage.enums import CredentialKind
-from tests.conftest import make_tenant, run_gateway
 from tests.support.browsing import PASSWORD, browsing, session_of, signed_in
-
-
-@pytest_asyncio.fixture
-async def browser(gateway):
-    async with browsing(gateway) as browser:
-        yield browser
+from tests.support.gateways import make_tenant, run_gateway
 
 
 async def test_a_session_that_was_there_before_is_not_taken_on(gateway, browser, tenant, other_tenant):

@@ -5,7 +5,6 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID, uuid4
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import update
 
 from gateway.web.words.scopes import WORDS, in_words
@@ -13,9 +12,9 @@ from oauth.scopes import CLIENT_SCOPES
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
-from tests.conftest import make_tenant
 from tests.support.applications import ISSUER, REDIRECT_URI, make_application, told
 from tests.support.browsing import browsing, signed_in
+from tests.support.gateways import make_tenant
 from tests.support.membership import make_member
 
 _credentials = table_of(CredentialRow)
@@ -36,10 +35,9 @@ def sent_back(answer):
     return parameters
 
 
-@pytest_asyncio.fixture
-async def browser(gateway, tenant):
-    async with signed_in(gateway, tenant) as one:
-        yield one
+@pytest.fixture
+def browser(signed_in_browser):
+    return signed_in_browser
 
 
 async def visit(browser, application, **changes):

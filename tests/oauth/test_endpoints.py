@@ -9,8 +9,8 @@ from gateway.discovery import metadata
 from gateway.settings.settings import Settings
 from oauth.credentials import mint
 from storage.enums import CredentialKind
-from tests.conftest import SECRET, make_token, run_gateway
 from tests.support.applications import ISSUER, error_of, make_application
+from tests.support.gateways import SECRET, make_token, run_gateway
 
 
 async def test_a_client_is_told_what_its_tokens_still_count_for(confidential, tenant):

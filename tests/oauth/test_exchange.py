@@ -11,8 +11,8 @@ import pytest
 from oauth.credentials import kind_of
 from oauth.keys import rotate
 from storage.enums import CredentialKind
-from tests.conftest import SECRET, make_tenant
 from tests.support.applications import ISSUER, VERIFIER, claims_of, error_of, make_application
+from tests.support.gateways import SECRET, make_tenant
 
 
 async def test_a_code_is_exchanged_for_tokens_of_the_workspace(application, surface, tenant):

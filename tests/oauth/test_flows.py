@@ -9,9 +9,9 @@ import pytest
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 from playwright.async_api import Page, Route, expect
 
-from tests.conftest import Tenant
 from tests.support.applications import CHALLENGE, PKCE, REDIRECT_URI, VERIFIER, told
 from tests.support.browsing import PASSWORD, Browsing
+from tests.support.gateways import Tenant
 from tests.support.in_browser import RECORD_VIOLATIONS
 from tests.support.live import serve
 

@@ -8,8 +8,8 @@ import pytest_asyncio
 from oauth.scopes import Scope
 from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.conftest import run_gateway
 from tests.support.applications import error_of
+from tests.support.gateways import run_gateway
 
 METADATA = {"client_name": "Bookkeeper", "redirect_uris": ["https://app.example.com/callback"]}
 

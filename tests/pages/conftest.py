@@ -1,11 +1,18 @@
-"""A browser where nobody is signed in yet."""
+"""Callers beside the pages, which make and read what pages show."""
 
-import pytest_asyncio
+from uuid import uuid4
 
-from tests.support.browsing import browsing
+import pytest
+
+from tests.support.surfaces import Rest
 
 
-@pytest_asyncio.fixture
-async def browser(gateway):
-    async with browsing(gateway) as browser:
-        yield browser
+@pytest.fixture
+def api(gateway, tenant):
+    """A REST caller with a personal token of the user whose browser it is."""
+    return Rest(gateway.client, gateway.app, tenant.personal_token)
+
+
+@pytest.fixture
+async def customer(rest):
+    return await rest.create_customer(data={"email": f"ada-{uuid4().hex}@example.com", "name": "Ada"})

@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from storage.clock import now
-from tests.conftest import run_gateway
 from tests.support.browsing import PASSWORD, browsing, signed_in
+from tests.support.gateways import run_gateway
 from tests.support.mailed import mails_to
 from tests.support.mailed_links import (
     NEW_PASSWORD,

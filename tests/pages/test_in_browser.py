@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.conftest import Tenant
 from tests.support.browsing import PASSWORD
+from tests.support.gateways import Tenant
 from tests.support.in_browser import lightness, opened, overflows
 from tests.support.live import serve
 

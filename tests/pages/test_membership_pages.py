@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import pytest
 import pytest_asyncio
 
 from tests.support.browsing import browsing, signed_in
@@ -11,15 +10,9 @@ from tests.support.surfaces import Rest
 
 
 @pytest_asyncio.fixture
-async def owner(gateway, tenant):
+def owner(signed_in_browser):
     """The founder's browser."""
-    async with signed_in(gateway, tenant) as browser:
-        yield browser
-
-
-@pytest.fixture
-def api(gateway, tenant):
-    return Rest(gateway.client, gateway.app, tenant.personal_token)
+    return signed_in_browser
 
 
 def as_user(gateway, user):

@@ -3,10 +3,9 @@
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
 
 from tests.support.applications import make_application
-from tests.support.browsing import PASSWORD, signed_in
+from tests.support.browsing import PASSWORD
 from tests.support.surfaces import Refused, Rest
 
 EASY_TO_GUESS = [
@@ -22,15 +21,9 @@ EASY_TO_GUESS = [
 ]
 
 
-@pytest_asyncio.fixture
-async def browser(gateway, tenant):
-    async with signed_in(gateway, tenant) as browser:
-        yield browser
-
-
-@pytest_asyncio.fixture
-async def api(gateway, tenant):
-    return Rest(gateway.client, gateway.app, tenant.personal_token)
+@pytest.fixture
+def browser(signed_in_browser):
+    return signed_in_browser
 
 
 async def test_a_new_password_ends_tokens_and_grants_unless_they_are_kept(gateway, browser, api, tenant):

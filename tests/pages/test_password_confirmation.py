@@ -5,32 +5,24 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import update
 
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
-from tests.support.browsing import PASSWORD, signed_in
-from tests.support.surfaces import Rest
+from tests.support.browsing import PASSWORD
 
 _credentials = table_of(CredentialRow)
 
 
-@pytest_asyncio.fixture
-async def browser(gateway, tenant):
+@pytest.fixture
+async def browser(signed_in_browser, gateway, tenant):
     """A browser in which the user signed in two hours ago."""
-    async with signed_in(gateway, tenant) as browser:
-        sessions = (_credentials.c.user_id == UUID(tenant.user_id)) & (_credentials.c.kind == "us")
-        async with gateway.database.write() as connection:
-            earlier = now() - timedelta(hours=2)
-            await connection.execute(update(_credentials).where(sessions).values(authenticated_at=earlier))
-        yield browser
-
-
-@pytest_asyncio.fixture
-async def api(gateway, tenant):
-    return Rest(gateway.client, gateway.app, tenant.personal_token)
+    sessions = (_credentials.c.user_id == UUID(tenant.user_id)) & (_credentials.c.kind == "us")
+    async with gateway.database.write() as connection:
+        earlier = now() - timedelta(hours=2)
+        await connection.execute(update(_credentials).where(sessions).values(authenticated_at=earlier))
+    return signed_in_browser
 
 
 async def made(api):

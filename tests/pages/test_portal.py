@@ -4,25 +4,13 @@ from uuid import uuid4
 
 import pytest
 
-from tests.pages.portal import come_in, portal_of
 from tests.support.browsing import browsing
-from tests.support.surfaces import Rest
+from tests.support.portal_pages import come_in, portal_of
 from tests.support.uploads import upload_image
 
 
 @pytest.fixture
-def rest(gateway, tenant):
-    return Rest(gateway.client, gateway.app, tenant.token)
-
-
-@pytest.fixture
-async def customer(rest):
-    return await rest.create_customer(data={"email": f"ada-{uuid4().hex}@example.com", "name": "Ada"})
-
-
-@pytest.fixture
-async def team(rest, tenant):
-    await rest.update_workspace(id=tenant.id, data={"feature_settings": {"member_model_enabled": True}})
+async def team(rest, member_model):
     made = await rest.create_customer(data={"email": f"team-{uuid4().hex}@example.com", "type": "team"})
     await rest.create_member(
         data={"customer_id": made["id"], "email": f"bo-{uuid4().hex}@example.com", "name": "Bo"}

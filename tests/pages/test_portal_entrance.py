@@ -10,21 +10,10 @@ from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows
 from storage.tables.credentials import CredentialRow
-from tests.conftest import run_gateway
-from tests.pages.portal import COOKIE, come_in, link_to, portal_of, session_of
 from tests.support.browsing import browsing
+from tests.support.gateways import run_gateway
 from tests.support.mailed import latest_code, mails_to
-from tests.support.surfaces import Rest
-
-
-@pytest.fixture
-def rest(gateway, tenant):
-    return Rest(gateway.client, gateway.app, tenant.token)
-
-
-@pytest.fixture
-async def customer(rest):
-    return await rest.create_customer(data={"email": f"ada-{uuid4().hex}@example.com", "name": "Ada"})
+from tests.support.portal_pages import COOKIE, come_in, link_to, portal_of, session_of
 
 
 async def test_a_link_leads_in_and_its_token_leaves_the_address(browser, rest, tenant, customer):

@@ -1,22 +1,20 @@
 """The browser's cookie counts for our own pages only: forms of other sites, their calls, and their frames."""
 
 import pytest
-import pytest_asyncio
 
 from oauth.credentials import mint
 from storage.enums import CredentialKind
-from tests.conftest import make_tenant, run_gateway
 from tests.support.browsing import browsing, signed_in
+from tests.support.gateways import make_tenant, run_gateway
 from tests.support.surfaces import Refused
 
 VIEWER = {"query": "{ viewer { kind user { email } scopes } }"}
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
-@pytest_asyncio.fixture
-async def browser(gateway, tenant):
-    async with signed_in(gateway, tenant) as browser:
-        yield browser
+@pytest.fixture
+def browser(signed_in_browser):
+    return signed_in_browser
 
 
 async def kind_over_rest(browser, headers):

@@ -4,24 +4,16 @@ import re
 from uuid import uuid4
 
 import pytest
-import pytest_asyncio
 
 from tests.support.browsing import PASSWORD, browsing, signed_in
-from tests.support.surfaces import Rest
 
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 TOKEN = re.compile(r"dg_[a-z]+_[0-9A-Za-z]{36}")
 
 
-@pytest_asyncio.fixture
-async def browser(gateway, tenant):
-    async with signed_in(gateway, tenant) as browser:
-        yield browser
-
-
-@pytest_asyncio.fixture
-async def api(gateway, tenant):
-    return Rest(gateway.client, gateway.app, tenant.personal_token)
+@pytest.fixture
+def browser(signed_in_browser):
+    return signed_in_browser
 
 
 async def test_settings_are_shown_as_they_are_and_saved(browser, api, tenant):

@@ -10,8 +10,8 @@ import pytest_asyncio
 
 from oauth.credentials import kind_of
 from storage.enums import CredentialKind
-from tests.conftest import make_tenant, run_gateway
 from tests.support.browsing import PASSWORD, browsing, session_of, signed_in
+from tests.support.gateways import make_tenant, run_gateway
 
 WRONG = "The e-mail address or the password is not right"
 

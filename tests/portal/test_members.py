@@ -1,11 +1,10 @@
 """Members in the portal, from outside: everyone sees them, the owner of a team changes them."""
 
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
-from storage.rows import table_of, update_rows
-from storage.tables.workspaces import WorkspaceRow
+from tests.support.refusals import refused
 from tests.support.surfaces import Refused
 
 
@@ -15,12 +14,8 @@ def domain():
 
 
 @pytest.fixture
-async def team(surface, gateway, tenant, domain):
+async def team(surface, member_model, domain):
     """A team with an owner, a billing manager and a member."""
-    async with gateway.database.write() as connection:
-        workspace = table_of(WorkspaceRow).c.id == UUID(tenant.id)
-        settings = {"member_model_enabled": True}
-        await update_rows(connection, WorkspaceRow, workspace, feature_settings=settings)
     data = {"email": f"team@{domain}", "type": "team", "owner": {"email": f"owner@{domain}"}}
     made = await surface.create_customer(data=data)
     for role in ("billing_manager", "member"):
@@ -45,9 +40,7 @@ def enter(surface, team, members):
 
 
 async def not_permitted(call):
-    with pytest.raises(Refused) as refused:
-        await call
-    assert (refused.value.status, refused.value.code) == (403, "not_permitted")
+    await refused(call, 403, "not_permitted")
 
 
 @pytest.mark.parametrize("role", ["owner", "billing_manager", "member"])

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.support.refusals import refused
 from tests.support.surfaces import Refused
 from tests.support.uploads import upload_image
 
@@ -37,9 +38,7 @@ async def portal(surface, customer):
 
 
 async def not_found(call):
-    with pytest.raises(Refused) as refused:
-        await call
-    assert (refused.value.status, refused.value.code) == (404, "not_found")
+    await refused(call, 404, "not_found")
 
 
 async def test_a_session_tells_where_it_leads_back_to_and_in_whose_portal_it_is(surface, tenant, customer):

@@ -16,9 +16,9 @@ from sqlalchemy import update
 from resolvers.credentials.browser_sessions import start_session
 from storage.rows import table_of
 from storage.tables.second_factors import TotpSecretRow
-from tests.conftest import Gateway, Tenant
 from tests.support.authenticator import Authenticator
 from tests.support.browsing import Browsing, browsing, session_of
+from tests.support.gateways import Gateway, Tenant
 
 SECURITY = "/account/security"
 SECOND_STEP = "/sign-in/second-step"

@@ -2,9 +2,9 @@
 
 import pytest_asyncio
 
-from tests.conftest import make_tenant, run_gateway
 from tests.second_factors.acting import signed_in
 from tests.support.browsing import browsing
+from tests.support.gateways import make_tenant, run_gateway
 
 ADDRESS = "https://gateway"
 

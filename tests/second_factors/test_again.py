@@ -10,7 +10,6 @@ from sqlalchemy import update
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
-from tests.conftest import make_tenant
 from tests.second_factors.acting import (
     SECOND_STEP,
     SECURITY,
@@ -24,6 +23,7 @@ from tests.second_factors.acting import (
 )
 from tests.support.applications import make_application, told
 from tests.support.browsing import PASSWORD
+from tests.support.gateways import make_tenant
 from tests.support.mailed import mails_to
 from tests.support.mailed_links import NEW_PASSWORD
 

@@ -13,8 +13,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, CDPSession, Page, expect
 
 from storage.database import Database
-from tests.conftest import Gateway, Tenant, make_tenant
 from tests.support.browsing import PASSWORD
+from tests.support.gateways import Gateway, Tenant, make_tenant
 from tests.support.in_browser import lightness, opened, overflows
 from tests.support.live import serve
 

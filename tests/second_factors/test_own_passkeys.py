@@ -10,10 +10,10 @@ from resolvers.second_factors.passkeys import MOST_PASSKEYS
 from storage.rows import table_of
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.users import UserRow
-from tests.conftest import make_tenant
 from tests.second_factors.acting import SECURITY, add_passkey, add_totp, options_of, signed_in
 from tests.support.authenticator import Authenticator
 from tests.support.browsing import browsing
+from tests.support.gateways import make_tenant
 from tests.support.mailed import mails_to
 
 REFUSED = "This passkey was not accepted"

@@ -14,7 +14,6 @@ from oauth.passkeys import Refused, RelyingParty, challenge_of_creation, read_as
 from storage.rows import table_of
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.users import UserRow
-from tests.conftest import make_tenant
 from tests.second_factors.acting import (
     SECOND_STEP,
     add_passkey,
@@ -25,6 +24,7 @@ from tests.second_factors.acting import (
 )
 from tests.support.authenticator import Authenticator, from_text
 from tests.support.browsing import browsing
+from tests.support.gateways import make_tenant
 from tests.support.mailed import mails_to
 
 REFUSED = "This passkey was not accepted"

@@ -1,6 +1,5 @@
 """Recovery codes: ten, each once, in the place of a factor."""
 
-from tests.conftest import make_tenant
 from tests.second_factors.acting import (
     SECURITY,
     add_passkey,
@@ -10,6 +9,7 @@ from tests.second_factors.acting import (
     signed_in,
 )
 from tests.support.browsing import browsing
+from tests.support.gateways import make_tenant
 from tests.support.mailed import mails_to
 
 WRONG = "This code is wrong, or was used before"

@@ -13,7 +13,6 @@ from storage.clock import now
 from storage.rows import table_of
 from storage.tables.second_factors import RecoveryCodeRow, TotpSecretRow
 from storage.tables.second_steps import SecondStepRow
-from tests.conftest import make_tenant
 from tests.second_factors.acting import (
     SECOND_STEP,
     SECURITY,
@@ -25,6 +24,7 @@ from tests.second_factors.acting import (
     signed_in,
 )
 from tests.support.browsing import PASSWORD, browsing
+from tests.support.gateways import make_tenant
 from tests.support.mailed import mails_to
 
 WRONG = "This code is wrong, or was used before"

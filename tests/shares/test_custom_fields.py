@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from oauth.scopes import Scope
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 
 TEXT = {"type": "text", "slug": "company", "name": "Company"}

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from oauth.scopes import Scope
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 
 FIXED = {"amount_type": "fixed", "price_amount": 1500}

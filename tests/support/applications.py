@@ -21,7 +21,7 @@ from schema.oauth_clients import OAuthClientCreate
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
-from tests.conftest import Gateway, Tenant
+from tests.support.gateways import Gateway, Tenant
 
 ISSUER = "http://gateway"
 REDIRECT_URI = "https://app.example.com/callback"

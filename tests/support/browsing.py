@@ -13,7 +13,7 @@ from uuid import UUID
 import httpx
 
 from resolvers.credentials.browser_sessions import start_session
-from tests.conftest import Gateway, Tenant
+from tests.support.gateways import Gateway, Tenant
 
 PASSWORD = "a long password"
 

@@ -9,7 +9,7 @@ from oauth.consents import remember
 from resolvers.credentials.browser_sessions import start_session
 from storage.rows import insert_row
 from storage.tables.second_factors import PasskeyRow, TotpSecretRow
-from tests.conftest import Tenant
+from tests.support.gateways import Tenant
 from tests.support.membership import invited_elsewhere
 from tests.support.surfaces import Surface
 from tests.support.uploads import completion, new_file, put_parts, upload_image

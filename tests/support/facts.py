@@ -10,7 +10,7 @@ from storage.metrics.cells.fold import Fold
 from storage.rows import table_of
 from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
 from storage.tables.metrics import MetricFactRow
-from tests.conftest import Gateway, Tenant
+from tests.support.gateways import Gateway, Tenant
 
 
 async def read_facts(gateway: Gateway, tenant: Tenant, *kinds: str) -> list[dict[str, Any]]:

@@ -1,11 +1,10 @@
-"""What the tests of file-share sessions have in common: inputs, refusals, and the log of facts."""
+"""What the tests of file-share sessions have in common: inputs and the log of facts."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import pytest
 from sqlalchemy import func, select
 
 from storage.rows import table_of
@@ -16,9 +15,7 @@ from storage.tables.file_share_sessions import (
     FileShareSessionRow,
 )
 from storage.tables.metrics import MetricFactRow
-from tests.support.surfaces import Refused
 
-NOBODY = "00000000-0000-4000-8000-000000000000"
 START = "2026-01-31T09:00:00.000000Z"
 FREE = {"file_size_bytes": 2**40, "created_at": START}
 PRICED = FREE | {"price_amount": 1500, "price_currency": "eur"}
@@ -44,14 +41,6 @@ def at(minute: int) -> str:
 
 
 PAID = {"amount": 1500, "currency": "eur", "platform_fee": 75, "at": at(5)}
-
-
-async def refusal(call: Any) -> dict[tuple[Any, ...], str]:
-    """The problems for which a call is refused."""
-    with pytest.raises(Refused) as refused:
-        await call
-    assert (refused.value.status, refused.value.code) == (422, "invalid")
-    return refused.value.problems
 
 
 async def facts_of(gateway: Any, tenant: Any) -> Counter[tuple[Any, ...]]:

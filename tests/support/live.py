@@ -14,7 +14,7 @@ from gateway.app import create_app
 from gateway.http.connections import patient_protocol
 from gateway.settings.settings import Settings
 from storage.migrations.run import upgrade
-from tests.conftest import SECRET, Gateway, Tenant, make_tenant
+from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
 from tests.support.report_keys import serve_keys
 
 
@@ -39,6 +39,7 @@ def _serve(database_url: str, objects: Path, host: str, **settings: Any) -> Iter
             "base_url": f"{address}/api",
             "rate_limit": 0,
             "rate_limit_restricted": 0,
+            "access_log": False,
             **settings,
         }
     )

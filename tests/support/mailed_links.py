@@ -13,8 +13,8 @@ from storage.emails import fold_email
 from storage.rows import table_of, update_rows
 from storage.tables.mailed_links import MailedLinkRow
 from storage.tables.users import UserRow
-from tests.conftest import Gateway
 from tests.support.browsing import PASSWORD, Browsing
+from tests.support.gateways import Gateway
 from tests.support.mailed import mails_to
 
 NEW_PASSWORD = "another long password"

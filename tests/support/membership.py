@@ -11,7 +11,7 @@ from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import found_workspace
 from resolvers.workspaces.memberships import invite, join
 from storage.enums import CredentialKind, WorkspaceRole
-from tests.conftest import Gateway, Tenant
+from tests.support.gateways import Gateway, Tenant
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,6 @@ STAND_INS = ["bo\u017fs", "o\ufb03ce", "\uff42oss", "\U0001d41aoss", "bo\u00adss
 
 
 @pytest.fixture
-def anyone(caller):
-    return caller(None)
-
-
-@pytest.fixture
 def mark():
     return uuid4().hex
 

@@ -15,7 +15,7 @@ from resolvers.files.files import LARGEST_PLAN
 from resolvers.operations.declaration import LARGEST_BATCH, LARGEST_BODY
 from rest_compat.api import PREFIX, documented_routes
 from schema.errors import MOST_PROBLEMS
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 
 LARGER = {

@@ -13,8 +13,8 @@ from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
 from storage.rows import update_row
 from storage.tables.credentials import CredentialRow
-from tests.conftest import make_tenant, run_gateway
 from tests.support.applications import make_application
+from tests.support.gateways import make_tenant, run_gateway
 from tests.support.surfaces import GraphQL, Refused, Rest
 
 LIMIT = 20

@@ -4,10 +4,20 @@ from traceback import format_exception
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from structlog.testing import capture_logs
+
+from tests.support.gateways import run_gateway
 
 SECRET = "s3cret-of-a-caller"
 DOCUMENT = "{ __typename }"
+
+
+@pytest_asyncio.fixture(scope="module")
+async def logging_gateway(database_url, tmp_path_factory):
+    """A gateway with an access log over the same database."""
+    async for gateway in run_gateway(database_url, tmp_path_factory.mktemp("objects"), access_log=True):
+        yield gateway
 
 
 def problem_places(answer: Any) -> list[Any]:
@@ -68,14 +78,14 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.parametrize("has_credential", [True, False])
 async def test_a_refused_document_leaves_one_line_without_itself_in_the_log(
-    gateway, tenant, caplog, name, has_credential
+    logging_gateway, tenant, caplog, name, has_credential
 ):
     headers = {"Authorization": f"Bearer {tenant.token}"} if has_credential else {}
     for library in ("strawberry", "graphql", "asyncio", "gateway", "resolvers"):
         caplog.set_level("DEBUG", library)
     body = {"query": REFUSED[name], "variables": {"unused": SECRET}}
     with capture_logs() as lines:
-        answer = await gateway.client.post("/graphql", json=body, headers=headers)
+        answer = await logging_gateway.client.post("/graphql", json=body, headers=headers)
     assert answer.json()["errors"]
     assert [line["event"] for line in lines] == ["request"]
     logged = f"{lines} {caplog.text}"
@@ -83,7 +93,7 @@ async def test_a_refused_document_leaves_one_line_without_itself_in_the_log(
         assert part not in logged
 
 
-async def test_a_document_that_fails_here_is_logged_without_its_text(gateway, tenant, monkeypatch):
+async def test_a_document_that_fails_here_is_logged_without_its_text(logging_gateway, tenant, monkeypatch):
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("the disk is full")
 
@@ -92,7 +102,7 @@ async def test_a_document_that_fails_here_is_logged_without_its_text(gateway, te
     document = f'{{ my_5ec2e7: share(id: "{id}") {{ name }} }}'
     headers = {"Authorization": f"Bearer {tenant.token}"}
     with capture_logs() as lines:
-        answer = await gateway.client.post("/graphql", json={"query": document}, headers=headers)
+        answer = await logging_gateway.client.post("/graphql", json={"query": document}, headers=headers)
     assert answer.json()["errors"][0]["extensions"]["code"] == "internal"
     unforeseen, _ = lines
     cause = unforeseen.pop("exc_info")

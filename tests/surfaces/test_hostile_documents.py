@@ -8,7 +8,7 @@ import pytest_asyncio
 from graphql import get_introspection_query, parse
 
 from resolvers.graph.documents import BYTES_OF_DOCUMENTS, LONGEST_KEPT, Documents
-from tests.conftest import make_tenant, run_gateway
+from tests.support.gateways import make_tenant, run_gateway
 
 # Several times what the slowest of them takes on two shared cores.
 MOST_SECONDS = 1.5

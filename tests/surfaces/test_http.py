@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.refusals import UNKNOWN_ID
+
 FIXED = {"amount_type": "fixed", "price_amount": 1500}
 SHARE = {"name": "Quarterly report", "prices": [FIXED]}
-NOBODY = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ async def test_an_unknown_path_is_not_found(ask):
 
 
 async def test_a_method_that_a_path_lacks_is_named(ask):
-    answer = await ask("PUT", f"/api/shares/{NOBODY}")
+    answer = await ask("PUT", f"/api/shares/{UNKNOWN_ID}")
     assert answer.status_code == 405
     assert answer.json()["error"] == "method_not_allowed"
     assert set(answer.headers["allow"].split(", ")) == {"GET", "PATCH", "DELETE"}
@@ -87,7 +88,11 @@ async def test_a_body_over_the_limit_is_too_large(ask):
 
 
 async def test_an_unknown_query_parameter_is_named(ask):
-    for method, path in (("GET", "/api/shares/"), ("GET", f"/api/shares/{NOBODY}"), ("POST", "/api/shares/")):
+    for method, path in (
+        ("GET", "/api/shares/"),
+        ("GET", f"/api/shares/{UNKNOWN_ID}"),
+        ("POST", "/api/shares/"),
+    ):
         answer = await ask(method, f"{path}?colour=red", json=SHARE if method == "POST" else None)
         assert answer.status_code == 422, path
         (entry,) = answer.json()["detail"]

@@ -21,10 +21,10 @@ from oauth.principals import PrincipalKind
 from rest_compat.api import operation_routes
 from storage.database import Database
 from storage.migrations.run import upgrade
-from tests.conftest import SECRET, Gateway, Tenant, make_tenant
 from tests.support.browsing import Browsing
 from tests.support.command import Command
 from tests.support.examples import EXAMPLES, PERSONAL, World, make_world
+from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
 from tests.support.recording import Recorder
 from tests.support.serving import logged, serving
 from tests.support.surfaces import GraphQL, Refused, Rest, Surface

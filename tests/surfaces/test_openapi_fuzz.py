@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import (
 
 from gateway.app import create_app
 from gateway.settings.settings import Settings
-from tests.conftest import SECRET
+from tests.support.gateways import SECRET
 from tests.support.live import serve
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "10"))

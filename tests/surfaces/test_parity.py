@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rest_compat.api import operation_routes
-from tests.conftest import make_tenant
+from tests.support.gateways import make_tenant
 from tests.support.inputs import data_for, filters_for
+from tests.support.refusals import UNKNOWN_ID
 from tests.support.surfaces import GraphQL, Refused, Rest
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "25"))
-NOBODY = "00000000-0000-4000-8000-000000000000"
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
 
 
@@ -25,7 +25,7 @@ def arguments_for(operation: Any) -> st.SearchStrategy[dict[str, Any]]:
         elif parameter.place == "data":
             parts.append(st.fixed_dictionaries({"data": data_for(parameter.annotation)}))
         elif parameter.name.endswith("id") and parameter.name in path_of(operation):
-            parts.append(st.fixed_dictionaries({parameter.name: st.sampled_from([NOBODY, "x", "7"])}))
+            parts.append(st.fixed_dictionaries({parameter.name: st.sampled_from([UNKNOWN_ID, "x", "7"])}))
     return st.tuples(*parts).map(lambda found: {k: v for part in found for k, v in part.items()})
 
 

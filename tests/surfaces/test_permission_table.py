@@ -14,8 +14,8 @@ from resolvers.credentials.browser_sessions import start_session
 from resolvers.credentials.tokens import issue_token
 from rest_compat.api import operation_routes
 from storage.enums import CredentialKind
-from tests.conftest import make_tenant
 from tests.support.examples import EXAMPLES, make_world
+from tests.support.gateways import make_tenant
 from tests.support.surfaces import Refused, Rest, Surface
 
 PAGE = Path(__file__).parents[2] / "docs/permissions.md"

@@ -13,8 +13,8 @@ from oauth.principals import PrincipalKind
 from resolvers.credentials.browser_sessions import start_session
 from rest_compat.api import operation_routes
 from storage.tables.registry import METADATA
-from tests.conftest import make_tenant, make_token
 from tests.support.examples import EXAMPLES, IN_A_BROWSER, OWN, PERSONAL, make_world
+from tests.support.gateways import make_tenant, make_token
 from tests.support.surfaces import Refused, Rest, Surface
 
 OPERATIONS = sorted(EXAMPLES)

@@ -5,7 +5,7 @@ import pytest_asyncio
 
 from storage.rows import table_of, update_rows
 from storage.tables.workspaces import WorkspaceRow
-from tests.conftest import make_tenant, run_gateway
+from tests.support.gateways import make_tenant, run_gateway
 from tests.support.surfaces import GraphQL, Refused, Rest
 
 LIMIT = 10

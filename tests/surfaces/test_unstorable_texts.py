@@ -12,7 +12,7 @@ import pytest
 import gateway.web
 from gateway.web.kit.forms import TOKEN, token_for
 from resolvers.credentials.browser_sessions import start_session
-from tests.conftest import SECRET
+from tests.support.gateways import SECRET
 from tests.support.surfaces import Refused
 
 BAD = ("a%00b", "%ED%A0%80", "%FF")

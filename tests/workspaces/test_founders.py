@@ -13,7 +13,7 @@ from resolvers.workspaces.workspaces import MOST_UNCONFIRMED, MOST_WORKSPACES
 from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows
 from storage.tables.workspaces import WorkspaceMemberRow
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 
 

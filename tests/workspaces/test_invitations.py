@@ -14,15 +14,9 @@ from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.membership import make_member, make_user, members_of, new_email
 from tests.support.surfaces import Refused
-
-
-@pytest.fixture
-def owner(surface, tenant):
-    """The workspace's founder, with a personal token."""
-    return surface.with_token(tenant.personal_token)
 
 
 async def invite(owner, tenant, email, **data):

@@ -15,12 +15,6 @@ from tests.support.membership import make_member, make_user, members_of, new_ema
 from tests.support.surfaces import Refused
 
 
-@pytest.fixture
-def owner(surface, tenant):
-    """The workspace's founder, with a personal token."""
-    return surface.with_token(tenant.personal_token)
-
-
 async def works(gateway, token):
     answer = await gateway.client.get("/api/viewer", headers={"Authorization": f"Bearer {token}"})
     return answer.status_code == 200

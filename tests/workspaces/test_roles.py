@@ -8,16 +8,10 @@ import pytest
 from oauth.scopes import Scope
 from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.conftest import make_tenant, make_token
 from tests.support.examples import OAUTH_CLIENT
+from tests.support.gateways import make_tenant, make_token
 from tests.support.membership import make_member, members_of, new_email
 from tests.support.surfaces import Refused
-
-
-@pytest.fixture
-def owner(surface, tenant):
-    """The workspace's founder, with a personal token."""
-    return surface.with_token(tenant.personal_token)
 
 
 async def own_membership(surface, tenant):

@@ -10,7 +10,7 @@ from resolvers.workspaces.administration import MoveRefused, move_workspace
 from storage.enums import WorkspaceStatus
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
-from tests.conftest import make_token
+from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 
 

@@ -16,17 +16,6 @@ async def customer(surface, address):
 
 
 @pytest.fixture
-def anyone(caller):
-    return caller(None)
-
-
-@pytest.fixture
-async def member_model(surface, tenant):
-    """Let members come in by addresses of their own."""
-    await surface.update_workspace(id=tenant.id, data={"feature_settings": {"member_model_enabled": True}})
-
-
-@pytest.fixture
 async def team(surface, address, member_model):
     """A team whose owner has an address of its own, and a second member."""
     data = {"email": address, "type": "team", "owner": {"email": f"owner-{address}"}}

@@ -11,12 +11,6 @@ from tests.support.membership import make_member, make_user, new_email
 from tests.support.surfaces import Refused
 
 
-@pytest.fixture
-def owner(surface, tenant):
-    """The workspace's founder, with a personal token."""
-    return surface.with_token(tenant.personal_token)
-
-
 async def test_an_invited_address_is_told_who_invites_it_where_to_answer_and_until_when(owner, gateway):
     email = new_email()
     await owner.invite_workspace_member(data={"email": email})

@@ -1,0 +1,47 @@
+"""What tests of rate limits share: a clock that they move on, and a subject of its own for each."""
+
+from types import SimpleNamespace
+
+import pytest
+from limits.aio.storage.redis import redispy
+
+from gateway.rate_limits import limits, moving_windows
+from gateway.rate_limits.moving_windows import MemoryWindows, RedisWindows
+from tests.support.rate_limiting import Clock, subjects
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The time of windows and of the pause after a Redis failure; keys in Redis expire by the server's."""
+    clock = Clock()
+    for windows in (MemoryWindows, RedisWindows):
+        monkeypatch.setattr(windows, "now", lambda _: clock.read())
+    monkeypatch.setattr(redispy, "time", SimpleNamespace(time=clock.read))
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=clock.read))
+    return clock
+
+
+@pytest.fixture
+def patience(monkeypatch):
+    """More time for Redis to answer, as other tests run at the same time; a hanging Redis takes all of it."""
+    monkeypatch.setattr(moving_windows, "REDIS_TIMEOUT_SECONDS", 5.0)
+    monkeypatch.setattr(moving_windows, "CONNECTION_WAIT_SECONDS", 20.0)
+
+
+@pytest.fixture
+def hits(monkeypatch):
+    """The storages asked to take a charge, in order."""
+    asked = []
+    for windows in (MemoryWindows, RedisWindows):
+
+        async def acquire_entry(self, *arguments, _take=windows.acquire_entry, **options):
+            asked.append(type(self))
+            return await _take(self, *arguments, **options)
+
+        monkeypatch.setattr(windows, "acquire_entry", acquire_entry)
+    return asked
+
+
+@pytest.fixture
+def subject():
+    return next(subjects)
