@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Upload a file in parts with nothing but Python, go on where an interrupted upload ended, and compare.
+"""Upload a file in parts with only Python, resume an interrupted upload, and compare the bytes.
 
     TOKEN=dg_wat_... python3 upload.py big.zip
     TOKEN=dg_wat_... python3 upload.py big.zip --resume FILE_ID
 
-`DUOGRAPH` is the gateway's address, http://127.0.0.1:8000 if not set; `PART_MIB` a part's size, 5 or more.
+`DUOGRAPH` is the gateway's URL (default http://127.0.0.1:8000); `PART_MIB` is the size of a part, 5 or more.
 """
 
 import argparse
@@ -22,7 +22,7 @@ PART = int(os.environ.get("PART_MIB", "8")) * 1024 * 1024
 
 
 def call(method, path, body=None):
-    """What the API answers."""
+    """Send a request to the API and return its JSON."""
     headers = {"Authorization": f"Bearer {os.environ['TOKEN']}", "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f"{GATEWAY}/api{path}", data, headers, method=method)
@@ -37,7 +37,7 @@ def read(file, part):
 
 
 def begin(file):
-    """A new file, whose parts all declare their SHA-256."""
+    """Create a file whose parts all declare their SHA-256."""
     size = file.stat().st_size
     parts = []
     for number, start in enumerate(range(0, size, PART), 1):
@@ -50,24 +50,24 @@ def begin(file):
 
 
 def put(file, part):
-    """Send one part to its address, with its headers, and give the ETag that is answered."""
-    headers = {"Content-Type": "application/octet-stream", **part["headers"]}  # else urllib says it is a form
+    """Send one part to its URL, with its headers, and return the ETag from the answer."""
+    headers = {"Content-Type": "application/octet-stream", **part["headers"]}  # urllib's default is a form
     request = urllib.request.Request(part["url"], read(file, part), headers, method="PUT")
     with urllib.request.urlopen(request) as answer:
         return answer.headers["ETag"]
 
 
 def complete(file, made):
-    """Send the parts that have not arrived, then join them all."""
-    upload, done = made["upload"], []
+    """Send the missing parts, then complete the upload."""
+    upload, parts = made["upload"], []
     arrived = [part for part in upload["parts"] if part["checksum_etag"] is not None]
     print(f"{len(arrived)} of {len(upload['parts'])} parts have arrived", flush=True)
     for part in upload["parts"]:
         etag = part["checksum_etag"] or put(file, part)
         checksum = part["checksum_sha256_base64"]
-        done.append({"number": part["number"], "checksum_etag": etag, "checksum_sha256_base64": checksum})
+        parts.append({"number": part["number"], "checksum_etag": etag, "checksum_sha256_base64": checksum})
         print(f"part {part['number']}", flush=True)
-    call("POST", f"/files/{made['id']}/uploaded", {"id": upload["id"], "path": made["path"], "parts": done})
+    call("POST", f"/files/{made['id']}/uploaded", {"id": upload["id"], "path": made["path"], "parts": parts})
 
 
 def compare(file, made):
@@ -88,18 +88,18 @@ def compare(file, made):
 def main():
     parser = argparse.ArgumentParser(description="Upload a file in parts.")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--resume", metavar="FILE_ID")
-    asked = parser.parse_args()
-    made = call("GET", f"/files/{asked.resume}") if asked.resume else begin(asked.file)
+    parser.add_argument("--resume", metavar="FILE_ID", help="Resume the upload of this file.")
+    arguments = parser.parse_args()
+    made = call("GET", f"/files/{arguments.resume}") if arguments.resume else begin(arguments.file)
     print(f"file {made['id']}", flush=True)
     try:
         if not made["is_uploaded"]:
-            complete(asked.file, made)
-        compare(asked.file, made)
+            complete(arguments.file, made)
+        compare(arguments.file, made)
     except urllib.error.HTTPError as error:
         sys.exit(f"{error.code} from {error.url.partition('?')[0]}: {error.read().decode(errors='replace')}")
     except OSError as error:
-        sys.exit(f"Interrupted ({error}). Go on with --resume {made['id']}")
+        sys.exit(f"Interrupted ({error}). Resume with --resume {made['id']}")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Upload a file in parts with curl, go on where an interrupted upload ended, and compare; Python reads the JSON.
+# Upload a file in parts with curl, resume an interrupted upload, and compare the bytes. Python reads the JSON.
 #
 #     TOKEN=dg_wat_... bash upload.sh big.zip
 #     TOKEN=dg_wat_... bash upload.sh big.zip FILE_ID
 #
-# DUOGRAPH is the gateway's address, PART_MIB the size of a part, 5 or more.
+# DUOGRAPH is the gateway's URL, PART_MIB the size of a part, 5 or more.
 set -Eeuo pipefail
 file=$1 id=${2:-}
 api=${DUOGRAPH:-http://127.0.0.1:8000}/api
@@ -32,7 +32,7 @@ else
     call "$api/files/$id" > "$work/file"
 fi
 echo "file $id"
-trap 'echo "Interrupted. Go on with: bash $0 $file $id" >&2' ERR
+trap 'echo "Interrupted. Resume with: bash $0 $file $id" >&2' ERR
 
 if [ "$(json 'print(made["is_uploaded"])')" = False ]; then
     json 'a = [p for p in made["upload"]["parts"] if p["checksum_etag"]]; print(len(a), "of", len(made["upload"]["parts"]), "parts have arrived")'
@@ -43,7 +43,7 @@ if [ "$(json 'print(made["is_uploaded"])')" = False ]; then
         curl --silent --show-error --fail-with-body --upload-file "$work/part" "$url"
         echo "part $number"
     done < "$work/left"
-    # Which parts arrived, and with which ETags, is what the gateway says.
+    # The gateway knows which parts have arrived and their ETags.
     call "$api/files/$id" > "$work/file"
     json 'print(json.dumps({"id": made["upload"]["id"], "path": made["path"], "parts": [{"number": p["number"], "checksum_etag": p["checksum_etag"], "checksum_sha256_base64": None} for p in made["upload"]["parts"]]}))' > "$work/done"
     call --data-binary "@$work/done" "$api/files/$id/uploaded" > "$work/file"

@@ -8,8 +8,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DECISIONS = ROOT / "docs" / "decisions"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-# A file or a folder of the repository in backticks; `storage/tables/<noun>.py` is a pattern, not a path.
-PATH = re.compile(r"`((?:gateway|rest_compat|resolvers|schema|oauth|storage|tests|bench|docs)/[\w./-]*)`")
+TOP = "(?:gateway|rest_compat|resolvers|schema|oauth|storage|tests|bench|docs)"
+# A path in backticks, and a module in a diagram; `storage/tables/<noun>.py` is a pattern, not a path.
+PATH = re.compile(rf"`({TOP}/[\w./-]*)`|\b({TOP}/[\w./-]*\.py)\b")
 LINK = re.compile(r"\]\(([^)#:\s]*)(#[^)\s]*)?\)")
 ENTRY = re.compile(
     r"^## (.+)\n\n(2\d{3}-\d\d-\d\d)(?:, revised 2\d{3}-\d\d-\d\d)? · (accepted|superseded)\b", re.M
@@ -31,7 +32,7 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_path_on_a_page_exists(page: Path) -> None:
-    paths = set(PATH.findall(page.read_text("utf-8")))
+    paths = {quoted or bare for quoted, bare in PATH.findall(page.read_text("utf-8"))}
     assert not {path for path in paths if not (ROOT / path).exists()}
 
 
