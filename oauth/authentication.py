@@ -88,40 +88,40 @@ async def _authenticate(
     async with database.read() as connection:
         row = (await connection.execute(_LOOK_UP, {"hash": digest(text)})).mappings().first()
     moment = now()
-    if row is None or row["revoked_at"] or (row["expires_at"] and row["expires_at"] <= moment):
+    if row is None or row.revoked_at or (row.expires_at and row.expires_at <= moment):
         return None
-    if row["has_left"]:
+    if row.has_left:
         return None
-    if row["last_used_at"] is None or moment - row["last_used_at"] >= USE_IS_NOTED_EVERY:
+    if row.last_used_at is None or moment - row.last_used_at >= USE_IS_NOTED_EVERY:
         await _note_use(database, row, moment)
     return _principal_of(row, kinds[kind])
 
 
 async def _note_use(database: Database, row: RowMapping, moment: datetime) -> None:
     async with database.write() as connection:
-        stale = _credentials.c.last_used_at.is_not_distinct_from(row["last_used_at"])
+        stale = _credentials.c.last_used_at.is_not_distinct_from(row.last_used_at)
         await update_rows(
             connection,
             CredentialRow,
-            (_credentials.c.hash == row["hash"]) & stale,
+            (_credentials.c.hash == row.hash) & stale,
             last_used_at=moment,
-            modified_at=row["modified_at"],
+            modified_at=row.modified_at,
         )
 
 
 def _principal_of(row: RowMapping, kind: PrincipalKind) -> Principal:
-    expires_at: Any = row["expires_at"]
+    expires_at: Any = row.expires_at
     return Principal(
         kind=kind,
-        credential_id=row["id"],
-        scopes=frozenset(map(Scope, row["scopes"])),
-        workspace_id=row["workspace_id"],
-        user_id=row["user_id"],
-        maker_user_id=row["maker_user_id"],
-        customer_id=row["customer_id"],
-        member_id=row["member_id"],
-        client_id=row["client_id"],
+        credential_id=row.id,
+        scopes=frozenset(map(Scope, row.scopes)),
+        workspace_id=row.workspace_id,
+        user_id=row.user_id,
+        maker_user_id=row.maker_user_id,
+        customer_id=row.customer_id,
+        member_id=row.member_id,
+        client_id=row.client_id,
         expires_at_stamp=expires_at.timestamp() if expires_at else None,
-        requests_per_minute=row["requests_per_minute"],
-        authenticated_at=row["authenticated_at"],
+        requests_per_minute=row.requests_per_minute,
+        authenticated_at=row.authenticated_at,
     )

@@ -28,14 +28,14 @@ class Client(ClientMixin):  # type: ignore[misc]
     """A client's row and the hashes of its secrets, as Authlib's grants see a client."""
 
     def __init__(self, row: Mapping[str, Any], secret_hashes: frozenset[str]) -> None:
-        self.id: UUID = row["id"]
-        self.client_id: str = row["client_id"]
+        self.id: UUID = row.id
+        self.client_id: str = row.client_id
         self.row = row
         self._secret_hashes = secret_hashes
 
     @property
     def is_public(self) -> bool:
-        return bool(self.row["token_endpoint_auth_method"] == PUBLIC)
+        return bool(self.row.token_endpoint_auth_method == PUBLIC)
 
     def get_client_id(self) -> str:
         return self.client_id
@@ -46,12 +46,12 @@ class Client(ClientMixin):  # type: ignore[misc]
     def get_allowed_scope(self, scope: str | None) -> str | None:
         """The scopes in alphabetical order; None where there are none or one is not the client's."""
         asked = set((scope or "").split())
-        if not asked or not asked <= set(self.row["scopes"]):
+        if not asked or not asked <= set(self.row.scopes):
             return None
         return " ".join(sorted(asked))
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
-        return any(matches(declared, redirect_uri) for declared in self.row["redirect_uris"])
+        return any(matches(declared, redirect_uri) for declared in self.row.redirect_uris)
 
     def check_client_secret(self, client_secret: str) -> bool:
         return digest(client_secret) in self._secret_hashes
@@ -75,7 +75,7 @@ async def find_client(connection: AsyncConnection, client_id: str) -> Client | N
     row = (await connection.execute(wanted)).mappings().first()
     if row is None:
         return None
-    secrets = select(_credentials.c.hash).where(_live(row["id"], CredentialKind.CLIENT_SECRET))
+    secrets = select(_credentials.c.hash).where(_live(row.id, CredentialKind.CLIENT_SECRET))
     return Client(dict(row), frozenset((await connection.execute(secrets)).scalars()))
 
 

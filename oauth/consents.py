@@ -39,17 +39,17 @@ async def remember(
         return
     wanted = select(_consents).where(*(_consents.c[name] == value for name, value in identity.items()))
     row = (await connection.execute(wanted.with_for_update())).mappings().one()
-    wider = sorted({*row["scopes"], *scopes})
-    if wider != row["scopes"]:
+    wider = sorted({*row.scopes, *scopes})
+    if wider != row.scopes:
         await update_row(connection, OAuthConsentRow, dict(row), scopes=wider)
 
 
 async def forget(connection: AsyncConnection, consent: Mapping[str, Any]) -> None:
     """Take a consent back, and with it everything that was granted under it."""
     under_it = (
-        (_grants.c.oauth_client_id == consent["oauth_client_id"])
-        & (_grants.c.user_id == consent["user_id"])
-        & _grants.c.workspace_id.is_not_distinct_from(consent["workspace_id"])
+        (_grants.c.oauth_client_id == consent.oauth_client_id)
+        & (_grants.c.user_id == consent.user_id)
+        & _grants.c.workspace_id.is_not_distinct_from(consent.workspace_id)
     )
     await end_grants(connection, under_it)
     await connection.execute(delete(_consents).where(key_of(OAuthConsentRow, consent)))

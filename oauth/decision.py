@@ -54,9 +54,9 @@ async def next_step(asked: Asked, person: Person | None) -> NeedsSignIn | NeedsC
             raise asked.refuse("login_required", "The user has to sign in.")
         return NeedsSignIn()
     consents = await find_consents(asked.server.connection, person.id, asked.client.id)
-    covered = {row["workspace_id"] for row in consents if asked.scopes <= set(row["scopes"])}
+    covered = {row.workspace_id for row in consents if asked.scopes <= set(row.scopes)}
     workspaces = [] if asked.is_of_user else await _find_workspaces(asked, person)
-    choices = [None] if asked.is_of_user else [row["id"] for row in workspaces]
+    choices = [None] if asked.is_of_user else [row.id for row in workspaces]
     remembered = [choice for choice in choices if choice in covered]
     # Any program on the user's machine can pretend to be a public client there (RFC 8252 8.6).
     is_known = not (asked.client.is_public and is_loopback(asked.redirect_uri))

@@ -47,7 +47,7 @@ class Revocation(_Tokens, RevocationEndpoint):  # type: ignore[misc]
 
     def revoke_token(self, token: Issued, request: ProtocolRequest) -> None:
         if token.kind is CredentialKind.REFRESH_TOKEN:
-            wait(end_grants(self.server.connection, _grants.c.id == token.grant["id"]))
+            wait(end_grants(self.server.connection, _grants.c.id == token.grant.id))
         elif not token.is_revoked():
             wait(update_row(self.server.connection, CredentialRow, token.row, revoked_at=now()))
 
@@ -63,7 +63,7 @@ class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
 
     def introspect_token(self, token: Issued) -> dict[str, Any]:
         grant, row = token.grant, token.row
-        subject = wait(find_subject(self.server.connection, grant["user_id"], grant["workspace_id"]))
+        subject = wait(find_subject(self.server.connection, grant.user_id, grant.workspace_id))
         if subject is None:
             return {"active": False}
         told = {
@@ -71,8 +71,8 @@ class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
             "iss": self.server.issuer,
             "client_id": self._client_id,
             "scope": token.get_scope(),
-            "iat": int(row["created_at"].timestamp()),
-            "exp": int(row["expires_at"].timestamp()),
+            "iat": int(row.created_at.timestamp()),
+            "exp": int(row.expires_at.timestamp()),
             **subject.claims(()),
         }
         return told | ({"token_type": "Bearer"} if token.kind is CredentialKind.ACCESS_TOKEN else {})

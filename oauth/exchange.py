@@ -216,7 +216,7 @@ async def save_code(server: Server, code: str, request: ProtocolRequest) -> None
         workspace_id=subject.workspace_id,
         maker_user_id=subject.user_id,
         oauth_client_id=request.client.id,
-        grant_id=grant["id"],
+        grant_id=grant.id,
         scopes=scopes,
         expires_at=now() + CODE_LIFE,
     )
@@ -224,8 +224,8 @@ async def save_code(server: Server, code: str, request: ProtocolRequest) -> None
 
 async def _subject_of(server: Server, issued: Issued) -> Subject | None:
     grant = issued.grant
-    return await find_subject(server.connection, grant["user_id"], grant["workspace_id"])
+    return await find_subject(server.connection, grant.user_id, grant.workspace_id)
 
 
 async def _end(server: Server, issued: Issued) -> None:
-    await end_grants(server.connection, _grants.c.id == issued.grant["id"])
+    await end_grants(server.connection, _grants.c.id == issued.grant.id)

@@ -26,34 +26,34 @@ class Issued(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc]
     def __init__(self, row: Values, grant: Values) -> None:
         self.row = row
         self.grant = grant
-        self.code_challenge: str | None = grant["code_challenge"]
+        self.code_challenge: str | None = grant.code_challenge
 
     @property
     def kind(self) -> CredentialKind:
-        return CredentialKind(self.row["kind"])
+        return CredentialKind(self.row.kind)
 
     def check_client(self, client: Client) -> bool:
-        return bool(self.grant["oauth_client_id"] == client.id)
+        return bool(self.grant.oauth_client_id == client.id)
 
     def is_expired(self) -> bool:
-        expires_at: datetime = self.row["expires_at"]
+        expires_at: datetime = self.row.expires_at
         return expires_at <= now()
 
     def is_revoked(self) -> bool:
-        return self.row["revoked_at"] is not None or self.grant["revoked_at"] is not None
+        return self.row.revoked_at is not None or self.grant.revoked_at is not None
 
     def get_redirect_uri(self) -> str:
-        return str(self.grant["redirect_uri"])
+        return str(self.grant.redirect_uri)
 
     def get_scope(self) -> str:
-        return " ".join(self.row["scopes"])
+        return " ".join(self.row.scopes)
 
     def get_nonce(self) -> str | None:
-        nonce: str | None = self.grant["nonce"]
+        nonce: str | None = self.grant.nonce
         return nonce
 
     def get_auth_time(self) -> int:
-        authenticated_at: datetime = self.grant["authenticated_at"]
+        authenticated_at: datetime = self.grant.authenticated_at
         return int(authenticated_at.timestamp())
 
 

@@ -83,7 +83,7 @@ def _sealed(key: RSAKey, kid: str, secret: bytes) -> str:
 def _opened(row: Mapping[str, Any], secret: bytes) -> RSAKey | None:
     """The private key; None where another secret sealed it."""
     try:
-        opened = unseal(secret, Purpose.SIGNING_KEY, row["private_key"], row["kid"])
+        opened = unseal(secret, Purpose.SIGNING_KEY, row.private_key, row.kid)
     except Unreadable:
         return None
-    return _with_kid(json.loads(opened), row["kid"])
+    return _with_kid(json.loads(opened), row.kid)

@@ -192,8 +192,8 @@ def challenge_of_creation(text: str) -> bytes:
 def _described(rows: Sequence[Mapping[str, Any]]) -> list[PublicKeyCredentialDescriptor]:
     return [
         PublicKeyCredentialDescriptor(
-            id=base64url_to_bytes(row["credential_id"]),
-            transports=[AuthenticatorTransport(transport) for transport in row["transports"]],
+            id=base64url_to_bytes(row.credential_id),
+            transports=[AuthenticatorTransport(transport) for transport in row.transports],
         )
         for row in rows
     ]

@@ -42,7 +42,7 @@ async def find_answer(
 
     None after 30 seconds, for another `scope`, and once a token in the answer was replaced or revoked.
     """
-    if replaced.grant["revoked_at"] is not None:
+    if replaced.grant.revoked_at is not None:
         return None
     kept = select(_answers.c.sealed).where(_answers.c.hash == digest(token), _answers.c.expires_at > now())
     sealed = (await connection.execute(kept)).scalar_one_or_none()
@@ -68,4 +68,4 @@ async def drop_expired_answers(database: Database) -> bool:
 
 
 def _about(replaced: Issued, scope: str | None) -> str:
-    return json.dumps([str(replaced.row["id"]), str(replaced.grant["oauth_client_id"]), scope])
+    return json.dumps([str(replaced.row["id"]), str(replaced.grant.oauth_client_id), scope])

@@ -46,10 +46,10 @@ async def revoke_credential(connection: AsyncConnection, text_or_id: UUID | str)
     if found is None:
         return None
     row, moment = dict(found), now()
-    if row["revoked_at"] is not None:
+    if row.revoked_at is not None:
         return Revoked(row, was_live=False)
-    was_live = row["expires_at"] is None or row["expires_at"] > moment
+    was_live = row.expires_at is None or row.expires_at > moment
     row = await update_row(connection, CredentialRow, row, revoked_at=moment)
-    if row["grant_id"] is not None and CredentialKind(row["kind"]) in _GIVE_TOKENS:
-        await end_grants(connection, _grants.c.id == row["grant_id"])
+    if row.grant_id is not None and CredentialKind(row.kind) in _GIVE_TOKENS:
+        await end_grants(connection, _grants.c.id == row.grant_id)
     return Revoked(row, was_live)

@@ -98,11 +98,11 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         """Keep the hashes of a new access token and, where it comes with a new one, of its refresh token."""
         came_of: Issued = request.authorization_code or request.refresh_token
         wait(self._drop_expired(came_of))
-        self._keep(CredentialKind.ACCESS_TOKEN, token["access_token"], ACCESS_TOKEN_LIFE, token, came_of)
+        self._keep(CredentialKind.ACCESS_TOKEN, token.access_token, ACCESS_TOKEN_LIFE, token, came_of)
         if request.refresh_token is None or request.client.is_public:
             granted = {"scope": " ".join(came_of.row["scopes"])}
             self._keep(
-                CredentialKind.REFRESH_TOKEN, token["refresh_token"], REFRESH_TOKEN_LIFE, granted, came_of
+                CredentialKind.REFRESH_TOKEN, token.refresh_token, REFRESH_TOKEN_LIFE, granted, came_of
             )
 
     def send_signal(self, name: str, *arguments: Any, **named: Any) -> None:
@@ -133,18 +133,18 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         self, kind: CredentialKind, text: str, life: timedelta, token: dict[str, Any], came_of: Issued
     ) -> None:
         grant = came_of.grant
-        is_of_user = grant["workspace_id"] is None
+        is_of_user = grant.workspace_id is None
         row = insert_row(
             self.connection,
             CredentialRow,
             hash=digest(text),
             kind=kind.value,
-            workspace_id=grant["workspace_id"],
-            user_id=grant["user_id"] if is_of_user else None,
-            maker_user_id=None if is_of_user else grant["user_id"],
-            oauth_client_id=grant["oauth_client_id"],
-            grant_id=grant["id"],
-            scopes=sorted(token["scope"].split()),
+            workspace_id=grant.workspace_id,
+            user_id=grant.user_id if is_of_user else None,
+            maker_user_id=None if is_of_user else grant.user_id,
+            oauth_client_id=grant.oauth_client_id,
+            grant_id=grant.id,
+            scopes=sorted(token.scope.split()),
             expires_at=now() + life,
         )
         wait(row)

@@ -27,25 +27,25 @@ class Subject:
 
     @property
     def user_id(self) -> UUID:
-        return UUID(str(self.user["id"]))
+        return UUID(str(self.user.id))
 
     @property
     def workspace_id(self) -> UUID | None:
-        return UUID(str(self.workspace["id"])) if self.workspace else None
+        return UUID(str(self.workspace.id)) if self.workspace else None
 
     def claims(self, scopes: Collection[str]) -> dict[str, Any]:
         """What OpenID Connect tells a client that was granted these scopes."""
         told: dict[str, Any] = {"sub": str(self.user_id)}
         if Scope.EMAIL in scopes:
-            told["email"] = self.user["email"]
+            told["email"] = self.user.email
             told["email_verified"] = self.user.get("email_verified_at") is not None
-        if Scope.PROFILE in scopes and self.user["name"] is not None:
-            told["name"] = self.user["name"]
+        if Scope.PROFILE in scopes and self.user.name is not None:
+            told["name"] = self.user.name
         if self.workspace is not None:
             told["workspace"] = {
-                "id": str(self.workspace["id"]),
-                "slug": self.workspace["slug"],
-                "name": self.workspace["name"],
+                "id": str(self.workspace.id),
+                "slug": self.workspace.slug,
+                "name": self.workspace.name,
             }
         return told
 

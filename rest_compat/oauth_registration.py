@@ -73,7 +73,7 @@ def registration_routes(*, open_to_all: bool) -> list[Route]:
                 maker_user_id=user_id,
             )
             kind = CredentialKind.REGISTRATION_TOKEN
-            token = await issue_client_credential(connection, kind, row["id"])
+            token = await issue_client_credential(connection, kind, row.id)
         told = _information(ctx, row, token.text)
         if secret is not None:
             told |= {"client_secret": secret, "client_secret_expires_at": 0}
@@ -126,12 +126,12 @@ async def _find(connection: AsyncConnection, client_id: str, token: str) -> Valu
 
 async def _replace(connection: AsyncConnection, row: Values, sent: Any) -> Values:
     """RFC 7592 2.2: what is left out goes back to its default."""
-    if not isinstance(sent, dict) or sent.get("client_id") != row["client_id"]:
+    if not isinstance(sent, dict) or sent.get("client_id") != row.client_id:
         raise MetadataRefused("invalid_request", "The client has to name itself by client_id.")
     if any(name in sent for name in _NOT_IN_A_CHANGE):
         raise MetadataRefused("invalid_request", f"A change has none of: {', '.join(_NOT_IN_A_CHANGE)}.")
     data, method = _read_metadata(sent)
-    if (method == PUBLIC) != (row["token_endpoint_auth_method"] == PUBLIC):
+    if (method == PUBLIC) != (row.token_endpoint_auth_method == PUBLIC):
         message = "A client cannot become public or cease to be: register another one."
         raise MetadataRefused("invalid_client_metadata", message)
     changes = data.model_dump(exclude={"is_public", "workspace_id", "scopes"})
@@ -203,14 +203,14 @@ def _refusal(refused: MetadataRefused) -> JSONResponse:
 
 def _information(ctx: Context, row: Values, token: str) -> dict[str, Any]:
     told = {
-        "client_id": row["client_id"],
-        "client_id_issued_at": int(row["created_at"].timestamp()),
+        "client_id": row.client_id,
+        "client_id_issued_at": int(row.created_at.timestamp()),
         "registration_access_token": token,
         "registration_client_uri": f"{ctx.services.base_url}/oauth2{REGISTER}/{row['client_id']}",
-        "client_name": row["name"],
-        "redirect_uris": row["redirect_uris"],
-        "scope": " ".join(row["scopes"]),
-        "token_endpoint_auth_method": row["token_endpoint_auth_method"],
+        "client_name": row.name,
+        "redirect_uris": row.redirect_uris,
+        "scope": " ".join(row.scopes),
+        "token_endpoint_auth_method": row.token_endpoint_auth_method,
         "grant_types": list(GRANT_TYPES),
         "response_types": [RESPONSE_TYPE],
     }

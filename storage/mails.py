@@ -89,10 +89,10 @@ async def claim_mail(connection: AsyncConnection, lease: timedelta) -> Values | 
 
 async def postpone_mail(connection: AsyncConnection, claimed: Values, due_at: datetime) -> None:
     """Let it be claimed again at `due_at`, unless somebody else has claimed it meanwhile."""
-    own = (_mails.c.id == claimed["id"]) & (_mails.c.attempts == claimed["attempts"])
+    own = (_mails.c.id == claimed.id) & (_mails.c.attempts == claimed.attempts)
     await connection.execute(update(_mails).where(own).values(due_at=due_at))
 
 
 async def forget_mail(connection: AsyncConnection, claimed: Values) -> None:
     """Remove the row: the mail is sent, or never will be. Texts may hold secrets, so none is kept."""
-    await connection.execute(delete(_mails).where(_mails.c.id == claimed["id"]))
+    await connection.execute(delete(_mails).where(_mails.c.id == claimed.id))

@@ -1,11 +1,27 @@
-"""Writing rows: defaults, folded texts and `modified_at` are filled in here and nowhere else."""
+"""Rows: read as immutable records, which the type checker sees as the table's class, and written.
 
+A record has the fields of the class as attributes and costs no more than a tuple. Defaults, folded texts and
+`modified_at` are filled in here and nowhere else.
+"""
+
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from sqlalchemy import Column, ColumnElement, Table, UniqueConstraint, insert, literal, not_, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Executable,
+    Table,
+    UniqueConstraint,
+    insert,
+    literal,
+    not_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError, NoResultFound
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
@@ -13,6 +29,7 @@ from storage.clock import now
 from storage.dialects.upsert import upsert
 from storage.emails import fold_email
 
+Model = TypeVar("Model", bound=SQLModel)
 Values = dict[str, Any]
 
 
@@ -61,15 +78,90 @@ def table_of(model: type[SQLModel]) -> Table:
     return model.__table__  # type: ignore[attr-defined, no-any-return]
 
 
-async def insert_row(connection: AsyncConnection, model: type[SQLModel], **values: Any) -> Values:
+@cache
+def fields_of(model: type[SQLModel]) -> dict[str, str]:
+    """The name of each column's field, in the order of the columns: `metadata` is `custom_metadata`."""
+    by_column = {}
+    for name, field in model.model_fields.items():
+        column = getattr(field, "sa_column", None)
+        by_column[column.name if isinstance(column, Column) else name] = name
+    return {column.name: by_column[column.name] for column in table_of(model).columns}
+
+
+def record(model: type[Model], values: Mapping[str, Any]) -> Model:
+    """The record of these values, which are named by column and complete. Raises `KeyError`."""
+    return cast(Model, _record_class(model)._make([values[column] for column in fields_of(model)]))
+
+
+def read(model: type[Model], row: Sequence[Any]) -> Model:
+    """The record of a row of `select(table_of(model), ...)`; what follows the table's columns is left out."""
+    record_class = _record_class(model)
+    return cast(Model, record_class._make(row[: len(record_class._fields)]))
+
+
+def changed(row: Model, **values: Any) -> Model:
+    """The record with other values, which are named by column."""
+    return record(_model_of(row), {**values_of(row), **values})
+
+
+def values_of(row: SQLModel) -> Values:
+    """The values of a record, by column."""
+    return dict(zip(fields_of(_model_of(row)), cast(Sequence[Any], row), strict=True))
+
+
+def _model_of(row: Model) -> type[Model]:
+    return row.model  # type: ignore[attr-defined, no-any-return]
+
+
+@cache
+def _record_class(model: type[SQLModel]) -> Any:
+    fields = namedtuple(model.__name__, fields_of(model).values())  # type: ignore[misc]
+    # Rows hold secrets and customers' data, which no log may show.
+    hidden = {"__slots__": (), "__repr__": lambda self: f"<{model.__name__}>", "model": model}
+    return type(model.__name__, (fields,), hidden)
+
+
+async def first(
+    connection: AsyncConnection, model: type[Model], *where: ColumnElement[bool], lock: bool = False
+) -> Model | None:
+    """A row that meets the conditions, locked until the transaction ends if `lock`; None without one."""
+    statement = select(table_of(model)).where(*where)
+    return await first_of(connection, model, statement.with_for_update() if lock else statement)
+
+
+async def one(
+    connection: AsyncConnection, model: type[Model], *where: ColumnElement[bool], lock: bool = False
+) -> Model:
+    """The same where there has to be a row. Raises `NoResultFound`."""
+    row = await first(connection, model, *where, lock=lock)
+    if row is None:
+        raise NoResultFound(f"{table_of(model).name} has no such row.")
+    return row
+
+
+async def first_of(connection: AsyncConnection, model: type[Model], statement: Executable) -> Model | None:
+    """The first row of a statement that begins with the table's columns; None without one."""
+    row = (await connection.execute(statement)).first()
+    return None if row is None else read(model, row)
+
+
+async def every(connection: AsyncConnection, model: type[Model], *where: ColumnElement[bool]) -> list[Model]:
+    """All rows that meet the conditions, in no order."""
+    return await every_of(connection, model, select(table_of(model)).where(*where))
+
+
+async def every_of(connection: AsyncConnection, model: type[Model], statement: Executable) -> list[Model]:
+    """All rows of a statement that begins with the table's columns."""
+    return [read(model, row) for row in await connection.execute(statement)]
+
+
+async def insert_row(connection: AsyncConnection, model: type[Model], **values: Any) -> Model:
     """Insert one row and give all its values, defaults filled in. Raises `Duplicate`."""
     (row,) = await insert_rows(connection, model, [values])
     return row
 
 
-async def insert_rows(
-    connection: AsyncConnection, model: type[SQLModel], rows: Sequence[Values]
-) -> list[Values]:
+async def insert_rows(connection: AsyncConnection, model: type[Model], rows: Sequence[Values]) -> list[Model]:
     """Insert rows of one table in one statement. Raises `Duplicate` with the only or the first row."""
     complete = [_with_defaults(model, values) for values in rows]
     if complete:
@@ -77,12 +169,12 @@ async def insert_rows(
             await connection.execute(insert(table_of(model)), complete)
         except IntegrityError as error:
             raise Duplicate(model, complete[0]) from error
-    return complete
+    return [record(model, values) for values in complete]
 
 
 async def insert_new_rows(
-    connection: AsyncConnection, model: type[SQLModel], rows: Sequence[Values]
-) -> list[Values]:
+    connection: AsyncConnection, model: type[Model], rows: Sequence[Values]
+) -> list[Model]:
     """Insert the rows that no unique rule refuses, in one statement, and give those.
 
     Waits for others who are inserting the same. Raises `Duplicate` where a foreign key refuses a row, as
@@ -97,7 +189,7 @@ async def insert_new_rows(
         inserted = set((await connection.execute(statement, complete)).scalars())
     except IntegrityError as error:
         raise Duplicate(model, {}) from error
-    return [row for row in complete if row["id"] in inserted]
+    return [record(model, values) for values in complete if values["id"] in inserted]
 
 
 async def update_rows(
@@ -110,33 +202,35 @@ async def update_rows(
     await connection.execute(update(table).where(where).values(_fold(model, values)))
 
 
-async def update_row(
-    connection: AsyncConnection, model: type[SQLModel], row: Mapping[str, Any], **values: Any
-) -> Values:
-    """Change `row` and give all its values as they are afterwards. Raises `Duplicate`.
+async def update_row(connection: AsyncConnection, model: type[Model], row: Model, **values: Any) -> Model:
+    """Change `row` and give it as it is afterwards. Raises `Duplicate`.
 
     With nothing to change the row keeps its `modified_at`.
     """
     if not values:
-        return dict(row)
+        return row
     if "modified_at" in table_of(model).columns:
         values.setdefault("modified_at", now())
-    changed = {**row, **_fold(model, values)}
+    changed = {**values_of(row), **_fold(model, values)}
     try:
         await update_rows(connection, model, key_of(model, row), **values)
     except IntegrityError as error:
         raise Duplicate(model, changed, key_of(model, row)) from error
-    return changed
+    return record(model, changed)
 
 
-def key_of(model: type[SQLModel], row: Mapping[str, Any]) -> ColumnElement[bool]:
+def key_of(model: type[SQLModel], row: SQLModel) -> ColumnElement[bool]:
     """The condition that finds `row` by its primary key."""
-    table = table_of(model)
-    first, *others = (column == row[column.name] for column in table.primary_key.columns)
-    condition: ColumnElement[bool] = first
-    for other in others:
-        condition &= other
+    first_column, *others = table_of(model).primary_key.columns
+    condition: ColumnElement[bool] = first_column == getattr(row, first_column.name)
+    for column in others:
+        condition &= column == getattr(row, column.name)
     return condition
+
+
+def new_row(model: type[Model], **values: Any) -> Model:
+    """A row as it would be inserted, defaults and folded texts filled in."""
+    return record(model, _with_defaults(model, values))
 
 
 def _with_defaults(model: type[SQLModel], values: Values) -> Values:
@@ -153,11 +247,7 @@ def _with_defaults(model: type[SQLModel], values: Values) -> Values:
 @cache
 def _fields(model: type[SQLModel]) -> dict[str, Any]:
     """Column name to the model's field, which knows the default."""
-    by_column: dict[str, Any] = {}
-    for name, field in model.model_fields.items():
-        column = getattr(field, "sa_column", None)
-        by_column[column.name if isinstance(column, Column) else name] = field
-    return by_column
+    return {column: model.model_fields[name] for column, name in fields_of(model).items()}
 
 
 def _fold(model: type[SQLModel], values: Values) -> Values:

@@ -37,7 +37,7 @@ def in_place_of(user: Values, settings: Settings, database: Database) -> Context
         kind=PrincipalKind.PERSONAL_TOKEN,
         credential_id=uuid4(),
         scopes=USER_SCOPES,
-        user_id=user["id"],
+        user_id=user.id,
     )
     caller = Caller(principal, NoBudget(), address="operator", request_id=uuid4().hex)
     return Context(services=replace(create_app(settings).state.services, database=database), caller=caller)
@@ -51,7 +51,7 @@ async def perform(ctx: Context, resolver: Callable[..., Any], **arguments: Any) 
     operation = operation_of(resolver)
     try:
         checked = operation.validate(arguments)
-        if ctx.connection is not None:
+        if ctx.transaction is not None:
             return await operation.resolver(ctx, **checked)
         return await run(operation, ctx, checked)
     except Invalid as invalid:

@@ -104,7 +104,7 @@ async def _make(settings: Settings, database: Database, slug: str) -> Demo:
         await _add_people(connection, workspace.id, slug, user)
         token = await _workspace_token(connection, row)
         personal, _ = await issue_token(
-            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user["id"], comment="Demo"
+            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user.id, comment="Demo"
         )
     return Demo(Workspace.model_validate(row), token, email, password, personal.text)
 
@@ -133,7 +133,7 @@ async def _add_people(connection: AsyncConnection, workspace_id: UUID, slug: str
     colleague = await create_user(connection, f"robin-{slug}@example.com", secrets.token_urlsafe(12), "Robin")
     invited = (colleague["email"], f"alex-{slug}@example.com")
     rows = [
-        await invite(connection, workspace_id, email, WorkspaceRole.MEMBER, founder["id"])
+        await invite(connection, workspace_id, email, WorkspaceRole.MEMBER, founder.id)
         for email in invited
     ]
     await join(connection, rows[0], colleague)
@@ -146,8 +146,8 @@ async def _workspace_token(
         connection,
         CredentialKind.WORKSPACE_TOKEN,
         WORKSPACE_SCOPES,
-        workspace_id=workspace["id"],
-        maker_user_id=await first_owner_id(connection, workspace["id"]),
+        workspace_id=workspace.id,
+        maker_user_id=await first_owner_id(connection, workspace.id),
         comment="Demo",
         expires_in=expires_in,
     )

@@ -66,8 +66,8 @@ class Activity:
             batch, some = Batch(), days[begun : begun + size]
             buyers = self.random.choices(self.customers, cum_weights=weights, k=len(some))
             for customer, day in zip(buyers, some, strict=True):
-                self._tell_session(batch, customer, self._moment(day, customer["zone"]))
-                self._tell_event(batch, customer, self._moment(day, customer["zone"]))
+                self._tell_session(batch, customer, self._moment(day, customer.zone))
+                self._tell_event(batch, customer, self._moment(day, customer.zone))
             yield batch
 
     def _day(self) -> int:
@@ -89,7 +89,7 @@ class Activity:
 
     def _tell_session(self, batch: Batch, customer: Row, created_at: datetime) -> None:
         random, item = self.random, self.random.choice(self.items)
-        currency = "eur" if customer["pays_in_euro"] else "usd"
+        currency = "eur" if customer.pays_in_euro else "usd"
         session: Values = {
             "workspace_id": self.workspace_id,
             "id": self.new_id(),
@@ -97,9 +97,9 @@ class Activity:
             "modified_at": None,
             "external_id": None,
             "share_id": item.share_id,
-            "customer_id": customer["id"],
-            "external_customer_id": customer["external_id"],
-            "person": customer["person"],
+            "customer_id": customer.id,
+            "external_customer_id": customer.external_id,
+            "person": customer.person,
             "price_amount": item.price_amount,
             "price_currency": currency if item.price_amount else None,
             "file_size_bytes": item.size,
@@ -114,17 +114,17 @@ class Activity:
         batch.sessions.append(session)
 
     def _tell_payment(self, batch: Batch, session: Values) -> None:
-        amount = session["price_amount"]
+        amount = session.price_amount
         payment: Values = {
             "workspace_id": self.workspace_id,
             "id": self.new_id(),
             "created_at": self.until,
-            "file_share_session_id": session["id"],
+            "file_share_session_id": session.id,
             "external_id": None,
             "amount": amount,
             "platform_fee": amount * 4 // 100 + 40,
-            "currency": session["price_currency"],
-            "at": self._later(session["created_at"], minutes=12),
+            "currency": session.price_currency,
+            "at": self._later(session.created_at, minutes=12),
             "refunded_amount": 0,
             "refunded_fee": 0,
         }
@@ -134,11 +134,11 @@ class Activity:
                 "workspace_id": self.workspace_id,
                 "id": self.new_id(),
                 "created_at": self.until,
-                "file_share_payment_id": payment["id"],
+                "file_share_payment_id": payment.id,
                 "external_id": None,
                 "amount": amount if self.random.random() < 0.7 else amount // 2,
                 "platform_fee": 0,
-                "at": self._later(payment["at"], minutes=14 * 24 * 60),
+                "at": self._later(payment.at, minutes=14 * 24 * 60),
             }
             self._take(batch, session, refund(session, payment, given_back))
             payment |= refunded(payment, given_back)
@@ -147,13 +147,13 @@ class Activity:
 
     def _tell_downloads(self, batch: Batch, session: Values) -> None:
         (many,) = self.random.choices((0, 1, 2, 3, 5), (12, 55, 20, 9, 4))
-        for at in sorted(self._later(session["created_at"], minutes=2 * 24 * 60) for _ in range(many)):
+        for at in sorted(self._later(session.created_at, minutes=2 * 24 * 60) for _ in range(many)):
             batch.downloads.append(
                 {
                     "workspace_id": self.workspace_id,
                     "id": self.new_id(),
                     "created_at": self.until,
-                    "file_share_session_id": session["id"],
+                    "file_share_session_id": session.id,
                     "external_id": None,
                     "at": at,
                 }
@@ -161,7 +161,7 @@ class Activity:
             self._take(batch, session, download(session, at))
 
     def _tell_end(self, batch: Batch, session: Values) -> None:
-        last, expires_at = session["last_download_at"], session["created_at"] + timedelta(days=7)
+        last, expires_at = session.last_download_at, session.created_at + timedelta(days=7)
         if last is not None and self.random.random() < 0.75:
             at = self._later(last, minutes=24 * 60)
             self._take(batch, session, end(session, FileShareSessionStatus.COMPLETED, at))
@@ -170,7 +170,7 @@ class Activity:
 
     def _tell_event(self, batch: Batch, customer: Row, at: datetime) -> None:
         random = self.random
-        person = {"share_id": random.choice(self.items).share_id, "person": customer["person"]}
+        person = {"share_id": random.choice(self.items).share_id, "person": customer.person}
         event: Values = {
             "workspace_id": self.workspace_id,
             "id": self.new_id(),
@@ -179,8 +179,8 @@ class Activity:
             "external_id": None,
             "source": EventSource.USER.value,
             "name": random.choice(EVENT_NAMES),
-            "customer_id": customer["id"],
-            "external_customer_id": customer["external_id"],
+            "customer_id": customer.id,
+            "external_customer_id": customer.external_id,
             "member_id": None,
             "external_member_id": None,
             "parent_id": None,

@@ -87,16 +87,16 @@ async def _make_customers(
             for person in persons
         ],
     )
-    common = [{"workspace_id": workspace_id, "customer_id": row["id"]} for row in customers]
+    common = [{"workspace_id": workspace_id, "customer_id": row.id} for row in customers]
     pairs = list(zip(common, customers, strict=True))
     owners = [
-        {**keys, "email": row["email"], "name": row["name"], "role": MemberRole.OWNER.value}
+        {**keys, "email": row.email, "name": row.name, "role": MemberRole.OWNER.value}
         for keys, row in pairs
     ]
     await insert_rows(connection, MemberRow, owners)
     await insert_rows(connection, EventRow, [{**keys, **_created_event(row)} for keys, row in pairs])
     pointers = [
-        {"workspace_id": workspace_id, "external_id": row["external_id"], "person": row["person"]}
+        {"workspace_id": workspace_id, "external_id": row.external_id, "person": row.person}
         for row in customers
     ]
     await insert_rows(connection, ExternalPersonRow, pointers)
@@ -107,12 +107,12 @@ def _created_event(customer: Values) -> Values:
     return {
         "source": EventSource.SYSTEM.value,
         "name": "customer.created",
-        "external_customer_id": customer["external_id"],
+        "external_customer_id": customer.external_id,
         "metadata": {
-            "customer_id": str(customer["id"]),
-            "customer_email": customer["email"],
-            "customer_name": customer["name"],
-            "customer_external_id": customer["external_id"],
+            "customer_id": str(customer.id),
+            "customer_email": customer.email,
+            "customer_name": customer.name,
+            "customer_external_id": customer.external_id,
         },
     }
 

@@ -86,13 +86,13 @@ async def _set(settings: Settings, slug: str, changes: dict[str, int]) -> None:
         if "requests_per_minute" in changes:
             await set_limit(connection, workspace, changes["requests_per_minute"])
         if quota:
-            await set_quota(connection, workspace["id"], **quota)
+            await set_quota(connection, workspace.id, **quota)
 
 
 async def _read(settings: Settings, slug: str) -> dict[str, Any]:
     quota = Quota(settings.storage_quota, settings.open_upload_quota)
     async with migrated(settings) as database, database.read() as connection:
         workspace = await workspace_of(connection, slug)
-        usage = await usage_of(connection, workspace["id"], quota)
-    own = workspace["requests_per_minute"]
+        usage = await usage_of(connection, workspace.id, quota)
+    own = workspace.requests_per_minute
     return {"requests_per_minute": settings.rate_limit if own is None else own, **usage}

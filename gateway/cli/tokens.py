@@ -57,10 +57,10 @@ def create(
         data = checked(PersonalAccessTokenCreate, scopes=scope or sorted(USER_SCOPES), **values)
     credential, row = wait_for(_create(read_settings(), workspace, user, data))
     result = {
-        "id": str(row["id"]),
+        "id": str(row.id),
         "token": credential.text,
-        "scopes": row["scopes"],
-        "expires_at": _moment(row["expires_at"]),
+        "scopes": row.scopes,
+        "expires_at": _moment(row.expires_at),
     }
     text = f"{credential.text}\nKeep it: it is not shown again. Its id is {row['id']}."
     show(result, text, as_json=as_json)
@@ -72,7 +72,7 @@ def list_(workspace: Workspace = None, user: User = None, as_json: Json = False)
     rows = wait_for(_list(read_settings(), workspace, user))
     headings = ("ID", "OWNER", "COMMENT", "LAST USED", "EXPIRES")
     cells = [
-        (row["id"], row["workspace"] or row["user"], row["comment"], row["last_used_at"], row["expires_at"])
+        (row.id, row.workspace or row.user, row.comment, row.last_used_at, row.expires_at)
         for row in rows
     ]
     text = table([headings, *(tuple(str(cell or "-") for cell in line) for line in cells)])
@@ -86,7 +86,7 @@ def revoke(
 ) -> None:
     """End a credential: it fails from its next request on. Its owner is told by mail."""
     row = wait_for(_revoke(read_settings(), _identifier(token_or_id)))
-    result = {"id": str(row["id"]), "revoked_at": _moment(row["revoked_at"])}
+    result = {"id": str(row.id), "revoked_at": _moment(row.revoked_at)}
     show(result, f"The credential {row['id']} is revoked.", as_json=as_json)
 
 
@@ -111,8 +111,8 @@ async def _owner(
     if slug is None:
         return CredentialKind.PERSONAL_TOKEN, {"user_id": (await user_of(connection, email or ""))["id"]}
     workspace = await workspace_of(connection, slug)
-    maker_user_id = await first_owner_id(connection, workspace["id"])
-    owner = {"workspace_id": workspace["id"], "maker_user_id": maker_user_id}
+    maker_user_id = await first_owner_id(connection, workspace.id)
+    owner = {"workspace_id": workspace.id, "maker_user_id": maker_user_id}
     return CredentialKind.WORKSPACE_TOKEN, owner
 
 
@@ -128,7 +128,7 @@ async def _revoke(settings: Settings, token_or_id: UUID | str) -> Values:
         revoked = await revoke_credential(connection, token_or_id)
         if revoked is None:
             raise CommandError("There is no such credential: `duograph tokens list` shows the ids.")
-        await tell_owners(connection, {revoked.row["hash"]: revoked}, settings.sign_in_url)
+        await tell_owners(connection, {revoked.row.hash: revoked}, settings.sign_in_url)
     return revoked.row
 
 
@@ -144,14 +144,14 @@ def _identifier(text: str) -> UUID | str:
 
 def _listed(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "id": str(row["id"]),
-        "workspace": row["slug"],
-        "user": row["email"],
-        "scopes": row["scopes"],
-        "comment": row["comment"],
-        "created_at": _moment(row["created_at"]),
-        "last_used_at": _moment(row["last_used_at"]),
-        "expires_at": _moment(row["expires_at"]),
+        "id": str(row.id),
+        "workspace": row.slug,
+        "user": row.email,
+        "scopes": row.scopes,
+        "comment": row.comment,
+        "created_at": _moment(row.created_at),
+        "last_used_at": _moment(row.last_used_at),
+        "expires_at": _moment(row.expires_at),
     }
 
 

@@ -40,7 +40,7 @@ def create(
     if is_easy_to_guess(data.password, [data.email, *data.email.split("@"), data.name]):
         raise CommandError(f"password: {EASY_TO_GUESS}.")
     user = wait_for(_create(read_settings(), data))
-    result = {"id": str(user["id"]), "email": user["email"]}
+    result = {"id": str(user.id), "email": user.email}
     show(result, f"Made the user {user['email']} ({user['id']}).", as_json=as_json)
 
 
@@ -59,10 +59,10 @@ def reset(
 async def _reset(settings: Settings, email: str) -> dict[str, Any]:
     async with migrated(settings) as database, database.write() as connection:
         user = await user_of(connection, email)
-        state = await reset_factors(connection, settings.sign_in_url, user["id"])
+        state = await reset_factors(connection, settings.sign_in_url, user.id)
         return {
-            "id": str(user["id"]),
-            "email": user["email"],
+            "id": str(user.id),
+            "email": user.email,
             "totp": state.totp_created_at is not None,
             "passkeys": state.passkeys,
             "recovery_codes": state.recovery_codes,

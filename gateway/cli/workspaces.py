@@ -60,7 +60,7 @@ def review_threshold(
 ) -> None:
     """Set the revenue at which a workspace is reviewed next, which lists sort by."""
     workspace = wait_for(_set_threshold(read_settings(), slug, threshold))
-    result = {"slug": workspace["slug"], "next_review_threshold": workspace["next_review_threshold"]}
+    result = {"slug": workspace.slug, "next_review_threshold": workspace.next_review_threshold}
     revenue = f"a revenue of {threshold} in minor units" if threshold else "no revenue"
     show(result, f"The workspace {workspace['slug']} is reviewed next at {revenue}.", as_json=as_json)
 
@@ -79,7 +79,7 @@ def members(
     """List the members of a workspace, and the invitations to it."""
     rows = wait_for(_members(read_settings(), slug))
     headings = ("EMAIL", "ROLE", "JOINED", "INVITED UNTIL")
-    cells = [(row["email"], row["role"], row["joined_at"] or "-", row["expires_at"] or "-") for row in rows]
+    cells = [(row.email, row.role, row.joined_at or "-", row.expires_at or "-") for row in rows]
     show({"members": rows}, table([headings, *cells]), as_json=as_json)
 
 
@@ -102,12 +102,12 @@ async def _members(settings: Settings, slug: str) -> list[dict[str, Any]]:
         workspace = await workspace_of(connection, slug)
         return [
             {
-                "email": row["address"],
-                "role": row["role"],
-                "joined_at": write_moment(row["joined_at"]) if row["joined_at"] else None,
-                "expires_at": write_moment(row["expires_at"]) if row["expires_at"] else None,
+                "email": row.address,
+                "role": row.role,
+                "joined_at": write_moment(row.joined_at) if row.joined_at else None,
+                "expires_at": write_moment(row.expires_at) if row.expires_at else None,
             }
-            for row in await list_members(connection, workspace["id"])
+            for row in await list_members(connection, workspace.id)
         ]
 
 
@@ -116,7 +116,7 @@ async def _set_role(settings: Settings, slug: str, email: str, role: WorkspaceRo
         try:
             async with database.write() as connection:
                 workspace, user = await workspace_of(connection, slug), await user_of(connection, email)
-                await set_role(connection, workspace["id"], user["id"], role)
+                await set_role(connection, workspace.id, user.id, role)
         except RoleRefused as refused:
             raise CommandError(str(refused)) from None
 

@@ -29,15 +29,15 @@ async def get_media(request: Request) -> Response:
         # Images are free; guessing their addresses is not.
         await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
         raise
-    headers = {"ETag": file["checksum_etag"], "Cache-Control": CACHE_CONTROL}
-    if file["checksum_etag"] in _tags(request):
+    headers = {"ETag": file.checksum_etag, "Cache-Control": CACHE_CONTROL}
+    if file.checksum_etag in _tags(request):
         return Response(status_code=304, headers=headers)
     try:
         with store_failures():
-            content = await ctx.services.objects.open_object(file["path"])
+            content = await ctx.services.objects.open_object(file.path)
     except ObjectMissing:
         raise NotFound("There is no such public file.") from None
-    claims = DownloadClaims(file["path"], file["name"], file["mime_type"], attachment=False)
+    claims = DownloadClaims(file.path, file.name, file.mime_type, attachment=False)
     answer = answer_download(content, claims, {})
     shown = {**answer.headers, "etag": headers["ETag"], "cache-control": CACHE_CONTROL}
     del shown["accept-ranges"]

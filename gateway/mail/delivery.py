@@ -57,7 +57,7 @@ class Delivery:
 
     async def _deliver(self, mail: Values) -> bool:
         """Whether other mails are worth trying."""
-        if mail["recipient"] == NOBODY:
+        if mail.recipient == NOBODY:
             await self._forget(mail)
             return True
         try:
@@ -73,12 +73,12 @@ class Delivery:
             return False
         else:
             await self._forget(mail)
-            log.info("mail sent", mail=str(mail["id"]), attempts=mail["attempts"])
+            log.info("mail sent", mail=str(mail.id), attempts=mail.attempts)
         return True
 
     async def _postpone(self, mail: Values, error: Exception) -> None:
-        wait = min(FIRST_WAIT * 2 ** min(mail["attempts"] - 1, 20), LONGEST_WAIT)
-        if now() + wait > mail["created_at"] + GIVE_UP_AFTER:
+        wait = min(FIRST_WAIT * 2 ** min(mail.attempts - 1, 20), LONGEST_WAIT)
+        if now() + wait > mail.created_at + GIVE_UP_AFTER:
             await self._give_up(mail, error)
             return
         async with self._database.write() as connection:
@@ -97,4 +97,4 @@ class Delivery:
 def _said(mail: Values, error: Exception) -> dict[str, object]:
     """What a line of the log says: never the address, the text or the words of the server."""
     reason = str(error) if isinstance(error, Down | Deferred | Refused) else type(error).__name__
-    return {"mail": str(mail["id"]), "attempts": mail["attempts"], "reason": reason}
+    return {"mail": str(mail.id), "attempts": mail.attempts, "reason": reason}

@@ -13,13 +13,13 @@ def compose(mail: Values, sender: Address) -> EmailMessage:
     """The message; sent again it has the same Message-ID. Raises `ValueError` for what no mail can say."""
     message = EmailMessage(policy=SMTPUTF8)
     message["From"] = sender
-    message["To"] = parse_address(mail["recipient"])
-    message["Subject"] = mail["subject"]
-    message["Date"] = format_datetime(mail["created_at"])
+    message["To"] = parse_address(mail.recipient)
+    message["Subject"] = mail.subject
+    message["Date"] = format_datetime(mail.created_at)
     message["Message-ID"] = f"<{mail['id']}@{sender.domain}>"
     # RFC 3834: nobody's holiday notice should answer.
     message["Auto-Submitted"] = "auto-generated"
-    message.set_content(mail["text"])
-    if mail["html"] is not None:
-        message.add_alternative(mail["html"], subtype="html")
+    message.set_content(mail.text)
+    if mail.html is not None:
+        message.add_alternative(mail.html, subtype="html")
     return message

@@ -22,13 +22,13 @@ async def find_people(connection: AsyncConnection, ids: Iterable[UUID | None]) -
         return {}
     wanted = select(_users.c.id, _users.c.email, _users.c.name).where(_users.c.id.in_(known))
     found = (await connection.execute(wanted)).mappings()
-    return {row["id"]: Person.model_validate(dict(row)) for row in found}
+    return {row.id: Person.model_validate(dict(row)) for row in found}
 
 
 async def with_makers(connection: AsyncConnection, rows: Sequence[Row]) -> list[Values]:
     """The rows, each with `created_by`: the user of its `maker_user_id`."""
-    people = await find_people(connection, (row["maker_user_id"] for row in rows))
-    return [{**row, "created_by": people.get(row["maker_user_id"])} for row in rows]
+    people = await find_people(connection, (row.maker_user_id for row in rows))
+    return [{**row, "created_by": people.get(row.maker_user_id)} for row in rows]
 
 
 def maker_of(principal: Principal) -> UUID | None:

@@ -27,9 +27,7 @@ async def insert_user(
 
 async def verify_address(connection: AsyncConnection, user: Values) -> Values:
     """Note that the address is the user's, who then sees the invitations to it."""
-    return await update_row(
-        connection, UserRow, user, email_verified_at=now(), modified_at=user["modified_at"]
-    )
+    return await update_row(connection, UserRow, user, email_verified_at=now(), modified_at=user.modified_at)
 
 
 async def find_user(connection: AsyncConnection, email: str) -> Values | None:

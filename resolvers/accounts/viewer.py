@@ -40,8 +40,8 @@ async def _user(ctx: Context) -> ViewerUser | None:
     if row is None:
         return None
     if principal.kind is PrincipalKind.OAUTH_TOKEN and Scope.USER_READ not in principal.scopes:
-        row["email"] = row["email"] if Scope.EMAIL in principal.scopes else None
-        row["name"] = row["name"] if Scope.PROFILE in principal.scopes else None
+        row["email"] = row.email if Scope.EMAIL in principal.scopes else None
+        row["name"] = row.name if Scope.PROFILE in principal.scopes else None
     return ViewerUser.model_validate(row)
 
 

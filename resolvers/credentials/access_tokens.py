@@ -41,7 +41,7 @@ async def make_token(
     if problems:
         raise Invalid(problems)
     credential, row = await issue_token(
-        ctx.unit,
+        ctx.connection,
         kind,
         {Scope(scope) for scope in scopes},
         comment=comment,
@@ -69,26 +69,26 @@ async def change_token(
     is_wider = _widens(row, changes)
     if is_wider:
         problems = [
-            *_lacking(ctx.principal, sent or row["scopes"], scopes_sent=sent is not None),
-            *_outliving(ctx.principal, changes.get("expires_at", row["expires_at"])),
+            *_lacking(ctx.principal, sent or row.scopes, scopes_sent=sent is not None),
+            *_outliving(ctx.principal, changes.get("expires_at", row.expires_at)),
         ]
         if problems:
             raise Invalid(problems)
-    return await update_row(ctx.unit, CredentialRow, row, **changes), is_wider
+    return await update_row(ctx.connection, CredentialRow, row, **changes), is_wider
 
 
 async def revoke_token(ctx: Context, kind: CredentialKind, id: UUID) -> None:
     """End a token: the next request with it fails."""
     row = await get_for_update(ctx, CredentialRow, id=id, kind=kind.value)
-    await update_row(ctx.unit, CredentialRow, row, revoked_at=now())
+    await update_row(ctx.connection, CredentialRow, row, revoked_at=now())
 
 
 def _widens(row: Row, changes: dict[str, Any]) -> bool:
     """Whether the token gets a scope that it did not have, or lives longer."""
-    had = frozenset(map(Scope, row["scopes"]))
+    had = frozenset(map(Scope, row.scopes))
     if not all(covers(had, Scope(scope)) for scope in changes.get("scopes", ())):
         return True
-    before = row["expires_at"]
+    before = row.expires_at
     after = changes.get("expires_at", before)
     return before is not None and (after is None or after > before)
 

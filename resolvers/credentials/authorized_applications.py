@@ -46,16 +46,16 @@ async def get_authorized_application(ctx: Context, id: UUID) -> AuthorizedApplic
 async def revoke_authorized_application(ctx: Context, id: UUID) -> UUID:
     """Take back what an application was allowed. Its tokens end at once; it has to ask again."""
     row = await get_for_update(ctx, OAuthConsentRow, id=id)
-    await forget(ctx.unit, row)
+    await forget(ctx.connection, row)
     return id
 
 
 async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[AuthorizedApplication]:
-    wanted = select(_clients).where(_clients.c.id.in_([row["oauth_client_id"] for row in rows]))
-    clients = {row["id"]: row for row in (await connection.execute(wanted)).mappings()}
+    wanted = select(_clients).where(_clients.c.id.in_([row.oauth_client_id for row in rows]))
+    clients = {row.id: row for row in (await connection.execute(wanted)).mappings()}
     return [
         AuthorizedApplication.model_validate(
-            {**row, **{name: clients[row["oauth_client_id"]][name] for name in _OF_CLIENT}}
+            {**row, **{name: clients[row.oauth_client_id][name] for name in _OF_CLIENT}}
         )
         for row in rows
     ]

@@ -56,12 +56,12 @@ async def report_leaks(ctx: Context, data: list[Leak]) -> list[LeakVerdict]:
     A find is a true positive if it is a credential that we issued, even one that had ended before.
     """
     finds = {digest(leak.token): leak for leak in data if kind_of(leak.token) is not None}
-    async with ctx.change() as unit:
+    async with ctx.change() as change:
         # In one order, so that two reports of the same finds do not wait for each other in a circle.
-        issued = sorted(await _issued(unit.unit, list(finds)))
-        revoked = {hash: await revoke_credential(unit.unit, finds[hash].token) for hash in issued}
+        issued = sorted(await _issued(change.connection, list(finds)))
+        revoked = {hash: await revoke_credential(change.connection, finds[hash].token) for hash in issued}
         urls = {hash: finds[hash].url for hash in issued}
-        await tell_owners(unit.unit, revoked, ctx.services.auth_url, urls)
+        await tell_owners(change.connection, revoked, ctx.services.auth_url, urls)
     if issued:
         ctx.services.wake_delivery()
     return [
@@ -89,7 +89,7 @@ async def tell_owners(
         if found is not None and found.was_live:
             by_owner[await _owner_of(connection, found.row)].append(found.row)
     for owner, rows in by_owner.items():
-        finds = [{**_named(row), "url": (urls or {}).get(row["hash"])} for row in rows]
+        finds = [{**_named(row), "url": (urls or {}).get(row.hash)} for row in rows]
         said = {"found": finds, "in_public": urls is not None, "home": f"{auth_url}/"}
         await write_mails(connection, await _mails_to(connection, owner, said), owner.workspace_id)
 
@@ -105,11 +105,9 @@ async def _issued(connection: AsyncConnection, hashes: Sequence[str]) -> list[st
 
 async def _owner_of(connection: AsyncConnection, row: Values) -> Owner:
     """The workspace that it reaches, its user, or whose the client is that it belongs to."""
-    if row["workspace_id"] is not None or row["user_id"] is not None or row["oauth_client_id"] is None:
-        return Owner(row["workspace_id"], None if row["workspace_id"] else row["user_id"])
-    wanted = select(_clients.c.workspace_id, _clients.c.user_id).where(
-        _clients.c.id == row["oauth_client_id"]
-    )
+    if row.workspace_id is not None or row.user_id is not None or row.oauth_client_id is None:
+        return Owner(row.workspace_id, None if row.workspace_id else row.user_id)
+    wanted = select(_clients.c.workspace_id, _clients.c.user_id).where(_clients.c.id == row.oauth_client_id)
     return Owner(*(await connection.execute(wanted)).one())
 
 
@@ -127,4 +125,4 @@ async def _mails_to(connection: AsyncConnection, owner: Owner, said: dict[str, A
 
 
 def _named(row: Values) -> dict[str, str]:
-    return {"noun": NOUNS[CredentialKind(row["kind"])], "comment": row["comment"]}
+    return {"noun": NOUNS[CredentialKind(row.kind)], "comment": row.comment}

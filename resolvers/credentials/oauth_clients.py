@@ -68,8 +68,8 @@ async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthCli
     owner: dict[str, Any] = {"user_id": principal.user_id}
     if data.workspace_id is not None or principal.workspace_id is not None:
         owner = {"workspace_id": await workspace_for(ctx, data.workspace_id)}
-    secret, row = await make_client(ctx.unit, data, maker_user_id=maker_of(principal), **owner)
-    (client,) = await _assemble(ctx.unit, [row])
+    secret, row = await make_client(ctx.connection, data, maker_user_id=maker_of(principal), **owner)
+    (client,) = await _assemble(ctx.connection, [row])
     await mail_new_client(ctx, client)
     return OAuthClientCreated(client_secret=secret, oauth_client=client)
 
@@ -82,8 +82,10 @@ async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -
     if "scopes" in changes:
         check_scopes(ctx.principal, changes["scopes"], ("data", "scopes"))
         changes["scopes"] = sorted(set(changes["scopes"]))
-    check_scopes(ctx.principal, row["scopes"], ("id",))
-    (client,) = await _assemble(ctx.unit, [await update_row(ctx.unit, OAuthClientRow, row, **changes)])
+    check_scopes(ctx.principal, row.scopes, ("id",))
+    (client,) = await _assemble(
+        ctx.connection, [await update_row(ctx.connection, OAuthClientRow, row, **changes)]
+    )
     return client
 
 
@@ -91,7 +93,7 @@ async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -
 async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
     """Delete an OAuth client. Its secret and all tokens that people granted it end at once."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
-    await remove_client(ctx.unit, row)
+    await remove_client(ctx.connection, row)
     return id
 
 
@@ -99,13 +101,13 @@ async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
 async def rotate_oauth_client_secret(ctx: Context, id: UUID) -> OAuthClientCreated:
     """Give a confidential client a new secret, shown this once; the old one ends at once."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
-    if row["token_endpoint_auth_method"] == PUBLIC:
+    if row.token_endpoint_auth_method == PUBLIC:
         message = "A public client has no secret"
         raise Invalid([problem(("id",), message, "public_client", input=str(id))])
-    check_scopes(ctx.principal, row["scopes"], ("id",))
+    check_scopes(ctx.principal, row.scopes, ("id",))
     kind, maker_id = CredentialKind.CLIENT_SECRET, maker_of(ctx.principal)
-    secret = await issue_client_credential(ctx.unit, kind, id, maker_id)
-    (client,) = await _assemble(ctx.unit, [row])
+    secret = await issue_client_credential(ctx.connection, kind, id, maker_id)
+    (client,) = await _assemble(ctx.connection, [row])
     return OAuthClientCreated(client_secret=secret.text, oauth_client=client)
 
 
@@ -135,19 +137,19 @@ async def make_client(
     if data.is_public:
         return None, row
     kind = CredentialKind.CLIENT_SECRET
-    secret = await issue_client_credential(connection, kind, row["id"], maker_user_id)
+    secret = await issue_client_credential(connection, kind, row.id, maker_user_id)
     return secret.text, row
 
 
 async def remove_client(connection: AsyncConnection, row: Row) -> None:
     """Delete the client and end what it was given."""
     await update_row(connection, OAuthClientRow, row, deleted_at=now())
-    await end_client(connection, row["id"])
+    await end_client(connection, row.id)
 
 
 async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[OAuthClient]:
     return [
-        OAuthClient.model_validate({**row, "is_public": row["token_endpoint_auth_method"] == PUBLIC})
+        OAuthClient.model_validate({**row, "is_public": row.token_endpoint_auth_method == PUBLIC})
         for row in await with_makers(connection, rows)
     ]
 

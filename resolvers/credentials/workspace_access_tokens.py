@@ -64,7 +64,7 @@ async def create_workspace_access_token(
     text, row = await make_token(
         ctx, _KIND, data.comment, data.scopes, data.expires_in, workspace_id=workspace_id
     )
-    (token,) = await _assemble(ctx.unit, [row])
+    (token,) = await _assemble(ctx.connection, [row])
     await mail_token(ctx, token)
     return WorkspaceAccessTokenCreated(token=text, workspace_access_token=token)
 
@@ -77,7 +77,7 @@ async def update_workspace_access_token(
 ) -> WorkspaceAccessToken:
     """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
     row, is_wider = await change_token(ctx, _KIND, id, data.changes())
-    (token,) = await _assemble(ctx.unit, [row])
+    (token,) = await _assemble(ctx.connection, [row])
     if is_wider:
         await mail_token(ctx, token, is_new=False)
     return token

@@ -23,7 +23,7 @@ _WRITTEN = {"customer_email": EMAIL, "customer_name": TEXT}
 
 async def anonymize_customer(connection: AsyncConnection, customer: Row) -> None:
     """Overwrite the customer, its members and its events' metadata; `customer` is the row as it was."""
-    key = (customer["workspace_id"], customer["id"])
+    key = (customer.workspace_id, customer.id)
     theirs = of_customers([key])
     members = (await connection.execute(select(_members).where(theirs))).mappings().all()
     known = _known_texts([customer, *map(dict, members)])
@@ -42,18 +42,18 @@ async def anonymize_customer(connection: AsyncConnection, customer: Row) -> None
 
 
 async def _anonymize_events(connection: AsyncConnection, customer: Row, known: set[str]) -> None:
-    of_customer = _events.c.customer_id == customer["id"]
-    if customer["external_id"] is not None:
-        of_customer = or_(of_customer, _events.c.external_customer_id == customer["external_id"])
+    of_customer = _events.c.customer_id == customer.id
+    if customer.external_id is not None:
+        of_customer = or_(of_customer, _events.c.external_customer_id == customer.external_id)
     wanted = (
         select(_events.c.id, _events.c.metadata)
-        .where(_events.c.workspace_id == customer["workspace_id"], of_customer, _events.c.metadata != {})
+        .where(_events.c.workspace_id == customer.workspace_id, of_customer, _events.c.metadata != {})
         .order_by(_events.c.id)
         .limit(ROWS_AT_A_TIME)
     )
     change = (
         update(_events)
-        .where(_events.c.workspace_id == customer["workspace_id"], _events.c.id == bindparam("event_id"))
+        .where(_events.c.workspace_id == customer.workspace_id, _events.c.id == bindparam("event_id"))
         .values(metadata=bindparam("anonymized"))
     )
     known |= await _earlier_texts(connection, customer)
@@ -76,8 +76,8 @@ async def _anonymize_events(connection: AsyncConnection, customer: Row, known: s
 async def _earlier_texts(connection: AsyncConnection, customer: Row) -> set[str]:
     """What the customer was called when it was made."""
     created = and_(
-        _events.c.workspace_id == customer["workspace_id"],
-        _events.c.customer_id == customer["id"],
+        _events.c.workspace_id == customer.workspace_id,
+        _events.c.customer_id == customer.id,
         _events.c.name == "customer.created",
     )
     found = (await connection.execute(select(_events.c.metadata).where(created))).scalars()
@@ -91,7 +91,7 @@ def _known_texts(people: list[Any]) -> set[str]:
     texts = []
     for person in people:
         address = person.get("billing_address") or {}
-        texts += [person["email"], person["name"], address.get("line1"), address.get("line2")]
+        texts += [person.email, person.name, address.get("line1"), address.get("line2")]
     return {folded for text in texts if text and (folded := text.strip().casefold())}
 
 

@@ -26,7 +26,7 @@ def customer_of(row: Row, members: Sequence[Member] | None = None) -> Customer:
 
 def profile_of(row: Row) -> dict[str, Any]:
     """The row with what follows from it."""
-    address = sha256(row["email"].strip().lower().encode()).hexdigest()
+    address = sha256(row.email.strip().lower().encode()).hexdigest()
     return {**row, "avatar_url": f"https://www.gravatar.com/avatar/{address}"}
 
 

@@ -84,18 +84,18 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
     values = data.model_dump(exclude={"owner", "workspace_id"})
     values["type"] = values["type"] or CustomerType.INDIVIDUAL
     values["billing_address"] = whole_address(values["billing_address"])
-    row = await insert_row(ctx.unit, CustomerRow, workspace_id=workspace_id, **values)
-    if row["external_id"] is not None:
-        await claim_external_id(ctx.unit, ctx.services.database, row)
-    owner = await insert_row(ctx.unit, MemberRow, **_owner_of(row, data.owner or OwnerInput()))
+    row = await insert_row(ctx.connection, CustomerRow, workspace_id=workspace_id, **values)
+    if row.external_id is not None:
+        await claim_external_id(ctx.connection, ctx.services.database, row)
+    owner = await insert_row(ctx.connection, MemberRow, **_owner_of(row, data.owner or OwnerInput()))
     await _record_event(
-        ctx.unit,
+        ctx.connection,
         row,
         "customer.created",
-        customer_id=str(row["id"]),
-        customer_email=row["email"],
-        customer_name=row["name"],
-        customer_external_id=row["external_id"],
+        customer_id=str(row.id),
+        customer_email=row.email,
+        customer_name=row.name,
+        customer_external_id=row.external_id,
     )
     return customer_of(row, [Member.model_validate(owner)])
 
@@ -116,12 +116,12 @@ async def update_customer(
     if "billing_address" in changes:
         changes["billing_address"] = whole_address(changes["billing_address"])
     # Another spelling of the same address is the same mailbox, as it is to the unique rule.
-    if "email" in changes and fold_email(changes["email"]) != row["email_folded"]:
+    if "email" in changes and fold_email(changes["email"]) != row.email_folded:
         changes["email_verified"] = False
-    changed = await update_row(ctx.unit, CustomerRow, row, **changes)
+    changed = await update_row(ctx.connection, CustomerRow, row, **changes)
     await follow_address(ctx, row, changed)
-    if changed["external_id"] != row["external_id"]:
-        await claim_external_id(ctx.unit, ctx.services.database, changed)
+    if changed["external_id"] != row.external_id:
+        await claim_external_id(ctx.connection, ctx.services.database, changed)
     return await _with_members(ctx, changed)
 
 
@@ -135,27 +135,27 @@ async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UU
     """
     row = await get_for_update(ctx, CustomerRow, id=id)
     deleted_at = now()
-    await update_row(ctx.unit, CustomerRow, row, deleted_at=deleted_at)
-    await release_external_id(ctx.unit, row)
-    current = of_customers([(row["workspace_id"], id)]) & table_of(MemberRow).c.deleted_at.is_(None)
-    await update_rows(ctx.unit, MemberRow, current, deleted_at=deleted_at)
-    await end_sessions(ctx.unit, row)
+    await update_row(ctx.connection, CustomerRow, row, deleted_at=deleted_at)
+    await release_external_id(ctx.connection, row)
+    current = of_customers([(row.workspace_id, id)]) & table_of(MemberRow).c.deleted_at.is_(None)
+    await update_rows(ctx.connection, MemberRow, current, deleted_at=deleted_at)
+    await end_sessions(ctx.connection, row)
     if anonymize:
-        await anonymize_customer(ctx.unit, row)
+        await anonymize_customer(ctx.connection, row)
     return id
 
 
 async def _with_members(ctx: Context, row: Row) -> Customer:
-    (members,) = await load_members(ctx, [(row["workspace_id"], row["id"])])
+    (members,) = await load_members(ctx, [(row.workspace_id, row.id)])
     return customer_of(row, members)
 
 
 def _owner_of(customer: Row, owner: OwnerInput) -> Values:
     return {
-        "workspace_id": customer["workspace_id"],
-        "customer_id": customer["id"],
-        "email": customer["email"] if owner.email is None else owner.email,
-        "name": customer["name"] if owner.name is None else owner.name,
+        "workspace_id": customer.workspace_id,
+        "customer_id": customer.id,
+        "email": customer.email if owner.email is None else owner.email,
+        "name": customer.name if owner.name is None else owner.name,
         "external_id": owner.external_id,
         "role": MemberRole.OWNER,
     }
@@ -164,10 +164,10 @@ def _owner_of(customer: Row, owner: OwnerInput) -> Values:
 def _check_changes(row: Row, changes: dict[str, Any]) -> None:
     problems = []
     external_id = changes.get("external_id")
-    if "external_id" in changes and row["external_id"] not in (None, external_id):
+    if "external_id" in changes and row.external_id not in (None, external_id):
         message = "The external id is set and cannot change"
         problems.append(problem(("data", "external_id"), message, "fixed", input=external_id))
-    if changes.get("type") == CustomerType.INDIVIDUAL and row["type"] == CustomerType.TEAM:
+    if changes.get("type") == CustomerType.INDIVIDUAL and row.type == CustomerType.TEAM:
         message = "A team cannot become an individual"
         problems.append(problem(("data", "type"), message, "downgrade", input=str(changes["type"])))
     if problems:
@@ -181,10 +181,10 @@ async def _record_event(
     await insert_row(
         connection,
         EventRow,
-        workspace_id=customer["workspace_id"],
+        workspace_id=customer.workspace_id,
         source=EventSource.SYSTEM,
         name=name,
-        customer_id=customer["id"],
-        external_customer_id=customer["external_id"],
+        customer_id=customer.id,
+        external_customer_id=customer.external_id,
         metadata=metadata,
     )

@@ -32,7 +32,7 @@ async def load_members(ctx: Context, keys: Sequence[CustomerKey]) -> list[list[M
     found: dict[CustomerKey, list[Member]] = defaultdict(list)
     async with ctx.read() as connection:
         for row in (await connection.execute(wanted)).mappings():
-            found[row["workspace_id"], row["customer_id"]].append(Member.model_validate(dict(row)))
+            found[row.workspace_id, row.customer_id].append(Member.model_validate(dict(row)))
     return [found[key] for key in keys]
 
 
@@ -47,14 +47,14 @@ def of_customers(keys: Sequence[CustomerKey]) -> ColumnElement[bool]:
 async def end_sessions(connection: AsyncConnection, customer: Row, member_id: UUID | None = None) -> None:
     """Revoke the tokens of a customer's sessions and its mailed codes, or of one member's only."""
     theirs = and_(
-        _credentials.c.workspace_id == customer["workspace_id"],
-        _credentials.c.customer_id == customer["id"],
+        _credentials.c.workspace_id == customer.workspace_id,
+        _credentials.c.customer_id == customer.id,
         _credentials.c.revoked_at.is_(None),
     )
     if member_id is not None:
         theirs = and_(theirs, _credentials.c.member_id == member_id)
     await update_rows(connection, CredentialRow, theirs, revoked_at=now())
-    codes = and_(_codes.c.workspace_id == customer["workspace_id"], _codes.c.customer_id == customer["id"])
+    codes = and_(_codes.c.workspace_id == customer.workspace_id, _codes.c.customer_id == customer.id)
     if member_id is not None:
         codes = and_(codes, _codes.c.member_id == member_id)
     await connection.execute(delete(_codes).where(codes))

@@ -49,14 +49,14 @@ async def find_entrants(connection: AsyncConnection, workspace: Row, email: str)
 
     A member's own address counts only where the workspace has `member_model_enabled`.
     """
-    present = and_(_customers.c.workspace_id == workspace["id"], _customers.c.deleted_at.is_(None))
+    present = and_(_customers.c.workspace_id == workspace.id, _customers.c.deleted_at.is_(None))
     own = select(_customers).where(present, _customers.c.email_folded == fold_email(email))
     entrants = []
     for row in (await connection.execute(own)).mappings():
         customer = dict(row)
         member_id = await default_member(connection, customer)
-        entrants.append(Entrant(customer, member_id, row["email"], is_customers_own=True))
-    if not workspace["feature_settings"].get("member_model_enabled", False):
+        entrants.append(Entrant(customer, member_id, row.email, is_customers_own=True))
+    if not workspace.feature_settings.get("member_model_enabled", False):
         return entrants
     same = and_(
         _customers.c.workspace_id == _members.c.workspace_id, _customers.c.id == _members.c.customer_id
@@ -69,23 +69,23 @@ async def find_entrants(connection: AsyncConnection, workspace: Row, email: str)
             _members.c.email_unconfirmed,
         )
         .join_from(_members, _customers, same)
-        .where(present, _members.c.workspace_id == workspace["id"], _members.c.deleted_at.is_(None))
+        .where(present, _members.c.workspace_id == workspace.id, _members.c.deleted_at.is_(None))
         .where(_members.c.email_folded == fold_email(email))
         .order_by(_members.c.created_at, _members.c.id)
     )
-    known = {entrant.customer["id"] for entrant in entrants}
+    known = {entrant.customer.id for entrant in entrants}
     for row in (await connection.execute(of_members)).mappings():
-        if row["id"] not in known:
-            address, unconfirmed = row["member_email"], row["email_unconfirmed"]
-            entrants.append(Entrant(dict(row), row["member"], address, False, unconfirmed))
+        if row.id not in known:
+            address, unconfirmed = row.member_email, row.email_unconfirmed
+            entrants.append(Entrant(dict(row), row.member, address, False, unconfirmed))
     return entrants
 
 
 async def lock_customers(connection: AsyncConnection, workspace: Row, entrants: Sequence[Entrant]) -> None:
     """Let what changes or deletes these customers, and so ends their codes, come before or after."""
     # An address that opens nothing takes the same steps.
-    ids = [entrant.customer["id"] for entrant in entrants] or [workspace["id"]]
-    theirs = and_(_customers.c.workspace_id == workspace["id"], _customers.c.id.in_(ids))
+    ids = [entrant.customer.id for entrant in entrants] or [workspace.id]
+    theirs = and_(_customers.c.workspace_id == workspace.id, _customers.c.id.in_(ids))
     await connection.execute(
         select(_customers.c.id).where(theirs).order_by(_customers.c.id).with_for_update()
     )
@@ -94,38 +94,38 @@ async def lock_customers(connection: AsyncConnection, workspace: Row, entrants: 
 async def note_entry(connection: AsyncConnection, entrant: Entrant) -> None:
     """Who has come in by an address has shown that it is theirs."""
     customer = entrant.customer
-    if entrant.is_customers_own and not customer["email_verified"]:
+    if entrant.is_customers_own and not customer.email_verified:
         await update_row(connection, CustomerRow, customer, email_verified=True)
     if entrant.is_unconfirmed:
-        its = and_(_members.c.workspace_id == customer["workspace_id"], _members.c.id == entrant.member_id)
+        its = and_(_members.c.workspace_id == customer.workspace_id, _members.c.id == entrant.member_id)
         await update_rows(connection, MemberRow, its, email_unconfirmed=False)
 
 
-async def follow_address(unit: Context, before: Row, after: Row) -> None:
+async def follow_address(change: Context, before: Row, after: Row) -> None:
     """What a customer's new address brings along: its owner's, while the two were the same.
 
     What came by the old address ends. Raises `Duplicate` where another of its members has the new one. The
     customer is locked.
     """
-    if before["email"] == after["email"]:
+    if before.email == after.email:
         return
-    own = of_customers([(before["workspace_id"], before["id"])]) & _members.c.deleted_at.is_(None)
-    own &= (_members.c.role == MemberRole.OWNER) & (_members.c.email_folded == before["email_folded"])
-    for row in (await unit.unit.execute(select(_members).where(own))).mappings().all():
-        await update_row(unit.unit, MemberRow, dict(row), email=after["email"], email_unconfirmed=False)
-    if before["email_folded"] != after["email_folded"]:
-        await end_entries(unit, before["workspace_id"], before["email"], customer_id=before["id"])
+    own = of_customers([(before.workspace_id, before.id)]) & _members.c.deleted_at.is_(None)
+    own &= (_members.c.role == MemberRole.OWNER) & (_members.c.email_folded == before.email_folded)
+    for row in (await change.connection.execute(select(_members).where(own))).mappings().all():
+        await update_row(change.connection, MemberRow, dict(row), email=after.email, email_unconfirmed=False)
+    if before.email_folded != after.email_folded:
+        await end_entries(change, before.workspace_id, before.email, customer_id=before.id)
 
 
-async def end_entries(unit: Context, workspace_id: UUID, email: str, **whose: Any) -> None:
+async def end_entries(change: Context, workspace_id: UUID, email: str, **whose: Any) -> None:
     """End the codes that were mailed to the address, and the sessions of `whose` columns that came by it."""
-    recipient = recipient_of(unit, workspace_id, email)
+    recipient = recipient_of(change, workspace_id, email)
     mailed = and_(_codes.c.workspace_id == workspace_id, _codes.c.recipient == recipient)
-    await unit.unit.execute(delete(_codes).where(mailed))
+    await change.connection.execute(delete(_codes).where(mailed))
     came = [_sessions.c.workspace_id == workspace_id, _sessions.c.recipient == recipient]
     came += [_sessions.c[name] == value for name, value in whose.items()]
     theirs = _credentials.c.id.in_(select(_sessions.c.id).where(*came)) & _credentials.c.revoked_at.is_(None)
-    await update_rows(unit.unit, CredentialRow, theirs, revoked_at=now())
+    await update_rows(change.connection, CredentialRow, theirs, revoked_at=now())
 
 
 def recipient_of(ctx: Context, workspace_id: UUID, email: str) -> str:

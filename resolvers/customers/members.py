@@ -57,13 +57,13 @@ async def add_member(ctx: Context, data: MemberCreate, *, email_unconfirmed: boo
     except NotFound:
         message = "There is no such customer"
         raise _refusal("customer_id", message, "not_found", str(data.customer_id)) from None
-    if customer["type"] != CustomerType.TEAM:
+    if customer.type != CustomerType.TEAM:
         message = "Only a team customer has more than one member"
         raise _refusal("customer_id", message, "individual", str(data.customer_id))
     if data.role == MemberRole.OWNER:
         await _demote_owner(ctx, customer)
     values = data.model_dump() | {"email_unconfirmed": email_unconfirmed}
-    row = await insert_row(ctx.unit, MemberRow, workspace_id=customer["workspace_id"], **values)
+    row = await insert_row(ctx.connection, MemberRow, workspace_id=customer.workspace_id, **values)
     return Member.model_validate(row)
 
 
@@ -80,17 +80,17 @@ async def update_member(ctx: Context, id: UUID, data: MemberUpdate) -> Member:
 async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Member:
     customer = await _lock_customer(ctx, id)
     row = await get_for_update(ctx, MemberRow, id=id)
-    role = changes.get("role", row["role"])
-    if row["role"] == MemberRole.OWNER and role != MemberRole.OWNER:
+    role = changes.get("role", row.role)
+    if row.role == MemberRole.OWNER and role != MemberRole.OWNER:
         message = "A customer has an owner: make another member the owner instead"
         raise _refusal("role", message, "owner", str(role))
-    if role == MemberRole.OWNER and row["role"] != MemberRole.OWNER:
+    if role == MemberRole.OWNER and row.role != MemberRole.OWNER:
         await _demote_owner(ctx, customer)
-    is_other = "email" in changes and fold_email(changes["email"]) != row["email_folded"]
+    is_other = "email" in changes and fold_email(changes["email"]) != row.email_folded
     if is_other:
         changes = changes | {"email_unconfirmed": True}
-        await end_entries(ctx, row["workspace_id"], row["email"], member_id=id)
-    return Member.model_validate(await update_row(ctx.unit, MemberRow, row, **changes))
+        await end_entries(ctx, row.workspace_id, row.email, member_id=id)
+    return Member.model_validate(await update_row(ctx.connection, MemberRow, row, **changes))
 
 
 @requires(Scope.MEMBERS_WRITE)
@@ -98,11 +98,11 @@ async def delete_member(ctx: Context, id: UUID) -> UUID:
     """Take a member off its customer and end its sessions; the owner has to hand over first."""
     customer = await _lock_customer(ctx, id)
     row = await get_for_update(ctx, MemberRow, id=id)
-    if row["role"] == MemberRole.OWNER:
+    if row.role == MemberRole.OWNER:
         message = "A customer has an owner: make another member the owner first"
         raise Invalid([problem(("id",), message, "owner", input=str(id))])
-    await update_row(ctx.unit, MemberRow, row, deleted_at=now())
-    await end_sessions(ctx.unit, customer, id)
+    await update_row(ctx.connection, MemberRow, row, deleted_at=now())
+    await end_sessions(ctx.connection, customer, id)
     return id
 
 
@@ -112,15 +112,15 @@ async def _lock_customer(ctx: Context, member_id: UUID) -> Row:
     # `If-Match` speaks of the member, not of its customer.
     unconditional = replace(ctx, precondition=None)
     try:
-        return await get_for_update(unconditional, CustomerRow, id=member["customer_id"])
+        return await get_for_update(unconditional, CustomerRow, id=member.customer_id)
     except NotFound:
         raise NotFound("There is no such member.") from None
 
 
 async def _demote_owner(ctx: Context, customer: Row) -> None:
-    owner: Any = of_customers([(customer["workspace_id"], customer["id"])])
+    owner: Any = of_customers([(customer.workspace_id, customer.id)])
     owner &= _table.c.deleted_at.is_(None) & (_table.c.role == MemberRole.OWNER)
-    await update_rows(ctx.unit, MemberRow, owner, role=MemberRole.BILLING_MANAGER)
+    await update_rows(ctx.connection, MemberRow, owner, role=MemberRole.BILLING_MANAGER)
 
 
 def _refusal(field: str, message: str, type: str, input: str) -> Invalid:

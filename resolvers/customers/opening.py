@@ -36,8 +36,8 @@ async def open_session(
     """
     credential = mint(CredentialKind.CUSTOMER_SESSION)
     whose = {
-        "workspace_id": customer["workspace_id"],
-        "customer_id": customer["id"],
+        "workspace_id": customer.workspace_id,
+        "customer_id": customer.id,
         "member_id": member_id,
         "expires_at": expires_at,
     }
@@ -49,7 +49,7 @@ async def open_session(
         CredentialRow,
         **whose,
         hash=credential.hash,
-        id=session["id"],
+        id=session.id,
         kind=CredentialKind.CUSTOMER_SESSION,
         scopes=sorted(scope.value for scope in CUSTOMER_SCOPES),
     )
@@ -58,9 +58,9 @@ async def open_session(
 
 async def default_member(connection: AsyncConnection, customer: Mapping[str, Any]) -> UUID | None:
     """Whose session it is where no member is named: a team's owner; None for an individual."""
-    if customer["type"] != CustomerType.TEAM:
+    if customer.type != CustomerType.TEAM:
         return None
-    own = of_customers([(customer["workspace_id"], customer["id"])])
+    own = of_customers([(customer.workspace_id, customer.id)])
     owner = own & _members.c.deleted_at.is_(None) & (_members.c.role == MemberRole.OWNER)
     found: UUID = (await connection.execute(select(_members.c.id).where(owner))).scalar_one()
     return found

@@ -31,10 +31,10 @@ async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> 
     The token is shown only here.
     """
     customer = await _find_customer(ctx, data)
-    workspace = await get_visible(ctx, WorkspaceRow, id=customer["workspace_id"])
+    workspace = await get_visible(ctx, WorkspaceRow, id=customer.workspace_id)
     member_id = await _find_member(ctx, data, customer, workspace)
     session, credential = await open_session(
-        ctx.unit, customer, member_id, _end(ctx), return_url=data.return_url
+        ctx.connection, customer, member_id, _end(ctx), return_url=data.return_url
     )
     query = urlencode({"customer_session_token": credential.text})
     return CustomerSession.model_validate(
@@ -68,17 +68,19 @@ async def _find_member(
 ) -> UUID | None:
     """Whose session it is; None for an individual without a member named."""
     named = [field for field in _MEMBER_FIELDS if getattr(data, field) is not None]
-    if named and not workspace["feature_settings"].get("member_model_enabled", False):
+    if named and not workspace.feature_settings.get("member_model_enabled", False):
         message = "The workspace has no `member_model_enabled`: leave the member out"
         raise Invalid([problem(("data", field), message, "member_model_disabled") for field in named])
     if not named:
-        return await default_member(ctx.unit, customer)
+        return await default_member(ctx.connection, customer)
     (field,) = named
     members = table_of(MemberRow)
-    own = of_customers([(customer["workspace_id"], customer["id"])])
+    own = of_customers([(customer.workspace_id, customer.id)])
     column = members.c.id if field == "member_id" else members.c.external_id
     current = select(members.c.id).where(own, members.c.deleted_at.is_(None))
-    found: UUID | None = (await ctx.unit.execute(current.where(column == getattr(data, field)))).scalar()
+    found: UUID | None = (
+        await ctx.connection.execute(current.where(column == getattr(data, field)))
+    ).scalar()
     if found is None:
         raise _unknown(data, field, "The customer has no such member")
     return found

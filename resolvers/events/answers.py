@@ -33,10 +33,8 @@ _CHILDREN: LinkedList[Event] = LinkedList(
 
 async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> list[Event]:
     """The events of these rows with their customers and counts: two statements, however many rows."""
-    workspaces = {row["workspace_id"] for row in rows}
-    of_rows = and_(
-        _events.c.workspace_id.in_(workspaces), _events.c.parent_id.in_([row["id"] for row in rows])
-    )
+    workspaces = {row.workspace_id for row in rows}
+    of_rows = and_(_events.c.workspace_id.in_(workspaces), _events.c.parent_id.in_([row.id for row in rows]))
     counted = (
         select(_events.c.parent_id, func.count().label("children"))
         .where(of_rows)
@@ -46,12 +44,12 @@ async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> l
     customers: dict[UUID, Row] = {}
     if rows:
         children = {row.parent_id: row.children for row in await connection.execute(counted)}
-    if ids := {row["customer_id"] for row in rows} - {None}:
+    if ids := {row.customer_id for row in rows} - {None}:
         # Deleted ones too: an event goes on showing whose it was.
         theirs = and_(_customers.c.workspace_id.in_(workspaces), _customers.c.id.in_(ids))
         found = (await connection.execute(select(_customers).where(theirs))).mappings()
-        customers = {row["id"]: dict(row) for row in found}
-    return [_event_of(row, customers.get(row["customer_id"]), children.get(row["id"], 0)) for row in rows]
+        customers = {row.id: dict(row) for row in found}
+    return [_event_of(row, customers.get(row.customer_id), children.get(row.id, 0)) for row in rows]
 
 
 async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
@@ -78,7 +76,7 @@ def _event_of(row: Row, customer: Row | None, child_count: int) -> Event:
         {
             **row,
             "customer": customer and customer_of(customer),
-            "label": LABELS.get(row["name"], row["name"]),
+            "label": LABELS.get(row.name, row.name),
             "child_count": child_count,
         }
     )

@@ -36,9 +36,9 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
     events, ids = _new_events(data.events, known)
     rows = await _rows(ctx, workspace_id, events, known | ids)
     # In the order of the external ids: batches with the same ones wait for each other, never in a circle.
-    rows.sort(key=lambda row: row["external_id"] or "")
-    inserted = await insert_new_rows(ctx.unit, EventRow, rows)
-    await record_facts(ctx.unit, [fact for row in inserted for fact in _facts(row)])
+    rows.sort(key=lambda row: row.external_id or "")
+    inserted = await insert_new_rows(ctx.connection, EventRow, rows)
+    await record_facts(ctx.connection, [fact for row in inserted for fact in _facts(row)])
     return EventIngestResult(inserted=len(inserted), duplicates=len(data.events) - len(inserted))
 
 
@@ -50,7 +50,7 @@ async def _known_ids(ctx: Context, workspace_id: UUID, events: Sequence[EventCre
     wanted = select(_table.c.external_id, _table.c.id).where(
         _table.c.workspace_id == workspace_id, _table.c.external_id.in_(external_ids)
     )
-    return {row.external_id: row.id for row in await ctx.unit.execute(wanted)}
+    return {row.external_id: row.id for row in await ctx.connection.execute(wanted)}
 
 
 def _new_events(
@@ -127,17 +127,17 @@ def _cost_of(cost: EventCost | None) -> dict[str, Any]:
 
 def _facts(event: Row) -> list[Fact]:
     about: dict[str, Any] = {
-        "workspace_id": event["workspace_id"],
-        "moment": event["timestamp"],
-        "share_id": event["share_id"],
-        "person": event["person"],
+        "workspace_id": event.workspace_id,
+        "moment": event.timestamp,
+        "share_id": event.share_id,
+        "person": event.person,
     }
     facts = [Fact(kind=FactKind.EVENT, **about)]
-    if event["cost_currency"] is not None:
+    if event.cost_currency is not None:
         money = {
-            "currency": event["cost_currency"],
-            "amount": event["cost_amount"],
-            "parts": event["cost_parts"],
+            "currency": event.cost_currency,
+            "amount": event.cost_amount,
+            "parts": event.cost_parts,
         }
         facts.append(Fact(kind=FactKind.COST, **about, **money))
     return facts

@@ -30,7 +30,7 @@ _events, _members, _shares = table_of(EventRow), table_of(MemberRow), table_of(S
 async def find_persons(ctx: Context, workspace_id: UUID, events: Events) -> tuple[Persons, list[Problem]]:
     """Whose the events are."""
     references = [PersonReference(event.customer_id, event.external_customer_id) for event in events.values()]
-    resolved = await persons_of(ctx.unit, ctx.services.database, workspace_id, references)
+    resolved = await persons_of(ctx.connection, ctx.services.database, workspace_id, references)
     persons = dict(zip(events, resolved, strict=True))
     problems = []
     for place, person in persons.items():
@@ -92,7 +92,7 @@ async def _known_members(
         or_(_members.c.id.in_(ids), _members.c.external_id.in_(external_ids)),
     )
     known: dict[tuple[UUID | None, UUID | str], MemberIds] = {}
-    for customer_id, id, external_id in await ctx.unit.execute(wanted):
+    for customer_id, id, external_id in await ctx.connection.execute(wanted):
         known[customer_id, id] = (id, external_id)
         if external_id is not None:
             known[customer_id, external_id] = (id, external_id)
@@ -155,7 +155,7 @@ def _in_circles(events: Events) -> Iterable[int]:
 
 
 async def _ids(ctx: Context, condition: ColumnElement[bool], column: ColumnElement[UUID]) -> set[UUID]:
-    return set((await ctx.unit.execute(select(column).where(condition))).scalars())
+    return set((await ctx.connection.execute(select(column).where(condition))).scalars())
 
 
 def _as_id(text: str) -> UUID | None:

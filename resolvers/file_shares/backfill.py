@@ -39,12 +39,12 @@ async def ingest_file_share_sessions(
         problems += history.problems
     if problems:
         raise _refusal([*problems, *await _check_external_ids(ctx, workspace_id, histories)])
-    taken = await insert_sessions(ctx.unit, histories)
+    taken = await insert_sessions(ctx.connection, histories)
     # Only now: what another copy of this batch has written is none of its problems.
     problems = await _check_external_ids(ctx, workspace_id, taken)
     if problems:
         raise _refusal(problems)
-    await insert_steps(ctx.unit, taken)
+    await insert_steps(ctx.connection, taken)
     return FileShareSessionIngestResult(inserted=len(taken), duplicates=len(data.sessions) - len(taken))
 
 

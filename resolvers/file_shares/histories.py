@@ -115,8 +115,8 @@ async def insert_sessions(connection: AsyncConnection, histories: Sequence[Histo
     # In one order everywhere, so that two batches never wait for each other in a circle.
     ordered = sorted(histories, key=lambda history: _external_id(history.session))
     rows = [dict(history.session) for history in ordered]
-    new = {row["id"] for row in await insert_new_rows(connection, FileShareSessionRow, rows)}
-    return [history for history in ordered if history.session["id"] in new]
+    new = {row.id for row in await insert_new_rows(connection, FileShareSessionRow, rows)}
+    return [history for history in ordered if history.session.id in new]
 
 
 async def insert_steps(connection: AsyncConnection, histories: Sequence[History]) -> None:
@@ -133,8 +133,8 @@ async def insert_steps(connection: AsyncConnection, histories: Sequence[History]
 
 
 def _child_of(noun: str, parent: Row) -> Values:
-    return {"workspace_id": parent["workspace_id"], "id": uuid4(), f"{noun}_id": parent["id"]}
+    return {"workspace_id": parent.workspace_id, "id": uuid4(), f"{noun}_id": parent.id}
 
 
 def _external_id(row: Row) -> str:
-    return row["external_id"] or ""
+    return row.external_id or ""

@@ -40,7 +40,7 @@ async def load_customers(ctx: Context, keys: Sequence[RowKey]) -> list[Customer 
     wanted = select(_customers).where(visible(CustomerRow, ctx.principal), of_keys(_customers.c.id, keys))
     async with ctx.read() as connection:
         rows = (await connection.execute(wanted)).mappings()
-        found = {(row["workspace_id"], row["id"]): customer_of(dict(row)) for row in rows}
+        found = {(row.workspace_id, row.id): customer_of(dict(row)) for row in rows}
     return [found.get(key) for key in keys]
 
 

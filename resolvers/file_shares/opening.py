@@ -52,14 +52,14 @@ async def open_sessions(
     references = [
         PersonReference(opening.data.customer_id, opening.data.external_customer_id) for opening in openings
     ]
-    persons = await persons_of(ctx.unit, ctx.services.database, workspace_id, references)
+    persons = await persons_of(ctx.connection, ctx.services.database, workspace_id, references)
     shares = await _shares(ctx, workspace_id, {opening.data.share_id for opening in openings})
     currency = await _currency_of(ctx, workspace_id)
     rows, problems = [], []
     for opening, person in zip(openings, persons, strict=True):
         row = _row_of(workspace_id, opening.data, person, currency, clock)
         rows.append(row)
-        problems += check_ahead(row["created_at"], clock, (*opening.loc, "created_at"))
+        problems += check_ahead(row.created_at, clock, (*opening.loc, "created_at"))
         problems += _check_person(opening, person)
         problems += _check_share(opening, row, shares)
     return rows, problems
@@ -74,8 +74,8 @@ async def reported(
     for start in range(0, len(ordered), _IDS_AT_A_TIME):
         named = table.c.external_id.in_(ordered[start : start + _IDS_AT_A_TIME])
         wanted = select(table).where(table.c.workspace_id == workspace_id, named)
-        rows = (await ctx.unit.execute(wanted)).mappings()
-        found |= {row["external_id"]: dict(row) for row in rows}
+        rows = (await ctx.connection.execute(wanted)).mappings()
+        found |= {row.external_id: dict(row) for row in rows}
     return found
 
 
@@ -99,7 +99,7 @@ def _row_of(
     clock: datetime,
 ) -> Row:
     row: dict[str, Any] = {name: getattr(data, name) for name in _FIELDS}
-    if is_priced(row) and row["price_currency"] is None:
+    if is_priced(row) and row.price_currency is None:
         row["price_currency"] = currency
     return {
         **row,
@@ -118,14 +118,14 @@ async def _shares(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> di
     if not named:
         return {}
     theirs = and_(table.c.workspace_id == workspace_id, table.c.id.in_(named))
-    found = await ctx.unit.execute(select(table.c.id, table.c.is_archived).where(theirs))
+    found = await ctx.connection.execute(select(table.c.id, table.c.is_archived).where(theirs))
     return {row.id: row.is_archived for row in found}
 
 
 async def _currency_of(ctx: Context, workspace_id: UUID) -> str:
     table = table_of(WorkspaceRow)
     wanted = select(table.c.default_presentment_currency).where(table.c.id == workspace_id)
-    currency: str = (await ctx.unit.execute(wanted)).scalar_one()
+    currency: str = (await ctx.connection.execute(wanted)).scalar_one()
     return currency
 
 

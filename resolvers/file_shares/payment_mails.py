@@ -28,27 +28,27 @@ _workspaces, _customers, _shares = table_of(WorkspaceRow), table_of(CustomerRow)
 
 async def mail_payment(ctx: Context, session: Row, payment: Row) -> None:
     """Mail a live payment, inside the change that records it."""
-    if now() - payment["at"] > LIVE_FOR:
+    if now() - payment.at > LIVE_FOR:
         return
     found = await _find(ctx, session)
     for mail in _to_customer(found, payment):
-        await mail_stranger_if_allowed(ctx, mail, session["workspace_id"])
-    if NotificationSettings.model_validate(found["notification_settings"]).new_payment:
-        addresses = await addresses_of_members(ctx.unit, session["workspace_id"])
-        payer = {"payer": found["customer_name"], "payer_address": found["customer_email"]}
+        await mail_stranger_if_allowed(ctx, mail, session.workspace_id)
+    if NotificationSettings.model_validate(found.notification_settings).new_payment:
+        addresses = await addresses_of_members(ctx.connection, session.workspace_id)
+        payer = {"payer": found.customer_name, "payer_address": found.customer_email}
         said = {**_said(found, payment), **payer, "home": f"{ctx.services.auth_url}/"}
         mails = [make_mail(address, "new_payment", **said) for address in addresses]
-        await send_mails(ctx, mails, session["workspace_id"])
+        await send_mails(ctx, mails, session.workspace_id)
 
 
 async def _find(ctx: Context, session: Row) -> Row:
     """What the mails say and depend on, in one row; the customer's columns are null where there is none."""
     customer = and_(
         _customers.c.workspace_id == _workspaces.c.id,
-        _customers.c.id == session["customer_id"],
+        _customers.c.id == session.customer_id,
         _customers.c.deleted_at.is_(None),
     )
-    share = and_(_shares.c.workspace_id == _workspaces.c.id, _shares.c.id == session["share_id"])
+    share = and_(_shares.c.workspace_id == _workspaces.c.id, _shares.c.id == session.share_id)
     wanted = (
         select(
             _workspaces.c.name,
@@ -61,22 +61,22 @@ async def _find(ctx: Context, session: Row) -> Row:
         )
         .join_from(_workspaces, _customers, customer, isouter=True)
         .join(_shares, share, isouter=True)
-        .where(_workspaces.c.id == session["workspace_id"])
+        .where(_workspaces.c.id == session.workspace_id)
     )
-    return dict((await ctx.unit.execute(wanted)).mappings().one())
+    return dict((await ctx.connection.execute(wanted)).mappings().one())
 
 
 def _to_customer(found: Row, payment: Row) -> Iterator[Mail]:
-    wanted = CustomerEmailSettings.model_validate(found["customer_email_settings"]).payment_confirmation
-    if wanted and found["customer_email"] is not None:
-        said = {**_said(found, payment), "customer": found["customer_name"], "contact": found["email"]}
-        yield make_mail(found["customer_email"], "payment_confirmation", **said)
+    wanted = CustomerEmailSettings.model_validate(found.customer_email_settings).payment_confirmation
+    if wanted and found.customer_email is not None:
+        said = {**_said(found, payment), "customer": found.customer_name, "contact": found.email}
+        yield make_mail(found.customer_email, "payment_confirmation", **said)
 
 
 def _said(found: Row, payment: Row) -> dict[str, Any]:
     return {
-        "amount": write_amount(payment["amount"], payment["currency"]),
-        "workspace": found["name"],
-        "share": found["share_name"],
-        "day": write_day(payment["at"]),
+        "amount": write_amount(payment.amount, payment.currency),
+        "workspace": found.name,
+        "share": found.share_name,
+        "day": write_day(payment.at),
     }

@@ -27,7 +27,7 @@ async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
     payment = await get_visible(ctx, FileSharePaymentRow, id=id)
     wanted = (
         select(_refunds)
-        .where(_refunds.c.workspace_id == payment["workspace_id"], _refunds.c.file_share_payment_id == id)
+        .where(_refunds.c.workspace_id == payment.workspace_id, _refunds.c.file_share_payment_id == id)
         .order_by(_refunds.c.at, _refunds.c.id)
     )
     async with ctx.read() as connection:
@@ -44,20 +44,20 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
     than an hour ago.
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
-    workspace_id = session["workspace_id"]
+    workspace_id = session.workspace_id
     known = await find_reported(ctx, FileSharePaymentRow, workspace_id, data.external_id)
     if known is not None:
-        return await get_file_share_payment(ctx, known["id"])
+        return await get_file_share_payment(ctx, known.id)
     clock = now()
-    at = data.at or max(clock, session["created_at"])
+    at = data.at or max(clock, session.created_at)
     problems = check_moment(session, at, clock, ("data", "at"))
     if problems:
         raise Invalid(problems)
     values = data.model_dump() | {"workspace_id": workspace_id, "file_share_session_id": id, "at": at}
-    payment = await insert_row(ctx.unit, FileSharePaymentRow, **values)
+    payment = await insert_row(ctx.connection, FileSharePaymentRow, **values)
     step = pay(session, payment)
-    await update_row(ctx.unit, FileShareSessionRow, session, **step.changes)
-    await record_facts(ctx.unit, step.facts)
+    await update_row(ctx.connection, FileShareSessionRow, session, **step.changes)
+    await record_facts(ctx.connection, step.facts)
     await mail_payment(ctx, session, payment)
     return FileSharePayment.model_validate({**payment, "refunds": []})
 
@@ -69,29 +69,29 @@ async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) ->
     With an external id that is known nothing changes, and the payment of that refund is given.
     """
     paid = await get_visible(ctx, FileSharePaymentRow, id=id)
-    session = await get_for_update(ctx, FileShareSessionRow, id=paid["file_share_session_id"])
+    session = await get_for_update(ctx, FileShareSessionRow, id=paid.file_share_session_id)
     # Under the session's lock nobody else refunds it.
     payment = await get_visible(ctx, FileSharePaymentRow, id=id)
-    known = await find_reported(ctx, FileShareRefundRow, payment["workspace_id"], data.external_id)
+    known = await find_reported(ctx, FileShareRefundRow, payment.workspace_id, data.external_id)
     if known is not None:
-        return await get_file_share_payment(ctx, known["file_share_payment_id"])
+        return await get_file_share_payment(ctx, known.file_share_payment_id)
     given_back = _checked(session, payment, data)
-    await insert_row(ctx.unit, FileShareRefundRow, **given_back)
-    await update_row(ctx.unit, FileSharePaymentRow, payment, **refunded(payment, given_back))
-    await record_facts(ctx.unit, refund(session, payment, given_back).facts)
+    await insert_row(ctx.connection, FileShareRefundRow, **given_back)
+    await update_row(ctx.connection, FileSharePaymentRow, payment, **refunded(payment, given_back))
+    await record_facts(ctx.connection, refund(session, payment, given_back).facts)
     return await get_file_share_payment(ctx, id)
 
 
 def _checked(session: Row, payment: Row, data: FileShareRefundCreate) -> Values:
     """The refund's row. Raises `Invalid`."""
-    clock, left = now(), payment["amount"] - payment["refunded_amount"]
+    clock, left = now(), payment.amount - payment.refunded_amount
     given_back = data.model_dump() | {
-        "workspace_id": payment["workspace_id"],
-        "file_share_payment_id": payment["id"],
+        "workspace_id": payment.workspace_id,
+        "file_share_payment_id": payment.id,
         "amount": left if data.amount is None else data.amount,
-        "at": data.at or max(clock, session["created_at"]),
+        "at": data.at or max(clock, session.created_at),
     }
-    problems = check_moment(session, given_back["at"], clock, ("data", "at"))
+    problems = check_moment(session, given_back.at, clock, ("data", "at"))
     problems += check_refund(payment, given_back, ("data",))
     if data.amount is None and not left:
         problems.append(problem(("data", "amount"), "Nothing is left of the payment", "exceeded"))

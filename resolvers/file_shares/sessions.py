@@ -70,8 +70,8 @@ async def create_file_share_session(ctx: Context, data: FileShareSessionCreate) 
     if problems:
         raise Invalid(problems)
     step = begin(row)
-    session = await insert_row(ctx.unit, FileShareSessionRow, **row, **step.changes)
-    await record_facts(ctx.unit, step.facts)
+    session = await insert_row(ctx.connection, FileShareSessionRow, **row, **step.changes)
+    await record_facts(ctx.connection, step.facts)
     return session_of(session)
 
 
@@ -82,17 +82,17 @@ async def record_download(ctx: Context, id: UUID, data: FileShareDownloadCreate)
     With an external id that is known nothing changes, and the session of that download is given (200).
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
-    workspace_id = session["workspace_id"]
+    workspace_id = session.workspace_id
     known = await find_reported(ctx, FileShareDownloadRow, workspace_id, data.external_id)
     if known is not None:
-        return await get_file_share_session(ctx, known["file_share_session_id"])
+        return await get_file_share_session(ctx, known.file_share_session_id)
     clock = now()
-    at = data.at or max(clock, session["created_at"])
+    at = data.at or max(clock, session.created_at)
     problems = check_download(session, at, clock, ("data", "at"))
     if problems:
         raise Invalid(problems)
     await insert_row(
-        ctx.unit,
+        ctx.connection,
         FileShareDownloadRow,
         workspace_id=workspace_id,
         file_share_session_id=id,
@@ -120,7 +120,7 @@ async def _end(
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     clock = now()
     # What was reported a little ahead of our clock still comes before an end without a moment.
-    at = data.at or max(clock, session["last_download_at"] or session["created_at"])
+    at = data.at or max(clock, session.last_download_at or session.created_at)
     problems = check_end(session, at, clock, ("data", "at"))
     if problems:
         raise Invalid(problems)
@@ -128,5 +128,5 @@ async def _end(
 
 
 async def _take(ctx: Context, session: Row, step: Step) -> FileShareSession:
-    await record_facts(ctx.unit, step.facts)
-    return session_of(await update_row(ctx.unit, FileShareSessionRow, session, **step.changes))
+    await record_facts(ctx.connection, step.facts)
+    return session_of(await update_row(ctx.connection, FileShareSessionRow, session, **step.changes))

@@ -40,33 +40,33 @@ class Step:
 
 def is_priced(session: Row) -> bool:
     """Whether it counts for conversion: no price, or 0, is free."""
-    return bool(session["price_amount"])
+    return bool(session.price_amount)
 
 
 def begin(session: Row) -> Step:
     """The session was made."""
-    size = session["file_size_bytes"]
+    size = session.file_size_bytes
     if not is_priced(session):
-        return Step(_UNTOUCHED, [_fact(session, FactKind.FREE_SESSION, session["created_at"], bytes=size)])
-    price = {"amount": session["price_amount"], "currency": session["price_currency"]}
-    fact = _fact(session, FactKind.PRICED_SESSION, session["created_at"], bytes=size, **price)
+        return Step(_UNTOUCHED, [_fact(session, FactKind.FREE_SESSION, session.created_at, bytes=size)])
+    price = {"amount": session.price_amount, "currency": session.price_currency}
+    fact = _fact(session, FactKind.PRICED_SESSION, session.created_at, bytes=size, **price)
     return Step(_UNTOUCHED, [fact])
 
 
 def download(session: Row, at: datetime) -> Step:
     """Something was downloaded; the earliest download is what made the session active."""
-    first, last = session["first_download_at"], session["last_download_at"]
+    first, last = session.first_download_at, session.last_download_at
     facts = [_fact(session, FactKind.DOWNLOAD, at)]
     if first is None or at < first:
         if first is not None:
             facts.append(_fact(session, FactKind.ACTIVATION, first, count=-1))
-        elif session["ended_at"] is not None:
-            facts.append(_fact(session, FactKind.DEACTIVATION, session["ended_at"]))
+        elif session.ended_at is not None:
+            facts.append(_fact(session, FactKind.DEACTIVATION, session.ended_at))
         facts.append(_fact(session, FactKind.ACTIVATION, at))
-    created = session["status"] == FileShareSessionStatus.CREATED
+    created = session.status == FileShareSessionStatus.CREATED
     changes = {
-        "status": FileShareSessionStatus.ACTIVE.value if created else session["status"],
-        "download_count": session["download_count"] + 1,
+        "status": FileShareSessionStatus.ACTIVE.value if created else session.status,
+        "download_count": session.download_count + 1,
         "first_download_at": at if first is None else min(first, at),
         "last_download_at": at if last is None else max(last, at),
     }
@@ -76,53 +76,53 @@ def download(session: Row, at: datetime) -> Step:
 def end(session: Row, status: FileShareSessionStatus, at: datetime) -> Step:
     """The session was completed or expired."""
     facts = [_fact(session, _ENDS[status], at)]
-    if session["first_download_at"] is not None:
+    if session.first_download_at is not None:
         facts.append(_fact(session, FactKind.DEACTIVATION, at))
     return Step({"status": status.value, "ended_at": at}, facts)
 
 
 def pay(session: Row, payment: Row) -> Step:
     """A payment came; the first one converts the session, at the moment it was made."""
-    money = {"amount": payment["amount"], "fee": payment["platform_fee"], "currency": payment["currency"]}
-    facts = [_fact(session, FactKind.PAYMENT, payment["at"], **money)]
-    if is_priced(session) and not session["is_converted"]:
-        facts.append(_fact(session, FactKind.CONVERSION, session["created_at"]))
-    return Step({} if session["is_converted"] else {"is_converted": True}, facts)
+    money = {"amount": payment.amount, "fee": payment.platform_fee, "currency": payment.currency}
+    facts = [_fact(session, FactKind.PAYMENT, payment.at, **money)]
+    if is_priced(session) and not session.is_converted:
+        facts.append(_fact(session, FactKind.CONVERSION, session.created_at))
+    return Step({} if session.is_converted else {"is_converted": True}, facts)
 
 
 def refund(session: Row, payment: Row, given_back: Row) -> Step:
     """A payment was given back, or a part of it; that does not take the conversion back."""
-    money = {"amount": -given_back["amount"], "fee": -given_back["platform_fee"]}
-    fact = _fact(session, FactKind.REFUND, given_back["at"], currency=payment["currency"], **money)
+    money = {"amount": -given_back.amount, "fee": -given_back.platform_fee}
+    fact = _fact(session, FactKind.REFUND, given_back.at, currency=payment.currency, **money)
     return Step({}, [fact])
 
 
 def refunded(payment: Row, given_back: Row) -> dict[str, int]:
     """What a refund changes in its payment's row."""
     return {
-        "refunded_amount": payment["refunded_amount"] + given_back["amount"],
-        "refunded_fee": payment["refunded_fee"] + given_back["platform_fee"],
+        "refunded_amount": payment.refunded_amount + given_back.amount,
+        "refunded_fee": payment.refunded_fee + given_back.platform_fee,
     }
 
 
 def check_moment(session: Row, at: datetime, clock: datetime, loc: Location) -> list[Problem]:
     """What holds of every moment after the beginning."""
-    if at < session["created_at"]:
+    if at < session.created_at:
         message = "The moment is before the session's created_at"
         return [problem(loc, message, "before_creation", input=write_moment(at))]
     return check_ahead(at, clock, loc)
 
 
 def check_download(session: Row, at: datetime, clock: datetime, loc: Location) -> list[Problem]:
-    if session["ended_at"] is not None and at > session["ended_at"]:
+    if session.ended_at is not None and at > session.ended_at:
         return [problem(loc, "The session had ended before", "after_end")]
     return check_moment(session, at, clock, loc)
 
 
 def check_end(session: Row, at: datetime, clock: datetime, loc: Location) -> list[Problem]:
-    if session["ended_at"] is not None:
+    if session.ended_at is not None:
         return [problem(loc, "The session has ended already", "ended")]
-    if session["last_download_at"] is not None and at < session["last_download_at"]:
+    if session.last_download_at is not None and at < session.last_download_at:
         message = "The moment is before the session's last download"
         return [problem(loc, message, "before_download", input=write_moment(at))]
     return check_moment(session, at, clock, loc)
@@ -131,7 +131,7 @@ def check_end(session: Row, at: datetime, clock: datetime, loc: Location) -> lis
 def check_refund(payment: Row, given_back: Row, loc: Location) -> list[Problem]:
     """`loc` is the refund's own."""
     problems = []
-    left = (payment["amount"] - payment["refunded_amount"], payment["platform_fee"] - payment["refunded_fee"])
+    left = (payment.amount - payment.refunded_amount, payment.platform_fee - payment.refunded_fee)
     for field, most in zip(("amount", "platform_fee"), left, strict=True):
         if given_back[field] > most:
             message = f"Of the payment's {field} {most} is left"
@@ -141,10 +141,10 @@ def check_refund(payment: Row, given_back: Row, loc: Location) -> list[Problem]:
 
 def _fact(session: Row, kind: FactKind, moment: datetime, **values: Any) -> Fact:
     return Fact(
-        session["workspace_id"],
+        session.workspace_id,
         kind,
         moment,
-        share_id=session["share_id"],
-        person=session["person"],
+        share_id=session.share_id,
+        person=session.person,
         **values,
     )

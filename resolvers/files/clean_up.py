@@ -25,12 +25,10 @@ _files, _discarded = table_of(FileRow), table_of(DiscardedObjectRow)
 async def remove_content(objects: ObjectStore, file: Row) -> bool:
     """Drop the file's upload and its object; False, and a warning, where the store would not just now."""
     try:
-        await objects.abort(file["upload_id"], file["path"])
-        await objects.delete(file["path"])
+        await objects.abort(file.upload_id, file.path)
+        await objects.delete(file.path)
     except StoreError as error:
-        log.warning(
-            "content of a deleted file is left for later", file=str(file["id"]), reason=_reason(error)
-        )
+        log.warning("content of a deleted file is left for later", file=str(file.id), reason=_reason(error))
         return False
     return True
 

@@ -67,7 +67,7 @@ async def with_upload(ctx: Context, file: File) -> File:
     if file.is_uploaded or not ctx.wants("upload"):
         return file
     row = await get_visible(ctx, FileRow, id=file.id)
-    return file_of(ctx, row, None if row["is_uploaded"] else await describe_upload(ctx, row))
+    return file_of(ctx, row, None if row.is_uploaded else await describe_upload(ctx, row))
 
 
 async def with_new_upload(ctx: Context, file: File) -> File:
@@ -88,11 +88,11 @@ async def get_file(ctx: Context, id: UUID) -> File:
 async def get_file_download(ctx: Context, id: UUID) -> FileDownload:
     """An address that gives the file's content for an hour, to be saved under the file's name."""
     row = await get_visible(ctx, FileRow, id=id)
-    if not row["is_uploaded"]:
+    if not row.is_uploaded:
         raise Invalid([problem(("id",), "The file is not fully uploaded", "upload", input=str(id))])
     with store_failures():
         signed = await ctx.services.objects.sign_download(
-            row["path"], row["name"], row["mime_type"], URL_LIFE, attachment=True
+            row.path, row.name, row.mime_type, URL_LIFE, attachment=True
         )
     return FileDownload.model_validate(
         {"url": signed.url, "headers": signed.headers, "expires_at": signed.expires_at}
@@ -132,14 +132,14 @@ async def create_file(ctx: Context, data: FileCreate) -> File:
     """Begin a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
     await take_room(ctx, ctx.prepared["workspace_id"], data.size)
     row = await insert_row(
-        ctx.unit,
+        ctx.connection,
         FileRow,
         checksum_sha256_hex=_hex(data.checksum_sha256_base64),
         **data.model_dump(include={"service", "mime_type", "size", "version", "checksum_sha256_base64"}),
         **ctx.prepared,
     )
-    owner = {"workspace_id": row["workspace_id"], "file_id": row["id"]}
-    await insert_rows(ctx.unit, FilePartRow, [{**owner, **part} for part in part_values(data)])
+    owner = {"workspace_id": row.workspace_id, "file_id": row.id}
+    await insert_rows(ctx.connection, FilePartRow, [{**owner, **part} for part in part_values(data)])
     return file_of(ctx, row)
 
 
@@ -154,13 +154,13 @@ async def joined_upload(
     row = await get_visible(ctx, FileRow, id=id)
     if ctx.precondition is not None:
         await ctx.precondition()
-    wanted = {"id": row["upload_id"], "path": row["path"]}
+    wanted = {"id": row.upload_id, "path": row.path}
     strangers = [name for name, value in wanted.items() if getattr(data, name) != value]
     if strangers:
         message = "This is not the {} of this file's upload"
         raise Invalid(problem(("data", name), message.format(name), "upload") for name in strangers)
     try:
-        yield None if row["is_uploaded"] else await complete_upload(ctx, row, data.parts)
+        yield None if row.is_uploaded else await complete_upload(ctx, row, data.parts)
     except Failure:
         if not await _is_gone(ctx, row):
             raise
@@ -173,13 +173,13 @@ async def joined_upload(
 async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletion) -> File:
     """Finish an upload with all its parts; of a file that is finished already nothing changes."""
     row = await get_for_update(ctx, FileRow, id=id)
-    if row["is_uploaded"]:
+    if row.is_uploaded:
         return file_of(ctx, row)
-    await end_upload(ctx.unit, row["workspace_id"])
+    await end_upload(ctx.connection, row.workspace_id)
     stored: StoredObject = ctx.prepared
     checksum = stored.checksum_sha256_base64 or row["checksum_sha256_base64"]
     row = await update_row(
-        ctx.unit,
+        ctx.connection,
         FileRow,
         row,
         is_uploaded=True,
@@ -197,13 +197,13 @@ async def delete_file(ctx: Context, id: UUID) -> UUID:
     """Delete a file and its content, and take it off its shares."""
     row = await get_visible(ctx, FileRow, id=id)
     # The shares before the file: a change of a share locks them in this order too.
-    listing = (_medias.c.workspace_id == row["workspace_id"], _medias.c.file_id == id)
+    listing = (_medias.c.workspace_id == row.workspace_id, _medias.c.file_id == id)
     having_it = _shares.c.id.in_(select(_medias.c.share_id).where(*listing))
-    own = (_shares.c.workspace_id == row["workspace_id"]) & having_it
-    await ctx.unit.execute(select(_shares.c.id).where(own).order_by(_shares.c.id).with_for_update())
+    own = (_shares.c.workspace_id == row.workspace_id) & having_it
+    await ctx.connection.execute(select(_shares.c.id).where(own).order_by(_shares.c.id).with_for_update())
     row = await get_for_update(ctx, FileRow, id=id)
-    await update_rows(ctx.unit, ShareRow, own)
-    await discard_files(ctx.unit, [row])
+    await update_rows(ctx.connection, ShareRow, own)
+    await discard_files(ctx.connection, [row])
 
     async def remove() -> None:
         await remove_content(ctx.services.objects, row)
@@ -215,10 +215,10 @@ async def delete_file(ctx: Context, id: UUID) -> UUID:
 def file_of(ctx: Context, row: Row, upload: FileUpload | None = None) -> File:
     """The file of a row; images that anyone may see have a public address."""
     public_url = None
-    if row["service"] in IMAGE_SERVICES:
+    if row.service in IMAGE_SERVICES:
         public_url = f"{ctx.services.auth_url}{MEDIA_PATH}/{quote(row['path'])}"
     derived = {
-        "size_readable": readable_size(row["size"]),
+        "size_readable": readable_size(row.size),
         "public_url": public_url,
         "upload": upload,
     }

@@ -33,12 +33,12 @@ async def take_room(ctx: Context, workspace_id: UUID, size: int) -> None:
         )
         .values(stored_bytes=_usage.c.stored_bytes + size, open_uploads=_usage.c.open_uploads + 1)
     )
-    if (await ctx.unit.execute(taking)).rowcount:
+    if (await ctx.connection.execute(taking)).rowcount:
         return
-    await _begin(ctx.unit, workspace_id)
+    await _begin(ctx.connection, workspace_id)
     # The row is locked, so that the problems are those of what the statement compares.
-    usage = await usage_of(ctx.unit, workspace_id, quota, for_update=True)
-    if (await ctx.unit.execute(taking)).rowcount:
+    usage = await usage_of(ctx.connection, workspace_id, quota, for_update=True)
+    if (await ctx.connection.execute(taking)).rowcount:
         return
     raise Invalid(_problems(usage, size))
 
@@ -52,8 +52,8 @@ async def give_room_back(connection: AsyncConnection, files: Iterable[Row]) -> N
     """Take deleted files out of the count, workspace by workspace in one order."""
     left: dict[UUID, tuple[int, int]] = {}
     for file in files:
-        size, uploads = left.get(file["workspace_id"], (0, 0))
-        left[file["workspace_id"]] = (size + file["size"], uploads + (not file["is_uploaded"]))
+        size, uploads = left.get(file.workspace_id, (0, 0))
+        left[file.workspace_id] = (size + file.size, uploads + (not file.is_uploaded))
     for workspace_id, (size, uploads) in sorted(left.items()):
         await _change(connection, workspace_id, size, uploads)
 
@@ -104,8 +104,8 @@ def _fits(amount: ColumnElement[int], own: ColumnElement[Any], default: int) -> 
 
 
 def _problems(usage: Values, size: int) -> Iterable[dict[str, Any]]:
-    stored, quota = usage["stored_bytes"], usage["storage_quota"]
-    uploads, most = usage["open_uploads"], usage["open_upload_quota"]
+    stored, quota = usage.stored_bytes, usage.storage_quota
+    uploads, most = usage.open_uploads, usage.open_upload_quota
     if quota and stored + size > quota:
         message = (
             f"The workspace stores {readable_size(stored)} ({stored} bytes) of at most "

@@ -97,7 +97,7 @@ async def begin_upload(ctx: Context, path: str, mime_type: str, parts: Sequence[
 
 async def declared_parts(ctx: Context, file: Row) -> list[Row]:
     """The parts of the file's plan, by number."""
-    own = (_parts.c.workspace_id == file["workspace_id"], _parts.c.file_id == file["id"])
+    own = (_parts.c.workspace_id == file.workspace_id, _parts.c.file_id == file.id)
     wanted = select(_parts).where(*own).order_by(_parts.c.number)
     async with ctx.read() as connection:
         return [dict(row) for row in (await connection.execute(wanted)).mappings()]
@@ -112,7 +112,7 @@ async def describe_upload(ctx: Context, file: Row, *, is_new: bool = False) -> F
     declared = await declared_parts(ctx, file)
     with store_failures():
         try:
-            upload = (file["upload_id"], file["path"])
+            upload = (file.upload_id, file.path)
             arrived = [] if is_new else await ctx.services.objects.list_parts(*upload)
         except UploadUnknown:
             parts = [_described(row, None) for row in declared]
@@ -120,11 +120,11 @@ async def describe_upload(ctx: Context, file: Row, *, is_new: bool = False) -> F
             etags = {part.number: part.etag for part in arrived}
             parts = []
             for row in declared:
-                etag = etags.get(row["number"])
+                etag = etags.get(row.number)
                 parts.append(await _addressed(ctx, file, row) if etag is None else _described(row, etag))
                 if len(parts) % _SIGNED_AT_A_TIME == 0:
                     await asyncio.sleep(0)  # 10,000 addresses take seconds; other requests come in between
-    return FileUpload(id=file["upload_id"], path=file["path"], parts=parts)
+    return FileUpload(id=file.upload_id, path=file.path, parts=parts)
 
 
 async def complete_upload(ctx: Context, file: Row, sent: Sequence[CompletedPart]) -> StoredObject:
@@ -132,7 +132,7 @@ async def complete_upload(ctx: Context, file: Row, sent: Sequence[CompletedPart]
 
     Where a kill came between this and the commit, the same parts give the same object again.
     """
-    objects, upload = ctx.services.objects, (file["upload_id"], file["path"])
+    objects, upload = ctx.services.objects, (file.upload_id, file.path)
     declared = {part["number"]: part for part in await declared_parts(ctx, file)}
     problems = list(_mention_problems(sent, declared))
     indexes = {part.number: index for index, part in reversed(list(enumerate(sent)))}
@@ -151,15 +151,15 @@ async def complete_upload(ctx: Context, file: Row, sent: Sequence[CompletedPart]
         except UploadUnknown:
             message = "This upload has ended, and not with these parts: delete the file and make it again"
             raise Invalid([*problems, problem(("data", "id"), message, "upload")]) from None
-        if file["service"] in IMAGE_SERVICES:
+        if file.service in IMAGE_SERVICES:
             await _check_image(ctx, file)
     return stored
 
 
 async def _check_image(ctx: Context, file: Row) -> None:
-    head = await ctx.services.objects.read_start(file["path"], HEAD_BYTES)
-    if not begins_as(file["mime_type"], head):
-        await ctx.services.objects.delete(file["path"])
+    head = await ctx.services.objects.read_start(file.path, HEAD_BYTES)
+    if not begins_as(file.mime_type, head):
+        await ctx.services.objects.delete(file.path)
         message = f"The content is not {file['mime_type']} as declared: delete the file and make it again"
         raise Invalid([problem(("data", "parts"), message, "mime_type")])
 
@@ -225,7 +225,7 @@ def _say_missing(numbers: list[str]) -> str:
 def _reference(sent: CompletedPart, declared: Row) -> PartReference:
     return PartReference(
         number=sent.number,
-        size=declared["chunk_end"] - declared["chunk_start"],
+        size=declared.chunk_end - declared.chunk_start,
         etag=sent.checksum_etag,
         checksum_sha256_base64=declared["checksum_sha256_base64"] or sent.checksum_sha256_base64,
     )
@@ -251,10 +251,10 @@ def _described(declared: Row, etag: str | None) -> FileUploadPart:
 
 async def _addressed(ctx: Context, file: Row, declared: Row) -> FileUploadPart:
     signed = await ctx.services.objects.sign_part(
-        file["upload_id"],
-        file["path"],
-        declared["number"],
-        declared["chunk_end"] - declared["chunk_start"],
+        file.upload_id,
+        file.path,
+        declared.number,
+        declared.chunk_end - declared.chunk_start,
         checksum_sha256_base64=declared["checksum_sha256_base64"],
         expires_in=URL_LIFE,
     )

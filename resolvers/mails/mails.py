@@ -106,7 +106,7 @@ async def send_mails(ctx: Context, mails: Sequence[Mail], workspace_id: UUID | N
     """Have mails sent once the change in progress is committed."""
     if not mails:
         return
-    await write_mails(ctx.unit, mails, workspace_id)
+    await write_mails(ctx.connection, mails, workspace_id)
 
     async def wake() -> None:
         ctx.services.wake_delivery()

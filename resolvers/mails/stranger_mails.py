@@ -53,7 +53,7 @@ async def _check_standing(ctx: Context, workspace_id: UUID) -> None:
         exists(select(_users.c.id).join_from(_users, _members, same).where(confirmed)).label("has_confirmed"),
         exists(select(_users.c.id).where(_users.c.id == _user_of(ctx), ~confirmed)).label("is_unconfirmed"),
     ).where(_workspaces.c.id == workspace_id)
-    found = (await ctx.unit.execute(wanted)).one()
+    found = (await ctx.connection.execute(wanted)).one()
     if found.is_unconfirmed or not found.has_confirmed:
         raise NotPermitted(
             "Mail goes to other people only for users with a confirmed address. Follow the link in the mail "

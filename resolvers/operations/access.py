@@ -12,7 +12,7 @@ from resolvers.operations.context import Context
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from storage.clock import now
 from storage.enums import CredentialKind, Visibility, WorkspaceRole
-from storage.rows import table_of
+from storage.rows import Model, first_of, table_of, values_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
 from storage.tables.file_share_sessions import FileShareSessionRow
@@ -22,8 +22,6 @@ from storage.tables.second_factors import PasskeyRow
 from storage.tables.shares import ShareRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
-
-Row = Mapping[str, Any]
 
 _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 # The column that says whose a row is, for a customer: everything else of the workspace is not there.
@@ -139,25 +137,23 @@ _OWN_CONDITIONS: Mapping[type[SQLModel], Callable[[Principal], ColumnElement[boo
 }
 
 
-async def get_visible(ctx: Context, model: type[SQLModel], **values: Any) -> Row:
+async def get_visible(ctx: Context, model: type[Model], **values: Any) -> Model:
     """The visible row whose columns have these values. Raises `NotFound`."""
     async with ctx.read() as connection:
-        found = await connection.execute(_select(ctx, model, values))
-    return _the_one(found.mappings().first(), model)
+        return _present(await first_of(connection, model, _select(ctx, model, values)), model)
 
 
-async def get_for_update(ctx: Context, model: type[SQLModel], **values: Any) -> Row:
+async def get_for_update(ctx: Context, model: type[Model], **values: Any) -> Model:
     """The same inside a change, locked until its end; compares `If-Match` once the lock is held.
 
     Raises `NotFound`, `PreconditionFailed` and what `check_owner` raises.
     """
-    wanted = _select(ctx, model, values)
+    statement = _select(ctx, model, values)
     if ctx.owners_only:
         # A removal locks the membership before what its user created: in one order nobody waits in a circle.
-        seen = _the_one((await ctx.unit.execute(wanted)).mappings().first(), model)
+        seen = values_of(_present(await first_of(ctx.connection, model, statement), model))
         await check_owner(ctx, seen["id"] if model is WorkspaceRow else seen.get("workspace_id"))
-    found = await ctx.unit.execute(wanted.with_for_update())
-    row = _the_one(found.mappings().first(), model)
+    row = _present(await first_of(ctx.connection, model, statement.with_for_update()), model)
     if ctx.precondition is not None:
         await ctx.precondition()
     return row
@@ -188,7 +184,7 @@ async def check_owner(ctx: Context, workspace_id: UUID | None) -> None:
         _members.c.workspace_id == workspace_id, _members.c.user_id == user_id
     )
     async with ctx.read() as connection:
-        found = await connection.execute(role if ctx.connection is None else role.with_for_update(read=True))
+        found = await connection.execute(role if ctx.transaction is None else role.with_for_update(read=True))
     if found.scalar() != WorkspaceRole.OWNER:
         raise NotPermitted("Only an owner of the workspace can do this: ask one of them.")
 
@@ -222,12 +218,12 @@ async def check_workspaces(ctx: Context, ids: list[UUID] | None) -> None:
 
 def _select(ctx: Context, model: type[SQLModel], values: Mapping[str, Any]) -> Select[Any]:
     table = table_of(model)
-    wanted = [table.c[name] == value for name, value in values.items()]
-    return select(table).where(visible(model, ctx.principal), *wanted)
+    same = [table.c[name] == value for name, value in values.items()]
+    return select(table).where(visible(model, ctx.principal), *same)
 
 
-def _the_one(row: Any, model: type[SQLModel]) -> Row:
+def _present(row: Model | None, model: type[Model]) -> Model:
     if row is None:
         noun = table_of(model).name.removesuffix("s").replace("oauth", "OAuth").replace("_", " ")
         raise NotFound(f"There is no such {noun}.")
-    return dict(row)
+    return row

@@ -99,7 +99,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Context:
-    """One operation's view of the request. `connection` is set while it changes something.
+    """One operation's view of the request. `transaction` is set while it changes something.
 
     `precondition` is what must hold of the row to be changed, once it is locked. `prepared` is what the
     operation's `prepare` yielded before the transaction began. `owners_only` says that the operation is for
@@ -112,7 +112,7 @@ class Context:
     if_match: str | None = None
     precondition: Callable[[], Awaitable[None]] | None = None
     selection: frozenset[str] | None = None
-    connection: AsyncConnection | None = None
+    transaction: AsyncConnection | None = None
     prepared: Any = None
     owners_only: bool = False
     afterwards: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
@@ -131,8 +131,8 @@ class Context:
     @asynccontextmanager
     async def read(self, *, replica: bool = False) -> AsyncIterator[AsyncConnection]:
         """For one statement; inside a change, the change's own transaction."""
-        if self.connection is not None:
-            yield self.connection
+        if self.transaction is not None:
+            yield self.transaction
             return
         async with self.caller.units, self.services.database.read(replica=replica) as connection:
             yield connection
@@ -140,8 +140,8 @@ class Context:
     @asynccontextmanager
     async def snapshot(self, *, replica: bool = False) -> AsyncIterator[AsyncConnection]:
         """For several statements that must agree; inside a change, the change's own transaction."""
-        if self.connection is not None:
-            yield self.connection
+        if self.transaction is not None:
+            yield self.transaction
             return
         async with self.caller.units, self.services.database.snapshot(replica=replica) as connection:
             yield connection
@@ -154,13 +154,13 @@ class Context:
         """
         afterwards: list[Callable[[], Awaitable[None]]] = []
         async with self.caller.units, self.services.database.write() as connection:
-            yield replace(self, connection=connection, afterwards=afterwards)
+            yield replace(self, transaction=connection, afterwards=afterwards)
         for action in afterwards:
             await action()
 
     @property
-    def unit(self) -> AsyncConnection:
+    def connection(self) -> AsyncConnection:
         """The connection of the change in progress."""
-        if self.connection is None:
+        if self.transaction is None:
             raise RuntimeError("This is only for an operation that changes something.")
-        return self.connection
+        return self.transaction

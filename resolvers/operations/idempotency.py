@@ -8,14 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel
-from sqlalchemy import delete, func, select, tuple_
+from sqlalchemy import and_, delete, func, select, tuple_
 
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from schema.errors import IdempotencyConflict
 from storage.clock import now
 from storage.database import Database
-from storage.rows import insert_row, key_of, table_of
+from storage.rows import first, insert_row, table_of
 from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 
@@ -24,34 +24,36 @@ ROWS_AT_A_TIME = 1000
 _keys = table_of(IdempotencyKeyRow)
 
 
-async def find(unit: Context, operation: Operation, arguments: Mapping[str, Any]) -> Mapping[str, Any] | None:
+async def find(
+    change: Context, operation: Operation, arguments: Mapping[str, Any]
+) -> IdempotencyKeyRow | None:
     """What is kept under the caller's key, or None if the key is free.
 
     Raises `IdempotencyConflict` if the first request is still running or had other parameters.
     """
-    identity = _identity(unit, operation)
-    if unit.unit.dialect.name == "postgresql":
+    identity = _identity(change, operation)
+    if change.connection.dialect.name == "postgresql":
         lock = int.from_bytes(sha256(json.dumps(identity).encode()).digest()[:8], signed=True)
-        if not (await unit.unit.execute(select(func.pg_try_advisory_xact_lock(lock)))).scalar_one():
+        if not (await change.connection.execute(select(func.pg_try_advisory_xact_lock(lock)))).scalar_one():
             raise IdempotencyConflict("The first request with this Idempotency-Key is still running.")
-    found = await unit.unit.execute(select(_keys).where(key_of(IdempotencyKeyRow, identity)))
-    kept = found.mappings().first()
+    own = and_(*(_keys.c[name] == value for name, value in identity.items()))
+    kept = await first(change.connection, IdempotencyKeyRow, own)
     if kept is None:
         return None
-    if kept["created_at"] < now() - KEPT_FOR:
-        await unit.unit.execute(delete(_keys).where(key_of(IdempotencyKeyRow, identity)))
+    if kept.created_at < now() - KEPT_FOR:
+        await change.connection.execute(delete(_keys).where(own))
         return None
-    if kept["digest"] != _digest(arguments):
+    if kept.digest != _digest(arguments):
         raise IdempotencyConflict("This Idempotency-Key was used with other parameters.")
-    return dict(kept)
+    return kept
 
 
-async def keep(unit: Context, operation: Operation, arguments: Mapping[str, Any], result: Any) -> None:
+async def keep(change: Context, operation: Operation, arguments: Mapping[str, Any], result: Any) -> None:
     """Write down, in the operation's own transaction, what a retry will be told."""
     told: dict[str, Any] = {}
-    identity, created_at = _identity(unit, operation), now()
+    identity, created_at = _identity(change, operation), now()
     if operation.seals:
-        secret, about = _protection(unit, identity, created_at)
+        secret, about = _protection(change, identity, created_at)
         told["sealed"] = seal(secret, Purpose.IDEMPOTENT_ANSWER, result.model_dump_json().encode(), about)
     elif isinstance(result, UUID):
         told["resource_id"] = result
@@ -60,32 +62,32 @@ async def keep(unit: Context, operation: Operation, arguments: Mapping[str, Any]
     else:
         told["answer"] = result.model_dump(mode="json")
     await insert_row(
-        unit.unit,
+        change.connection,
         IdempotencyKeyRow,
         **identity,
         created_at=created_at,
         digest=_digest(arguments),
-        status=unit.outcome.status,
+        status=change.outcome.status,
         **told,
     )
 
 
-async def replay(unit: Context, operation: Operation, kept: Mapping[str, Any]) -> Any:
+async def replay(change: Context, operation: Operation, kept: IdempotencyKeyRow) -> Any:
     """The first answer's resource as it is now, its counts, or its sealed secret.
 
     Raises `NotFound` if the resource is gone, `IdempotencyConflict` if another credential sealed it.
     """
-    unit.outcome.replayed = True
-    unit.outcome.status = kept["status"]
-    if kept["sealed"] is not None:
-        return operation.answer.model_validate_json(_unseal(unit, operation, kept))
-    if kept["answer"] is not None:
-        return operation.answer.model_validate(kept["answer"])
+    change.outcome.replayed = True
+    change.outcome.status = kept.status
+    if kept.sealed is not None:
+        return operation.answer.model_validate_json(_unseal(change, operation, kept, kept.sealed))
+    if kept.answer is not None:
+        return operation.answer.model_validate(kept.answer)
     if operation.gives is None:
-        return kept["resource_id"]
+        return kept.resource_id
     # What is the caller's own, like its own profile, is read without an id.
-    named = {"id": kept["resource_id"]} if operation.gives.parameters else {}
-    return await operation.gives.resolver(unit, **named)
+    named = {"id": kept.resource_id} if operation.gives.parameters else {}
+    return await operation.gives.resolver(change, **named)
 
 
 async def drop_expired(database: Database) -> bool:
@@ -97,9 +99,9 @@ async def drop_expired(database: Database) -> bool:
     return dropped.rowcount == ROWS_AT_A_TIME
 
 
-def _identity(unit: Context, operation: Operation) -> dict[str, str]:
-    key = unit.caller.idempotency_key or ""
-    return {"subject": unit.principal.subject, "operation": operation.name, "key": key}
+def _identity(change: Context, operation: Operation) -> dict[str, str]:
+    key = change.caller.idempotency_key or ""
+    return {"subject": change.principal.subject, "operation": operation.name, "key": key}
 
 
 def _digest(arguments: Mapping[str, Any]) -> str:
@@ -110,16 +112,16 @@ def _digest(arguments: Mapping[str, Any]) -> str:
     return sha256(json.dumps(plain, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def _protection(unit: Context, identity: Mapping[str, str], created_at: datetime) -> tuple[bytes, str]:
+def _protection(change: Context, identity: Mapping[str, str], created_at: datetime) -> tuple[bytes, str]:
     """The secret that seals this row's answer, which the caller's credential is a part of, and its row."""
     row = [*identity.values(), created_at.isoformat()]
-    return json.dumps([unit.caller.credential, *row]).encode(), json.dumps(row)
+    return json.dumps([change.caller.credential, *row]).encode(), json.dumps(row)
 
 
-def _unseal(unit: Context, operation: Operation, kept: Mapping[str, Any]) -> bytes:
-    secret, about = _protection(unit, _identity(unit, operation), kept["created_at"])
+def _unseal(change: Context, operation: Operation, kept: IdempotencyKeyRow, sealed: str) -> bytes:
+    secret, about = _protection(change, _identity(change, operation), kept.created_at)
     try:
-        return unseal(secret, Purpose.IDEMPOTENT_ANSWER, kept["sealed"], about)
+        return unseal(secret, Purpose.IDEMPOTENT_ANSWER, sealed, about)
     except Unreadable:
         raise IdempotencyConflict(
             "This Idempotency-Key was used with another credential; its secret is not shown again."

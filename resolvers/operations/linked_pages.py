@@ -7,32 +7,35 @@ from typing import Any, Generic
 from uuid import UUID
 
 from sqlalchemy import BigInteger, Column, and_, func, literal, or_, select
+from sqlalchemy import Row as SelectedRow
 
-from resolvers.operations.access import Row, visible
+from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from resolvers.operations.lists import Assemble, Item, Listing, make_cursor, page_of
 from schema.pages import ListQuery, Page
-from storage.rows import table_of
+from storage.rows import Model, read, table_of
 
 RowKey = tuple[UUID, UUID]
 # Workspace, parent, limit, page, and whether the total will be seen.
 PageKey = tuple[UUID, UUID, int, int, bool]
+# A row with its `place` among its parent's and their `total`, and what it becomes.
+Numbered = tuple[SelectedRow[Any], Item]
 
 
 @dataclass(frozen=True)
-class LinkedList(Generic[Item]):
+class LinkedList(Generic[Model, Item]):
     """The rows of a listing, in its default order, by the parent that `column` names.
 
     `query` makes the same list's filters of parent, limit and page: a page's cursor continues in it.
     """
 
-    listing: Listing
+    listing: Listing[Model]
     column: Column[Any]
     query: Callable[[UUID, int, int], ListQuery]
 
 
 async def load_pages(
-    ctx: Context, linked: LinkedList[Item], keys: Sequence[PageKey], assemble: Assemble[Item]
+    ctx: Context, linked: LinkedList[Model, Item], keys: Sequence[PageKey], assemble: Assemble[Model, Item]
 ) -> list[Page[Item]]:
     """The pages of `keys`, in their order.
 
@@ -49,20 +52,20 @@ async def load_pages(
         .where(visible(linked.listing.model, ctx.principal), of_keys(column, [key[:2] for key in keys]))
         .subquery()
     )
-    # The first of each parent tells the total to a page past the end, one too many that there are more.
-    wanted = [numbered.c.place == 1]
+    # Each parent's first row too, so that a page past the end knows the total, and one row too many, which
+    # says whether a page follows.
+    places = [numbered.c.place == 1]
     for limit, page in {key[2:4] for key in keys}:
         first, last = ((page - 1) * limit + 1, page * limit + 1)
-        wanted.append(numbered.c.place.between(literal(first, BigInteger), literal(last, BigInteger)))
+        places.append(numbered.c.place.between(literal(first, BigInteger), literal(last, BigInteger)))
     same = and_(table.c.workspace_id == numbered.c.workspace_id, table.c.id == numbered.c.id)
     joined = select(table, numbered.c.place, numbered.c.total).join_from(numbered, table, same)
     async with ctx.snapshot(replica=linked.listing.replica) as connection:
-        found = await connection.execute(joined.where(or_(*wanted)).order_by(numbered.c.place))
-        rows = [dict(row) for row in found.mappings()]
-        items = await assemble(connection, rows)
-    by_parent: dict[RowKey, list[tuple[Row, Item]]] = defaultdict(list)
+        rows = (await connection.execute(joined.where(or_(*places)).order_by(numbered.c.place))).all()
+        items = await assemble(connection, [read(linked.listing.model, row) for row in rows])
+    by_parent: dict[RowKey, list[Numbered[Item]]] = defaultdict(list)
     for row, item in zip(rows, items, strict=True):
-        by_parent[row["workspace_id"], row[column.name]].append((row, item))
+        by_parent[row.workspace_id, getattr(row, column.name)].append((row, item))
     return [_page(ctx, linked, key, by_parent[key[:2]]) for key in keys]
 
 
@@ -74,12 +77,14 @@ def of_keys(column: Column[Any], keys: Sequence[RowKey]) -> Any:
     )
 
 
-def _page(ctx: Context, linked: LinkedList[Item], key: PageKey, found: list[tuple[Row, Item]]) -> Page[Item]:
+def _page(
+    ctx: Context, linked: LinkedList[Model, Item], key: PageKey, numbered: list[Numbered[Item]]
+) -> Page[Item]:
     _, parent, limit, page, counted = key
     skipped = (page - 1) * limit
-    here = [(row, item) for row, item in found if skipped < row["place"] <= skipped + limit]
-    more = any(row["place"] > skipped + limit for row, _ in found) and here
-    total = (found[0][0]["total"] if found else 0) if counted else None
+    here = [(row, item) for row, item in numbered if skipped < row.place <= skipped + limit]
+    more = any(row.place > skipped + limit for row, _ in numbered) and here
+    total = (numbered[0][0].total if numbered else 0) if counted else None
     query = linked.query(parent, limit, page)
     cursor = make_cursor(ctx, linked.listing, query, here[-1][0]) if more else None
     return page_of(query, [item for _, item in here], total, cursor)

@@ -3,13 +3,14 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Select, func, select
+from sqlalchemy import Row as SelectedRow
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
-from resolvers.operations.access import Row, visible
+from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from schema.errors import Invalid, problem
 from schema.metadata import MetadataFilter
@@ -17,15 +18,16 @@ from schema.pages import ListQuery, Page, PageMeta, Pagination
 from schema.sorting import Sorting
 from storage.dialects.metadata_text import MetadataText
 from storage.ordering import SortKey, after, from_json, to_json, total_order
-from storage.rows import table_of
+from storage.rows import Model, Values, read, table_of, values_of
 from storage.sealing import Purpose, read_signed, signed
 
 Item = TypeVar("Item")
-Assemble = Callable[[AsyncConnection, Sequence[Row]], Awaitable[list[Item]]]
+Record = TypeVar("Record")
+Assemble = Callable[[AsyncConnection, Sequence[Record]], Awaitable[list[Item]]]
 
 
 @dataclass(frozen=True)
-class Listing:
+class Listing(Generic[Model]):
     """How one resource is listed: its table, its sort keys and its default order.
 
     `columns` has the columns behind sort keys; a key that is not there sorts by the table's column of its
@@ -36,7 +38,7 @@ class Listing:
     Raises `TypeError` if a sort key has no column, or a column no sort key.
     """
 
-    model: type[SQLModel]
+    model: type[Model]
     sorting: type[Sorting]
     default: str
     columns: Mapping[str, Column[Any]] = field(default_factory=dict)
@@ -66,38 +68,56 @@ class Listing:
 
 async def list_page(
     ctx: Context,
-    listing: Listing,
+    listing: Listing[Model],
     query: ListQuery,
     conditions: Sequence[ColumnElement[bool]],
-    assemble: Assemble[Item],
+    assemble: Assemble[Model, Item],
 ) -> Page[Item]:
     """One page of the rows that the caller can see and that meet `conditions`.
 
     Raises `Invalid` for a cursor that is altered, of another list, or together with `page`.
     """
+
+    async def assemble_records(connection: AsyncConnection, rows: Sequence[SelectedRow[Any]]) -> list[Item]:
+        return await assemble(connection, [read(listing.model, row) for row in rows])
+
     matching = [visible(listing.model, ctx.principal), *conditions]
-    return await list_rows(ctx, listing, query, select(table_of(listing.model)).where(*matching), assemble)
+    statement = select(table_of(listing.model)).where(*matching)
+    return await list_rows(ctx, listing, query, statement, assemble_records)
+
+
+def each(make: Callable[[Values], Item]) -> Assemble[Any, Item]:
+    """Assembles each row by itself, out of its values by column."""
+
+    async def assemble(_: AsyncConnection, rows: Sequence[SQLModel]) -> list[Item]:
+        return [make(values_of(row)) for row in rows]
+
+    return assemble
 
 
 async def list_rows(
-    ctx: Context, listing: Listing, query: ListQuery, rows: Select[Any], assemble: Assemble[Item]
+    ctx: Context,
+    listing: Listing[Any],
+    query: ListQuery,
+    rows: Select[Any],
+    assemble: Assemble[SelectedRow[Any], Item],
 ) -> Page[Item]:
-    """One page of `rows`, which has the listing's columns. Raises as `list_page` does."""
+    """One page of `rows`, which has the columns of the listing's keys. Raises as `list_page` does."""
     order = listing.order(query.sort_keys())
-    rows_wanted = rows.order_by(*(key.order for key in order)).limit(query.limit + 1)
+    statement = rows.order_by(*(key.order for key in order)).limit(query.limit + 1)
     page = query.page or 1
     if query.after is None:
-        rows_wanted = rows_wanted.offset((page - 1) * query.limit)
+        statement = statement.offset((page - 1) * query.limit)
     else:
-        rows_wanted = rows_wanted.where(after(order, _open_cursor(ctx, listing, query, order)))
+        statement = statement.where(after(order, _open_cursor(ctx, listing, query, order)))
     counts = query.after is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination")))
     async with ctx.snapshot(replica=listing.replica) as connection:
-        found = [dict(row) for row in (await connection.execute(rows_wanted)).mappings()]
+        selected = (await connection.execute(statement)).all()
         counted = rows.with_only_columns(func.count(), maintain_column_froms=True)
         total = (await connection.execute(counted)).scalar_one() if counts else None
-        items = await assemble(connection, found[: query.limit])
-    more = len(found) > query.limit
-    cursor = make_cursor(ctx, listing, query, found[query.limit - 1]) if more else None
+        items = await assemble(connection, selected[: query.limit])
+    more = len(selected) > query.limit
+    cursor = make_cursor(ctx, listing, query, selected[query.limit - 1]) if more else None
     return page_of(query, items, total, cursor)
 
 
@@ -134,14 +154,16 @@ def contains(column: Column[Any], part: str | None) -> list[ColumnElement[bool]]
     return [] if part is None else [column.contains(part.casefold(), autoescape=True)]
 
 
-def make_cursor(ctx: Context, listing: Listing, query: ListQuery, row: Mapping[str, Any]) -> str:
+def make_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, row: Any) -> str:
     """Where to read on after `row` in the list that `query` asks for."""
     order = listing.order(query.sort_keys())
-    values = json.dumps([to_json(row[key.column.name]) for key in order])
+    values = json.dumps([to_json(getattr(row, key.column.name)) for key in order])
     return signed(ctx.services.secret_key, Purpose.LIST_CURSOR, values, *_place(ctx, listing, query))
 
 
-def _open_cursor(ctx: Context, listing: Listing, query: ListQuery, order: Sequence[SortKey]) -> list[Any]:
+def _open_cursor(
+    ctx: Context, listing: Listing[Any], query: ListQuery, order: Sequence[SortKey]
+) -> list[Any]:
     if query.page is not None:
         raise Invalid(
             [problem(("filters", "after"), "Read by `page` or by `after`, not by both", "conflict")]
@@ -154,7 +176,7 @@ def _open_cursor(ctx: Context, listing: Listing, query: ListQuery, order: Sequen
     return [from_json(key.column, value) for key, value in zip(order, json.loads(values), strict=True)]
 
 
-def _place(ctx: Context, listing: Listing, query: ListQuery) -> tuple[str, ...]:
+def _place(ctx: Context, listing: Listing[Any], query: ListQuery) -> tuple[str, ...]:
     """What ties a cursor to its list, its reader, its sorting and filters."""
     asked = query.model_dump_json(exclude={"page", "limit", "after"})
     return table_of(listing.model).name, ctx.principal.subject, asked

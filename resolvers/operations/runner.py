@@ -47,14 +47,14 @@ async def _change(operation: Operation, ctx: Context, arguments: Mapping[str, An
 
 
 async def _attempt(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
-    async with _prepared(operation, ctx, arguments) as ready, ready.change() as unit:
+    async with _prepared(operation, ctx, arguments) as ready, ready.change() as change:
         if ctx.caller.idempotency_key is not None:
-            kept = await idempotency.find(unit, operation, arguments)
+            kept = await idempotency.find(change, operation, arguments)
             if kept is not None:
-                return await idempotency.replay(unit, operation, kept)
-        result = await operation.resolver(_with_precondition(operation, unit, arguments), **arguments)
+                return await idempotency.replay(change, operation, kept)
+        result = await operation.resolver(_with_precondition(operation, change, arguments), **arguments)
         if ctx.caller.idempotency_key is not None:
-            await idempotency.keep(unit, operation, arguments, result)
+            await idempotency.keep(change, operation, arguments, result)
         return result
 
 
@@ -74,26 +74,26 @@ async def _prepared(
 async def _is_retry(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bool:
     if ctx.caller.idempotency_key is None:
         return False
-    async with ctx.change() as unit:
-        return await idempotency.find(unit, operation, arguments) is not None
+    async with ctx.change() as change:
+        return await idempotency.find(change, operation, arguments) is not None
 
 
-def _with_precondition(operation: Operation, unit: Context, arguments: Mapping[str, Any]) -> Context:
-    """The unit, told to compare `If-Match` with the resource as it is, inside a change under its lock."""
+def _with_precondition(operation: Operation, change: Context, arguments: Mapping[str, Any]) -> Context:
+    """The change, told to compare `If-Match` with the resource as it is, inside a change under its lock."""
     read = operation.gives
-    if unit.if_match is None or read is None:
-        return unit
+    if change.if_match is None or read is None:
+        return change
 
     async def compare() -> None:
         names = {parameter.name for parameter in read.parameters}
-        current = await read.resolver(unit, **{k: v for k, v in arguments.items() if k in names})
-        wanted = [tag.strip() for tag in (unit.if_match or "").split(",")]
+        current = await read.resolver(change, **{k: v for k, v in arguments.items() if k in names})
+        wanted = [tag.strip() for tag in (change.if_match or "").split(",")]
         if "*" not in wanted and current.etag_text() not in wanted:
             raise PreconditionFailed(
                 "The resource has changed since you read it: read it again and repeat your change."
             )
 
-    return replace(unit, precondition=compare)
+    return replace(change, precondition=compare)
 
 
 def _taken(field: str, value: Any) -> dict[str, Any]:

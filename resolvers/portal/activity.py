@@ -25,17 +25,17 @@ async def assemble_sessions(connection: AsyncConnection, rows: Sequence[Row]) ->
     if not rows:
         return []
     workspace_id = rows[0]["workspace_id"]
-    ids = [row["id"] for row in rows]
-    names = await _share_names(connection, workspace_id, [row["share_id"] for row in rows])
+    ids = [row.id for row in rows]
+    names = await _share_names(connection, workspace_id, [row.share_id for row in rows])
     downloads = await _latest_downloads(connection, workspace_id, ids)
     payments = await _payments_of(connection, workspace_id, ids)
     return [
         PortalFileShareSession.model_validate(
             {
                 **row,
-                "share_name": names.get(row["share_id"]),
-                "downloads": downloads[row["id"]],
-                "payments": payments[row["id"]],
+                "share_name": names.get(row.share_id),
+                "downloads": downloads[row.id],
+                "payments": payments[row.id],
             }
         )
         for row in rows
@@ -65,14 +65,12 @@ async def _latest_downloads(connection: AsyncConnection, workspace_id: UUID, ids
 async def _payments_of(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Found:
     own = _of(_payments, workspace_id, "file_share_session_id", ids)
     payments = await _rows(connection, select(_payments).where(own).order_by(_payments.c.at, _payments.c.id))
-    theirs = _of(_refunds, workspace_id, "file_share_payment_id", [payment["id"] for payment in payments])
+    theirs = _of(_refunds, workspace_id, "file_share_payment_id", [payment.id for payment in payments])
     refunds = _by(
         "file_share_payment_id",
         await _rows(connection, select(_refunds).where(theirs).order_by(_refunds.c.at, _refunds.c.id)),
     )
-    return _by(
-        "file_share_session_id", [{**payment, "refunds": refunds[payment["id"]]} for payment in payments]
-    )
+    return _by("file_share_session_id", [{**payment, "refunds": refunds[payment.id]} for payment in payments])
 
 
 def _of(table: Table, workspace_id: UUID, column: str, ids: Sequence[UUID]) -> Any:

@@ -44,87 +44,89 @@ class Entry:
     choices: Sequence[Entrant] = ()
 
 
-async def mail_code(unit: Context, workspace: Row, email: str) -> None:
+async def mail_code(change: Context, workspace: Row, email: str) -> None:
     """Mail the address a code, if it is a customer's or a member's; the code before it ends.
 
     The steps are the same for any address. Nothing is mailed within two minutes of a code that was not used,
     or after the visitor has had ten mailed to the address within an hour.
     """
-    recipient, visitor = recipient_of(unit, workspace["id"], email), _visitor(unit)
+    recipient, visitor = recipient_of(change, workspace.id, email), _visitor(change)
     moment = now()
-    outdated = and_(_codes.c.workspace_id == workspace["id"], _codes.c.created_at < moment - KEPT_FOR)
-    await unit.unit.execute(delete(_codes).where(outdated))
-    same = and_(_codes.c.workspace_id == workspace["id"], _codes.c.recipient == recipient)
+    outdated = and_(_codes.c.workspace_id == workspace.id, _codes.c.created_at < moment - KEPT_FOR)
+    await change.connection.execute(delete(_codes).where(outdated))
+    same = and_(_codes.c.workspace_id == workspace.id, _codes.c.recipient == recipient)
     asked = select(_codes.c.visitor, _codes.c.created_at, _codes.c.used_at).where(same)
-    rows = (await unit.unit.execute(asked)).all()
+    rows = (await change.connection.execute(asked)).all()
     is_young = any(row.used_at is None and row.created_at > moment - YOUNG_FOR for row in rows)
     if is_young or sum(row.visitor == visitor for row in rows) >= MOST_CODES:
         return
-    entrants = await find_entrants(unit.unit, workspace, email)
+    entrants = await find_entrants(change.connection, workspace, email)
     entrant = entrants[0] if entrants else None
     code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
     await insert_row(
-        unit.unit,
+        change.connection,
         PortalCodeRow,
-        workspace_id=workspace["id"],
+        workspace_id=workspace.id,
         recipient=recipient,
         visitor=visitor,
         # A code has too few characters for a hash that takes no secret to make.
-        hash=sign(unit.services.secret_key, Purpose.PORTAL_CODE, recipient, code),
-        customer_id=entrant.customer["id"] if entrant else None,
+        hash=sign(change.services.secret_key, Purpose.PORTAL_CODE, recipient, code),
+        customer_id=entrant.customer.id if entrant else None,
         member_id=entrant.member_id if entrant else None,
         created_at=moment,
         expires_at=moment + LIFE,
     )
-    mail = _mail(unit, workspace, entrant.address if entrant else NOBODY, code)
-    await mail_stranger_if_allowed(unit, mail, workspace["id"])
+    mail = _mail(change, workspace, entrant.address if entrant else NOBODY, code)
+    await mail_stranger_if_allowed(change, mail, workspace.id)
 
 
 async def use_code(
-    unit: Context, workspace: Row, email: str, code: str, customer_id: UUID | None = None
+    change: Context, workspace: Row, email: str, code: str, customer_id: UUID | None = None
 ) -> Entry:
     """Who comes in by this code, which is then used. A try that does not count is noted.
 
     Where the address opens several customers, or was entered for a member by somebody else and never used, it
     does not say yet whose portal is meant: a right code stays as it is until `customer_id` names one of them.
     """
-    recipient = recipient_of(unit, workspace["id"], email)
+    recipient = recipient_of(change, workspace.id, email)
     latest = (
         select(_codes)
-        .where(_codes.c.workspace_id == workspace["id"], _codes.c.recipient == recipient)
+        .where(_codes.c.workspace_id == workspace.id, _codes.c.recipient == recipient)
         .order_by(_codes.c.created_at.desc(), _codes.c.id.desc())
         .limit(1)
     )
-    found = await _first(unit.unit, latest)
+    found = await _first(change.connection, latest)
     if found is None:
         return Entry()
-    await lock_customers(unit.unit, workspace, await find_entrants(unit.unit, workspace, email))
+    await lock_customers(
+        change.connection, workspace, await find_entrants(change.connection, workspace, email)
+    )
     # Under the locks nobody else uses it, and whoever was faster is seen.
     locked = select(_codes).where(key_of(PortalCodeRow, found)).with_for_update()
-    row = await _first(unit.unit, locked)
+    row = await _first(change.connection, locked)
     if row is None:
         return Entry()
-    entrants = await find_entrants(unit.unit, workspace, email)
+    entrants = await find_entrants(change.connection, workspace, email)
     entry = _choose(entrants, customer_id)
     given = "".join(code.split()).replace("-", "").upper()
-    is_right = is_signed(unit.services.secret_key, Purpose.PORTAL_CODE, row["hash"], recipient, given)
-    visitor, tries = _visitor(unit), row["visitor_tries"]
-    if tries.get(visitor, 0) >= MOST_TRIES or row["tries"] >= MOST_TRIES_OF_ALL:
+    is_right = is_signed(change.services.secret_key, Purpose.PORTAL_CODE, row.hash, recipient, given)
+    visitor, tries = _visitor(change), row.visitor_tries
+    if tries.get(visitor, 0) >= MOST_TRIES or row.tries >= MOST_TRIES_OF_ALL:
         return Entry()
-    is_over = row["used_at"] or row["expires_at"] <= now()
+    is_over = row.used_at or row.expires_at <= now()
     # A code that nobody was mailed lets nobody in, whoever has the address by now.
-    if not is_right or is_over or row["customer_id"] is None or entry == Entry():
+    if not is_right or is_over or row.customer_id is None or entry == Entry():
         tried = {**tries, visitor: tries.get(visitor, 0) + 1}
-        await update_row(unit.unit, PortalCodeRow, row, tries=row["tries"] + 1, visitor_tries=tried)
+        await update_row(change.connection, PortalCodeRow, row, tries=row.tries + 1, visitor_tries=tried)
         return Entry()
     if entry.entrant is not None:
-        await update_row(unit.unit, PortalCodeRow, row, used_at=now())
+        await update_row(change.connection, PortalCodeRow, row, used_at=now())
     return entry
 
 
 def _choose(entrants: Sequence[Entrant], customer_id: UUID | None) -> Entry:
     if customer_id is not None:
-        return Entry(next((each for each in entrants if each.customer["id"] == customer_id), None))
+        return Entry(next((each for each in entrants if each.customer.id == customer_id), None))
     if len(entrants) == 1 and not entrants[0].is_unconfirmed:
         return Entry(entrants[0])
     return Entry(choices=entrants)
@@ -143,7 +145,7 @@ def _mail(ctx: Context, workspace: Row, address: str, code: str) -> Mail:
     return make_mail(
         address,
         "portal_code",
-        workspace=workspace["name"],
+        workspace=workspace.name,
         code=code,
         portal=f"{ctx.services.auth_url}/{workspace['slug']}/portal",
         minutes=int(LIFE.total_seconds() // 60),

@@ -42,7 +42,7 @@ async def get_portal_member(ctx: Context, id: UUID) -> Member:
 async def create_portal_member(ctx: Context, data: PortalMemberCreate) -> Member:
     """Add a member to the team, as its owner; a new owner takes over from the one before."""
     customer = await _lock_as_owner(ctx)
-    member = MemberCreate(customer_id=customer["id"], **data.model_dump())
+    member = MemberCreate(customer_id=customer.id, **data.model_dump())
     return await members.add_member(ctx, member, email_unconfirmed=True)
 
 
@@ -68,9 +68,9 @@ async def _lock_as_owner(ctx: Context) -> Row:
     # `If-Match` speaks of a member.
     unconditional = replace(ctx, precondition=None)
     customer = await get_for_update(unconditional, CustomerRow, id=ctx.principal.customer_id)
-    if customer["type"] != CustomerType.TEAM:
+    if customer.type != CustomerType.TEAM:
         raise NotPermitted("Only a team has members to add, change or remove.")
-    owner = await default_member(ctx.unit, customer)
+    owner = await default_member(ctx.connection, customer)
     # A session that is no member's is the customer's own.
     if ctx.principal.member_id not in (None, owner):
         raise NotPermitted("Only the owner of the team can do this.")

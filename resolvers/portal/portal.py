@@ -52,15 +52,15 @@ async def update_portal_customer(ctx: Context, data: PortalCustomerUpdate) -> Po
     changes = data.changes()
     if "billing_address" in changes:
         changes["billing_address"] = whole_address(changes["billing_address"])
-    return _customer_of(await update_row(ctx.unit, CustomerRow, row, **changes))
+    return _customer_of(await update_row(ctx.connection, CustomerRow, row, **changes))
 
 
 async def _check_role(ctx: Context, customer: Row) -> None:
     """Raises `NotPermitted` where the session is a plain member's of a team."""
-    if customer["type"] != CustomerType.TEAM or ctx.principal.member_id is None:
+    if customer.type != CustomerType.TEAM or ctx.principal.member_id is None:
         return
     member = await get_visible(ctx, MemberRow, id=ctx.principal.member_id)
-    if member["role"] not in PROFILE_ROLES:
+    if member.role not in PROFILE_ROLES:
         raise NotPermitted("Only the owner and the billing managers of the team can do this.")
 
 

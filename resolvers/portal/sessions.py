@@ -44,8 +44,8 @@ async def request_portal_code(ctx: Context, data: PortalCodeRequest) -> bool:
     workspace = await _workspace_of(ctx, data)
 
     async def send() -> None:
-        async with ctx.change() as unit:
-            await mail_code(unit, workspace, data.email)
+        async with ctx.change() as change:
+            await mail_code(change, workspace, data.email)
         ctx.services.wake_delivery()
 
     ctx.caller.after_response.append(send)
@@ -65,15 +65,15 @@ async def authenticate_portal_code(ctx: Context, data: PortalAuthentication) -> 
     workspace = await _workspace_of(ctx, data)
     token: PortalToken | None = None
     # A wrong try counts although it is refused, so the refusal comes after the commit.
-    async with ctx.change() as unit:
-        entry = await use_code(unit, workspace, data.email, data.code, data.customer_id)
+    async with ctx.change() as change:
+        entry = await use_code(change, workspace, data.email, data.code, data.customer_id)
         if (entrant := entry.entrant) is not None:
-            await note_entry(unit.unit, entrant)
-            recipient = recipient_of(unit, workspace["id"], entrant.address)
+            await note_entry(change.connection, entrant)
+            recipient = recipient_of(change, workspace.id, entrant.address)
             session, credential = await open_session(
-                unit.unit, entrant.customer, entrant.member_id, now() + LIFE, recipient=recipient
+                change.connection, entrant.customer, entrant.member_id, now() + LIFE, recipient=recipient
             )
-            token = PortalToken(token=credential.text, expires_at=session["expires_at"], choices=[])
+            token = PortalToken(token=credential.text, expires_at=session.expires_at, choices=[])
     if token is None and entry.choices:
         return PortalToken(choices=[_choice_of(each) for each in entry.choices])
     if token is None:
@@ -84,9 +84,9 @@ async def authenticate_portal_code(ctx: Context, data: PortalAuthentication) -> 
 def _choice_of(entrant: Entrant) -> PortalChoice:
     customer = entrant.customer
     return PortalChoice(
-        customer_id=customer["id"],
-        customer_name=customer["name"],
-        customer_email=customer["email"],
+        customer_id=customer.id,
+        customer_name=customer.name,
+        customer_email=customer.email,
         member_id=entrant.member_id,
     )
 
@@ -110,7 +110,7 @@ async def end_portal_session(ctx: Context) -> UUID:
     """End the session that the token is of: the next request with it fails."""
     id = ctx.principal.credential_id
     mine = (_credentials.c.id == id) & _credentials.c.revoked_at.is_(None)
-    await update_rows(ctx.unit, CredentialRow, mine, revoked_at=now())
+    await update_rows(ctx.connection, CredentialRow, mine, revoked_at=now())
     return id
 
 

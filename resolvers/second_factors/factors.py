@@ -88,7 +88,7 @@ def check_confirmed(user: Values) -> None:
 
     Else somebody who signed up with another's address would keep a way in after its owner took it over.
     """
-    if user["email_verified_at"] is None:
+    if user.email_verified_at is None:
         raise NotPermitted("Confirm your e-mail address first: follow the link that we mailed you.")
 
 
@@ -97,19 +97,19 @@ def relying_party(ctx: Context) -> RelyingParty | None:
     return RelyingParty.at(ctx.services.auth_url)
 
 
-async def tell_owner(unit: Context, user: Values, event: Event, **values: Any) -> None:
+async def tell_owner(change: Context, user: Values, event: Event, **values: Any) -> None:
     """Mail the user what happened to their account, once the change is committed."""
-    await send_mails(unit, [factor_mail(unit.services.auth_url, user, event, **values)])
+    await send_mails(change, [factor_mail(change.services.auth_url, user, event, **values)])
 
 
 def factor_mail(auth_url: str, user: Values, event: Event, **values: Any) -> Mail:
     subject, sentence = event.value
     said = {name: plain_name(value) if isinstance(value, str) else value for name, value in values.items()}
     return make_mail(
-        user["email"],
+        user.email,
         "second_factor",
         subject=subject,
-        address=user["email"],
+        address=user.email,
         happened=sentence.format(**said),
         security=f"{auth_url}{SECURITY_PATH}",
     )

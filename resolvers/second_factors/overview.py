@@ -44,8 +44,8 @@ async def _state_of(connection: AsyncConnection, user_id: UUID) -> SecondFactors
     passkeys = (await connection.execute(counted)).scalar_one()
     return SecondFactors(
         enabled=totp is not None or passkeys > 0,
-        totp_created_at=totp and totp["created_at"],
-        totp_last_used_at=totp and totp["last_used_at"],
+        totp_created_at=totp and totp.created_at,
+        totp_last_used_at=totp and totp.last_used_at,
         passkeys=passkeys,
         recovery_codes=await count_codes(connection, user_id),
     )

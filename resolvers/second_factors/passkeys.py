@@ -68,17 +68,17 @@ async def get_passkey(ctx: Context, id: UUID) -> Passkey:
 async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey:
     """Rename a passkey."""
     row = await get_for_update(ctx, PasskeyRow, id=id)
-    return Passkey.model_validate(await update_row(ctx.unit, PasskeyRow, row, **data.changes()))
+    return Passkey.model_validate(await update_row(ctx.connection, PasskeyRow, row, **data.changes()))
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def delete_passkey(ctx: Context, id: UUID) -> UUID:
     """Remove a passkey. Without another factor, the recovery codes end too."""
-    user = await lock_user(ctx.unit, own_id(ctx))
+    user = await lock_user(ctx.connection, own_id(ctx))
     row = await get_for_update(ctx, PasskeyRow, id=id)
-    await ctx.unit.execute(sql_delete(_table).where(key_of(PasskeyRow, row)))
-    await drop_codes_without_factor(ctx.unit, user["id"])
-    await tell_owner(ctx, user, Event.PASSKEY_REMOVED, name=row["name"])
+    await ctx.connection.execute(sql_delete(_table).where(key_of(PasskeyRow, row)))
+    await drop_codes_without_factor(ctx.connection, user.id)
+    await tell_owner(ctx, user, Event.PASSKEY_REMOVED, name=row.name)
     return id
 
 
@@ -90,18 +90,18 @@ async def begin_passkey(ctx: Context) -> str | None:
         return None
     async with ctx.read() as connection:
         user = dict((await connection.execute(wanted)).mappings().one())
-        existing = await passkeys_of(connection, user["id"])
+        existing = await passkeys_of(connection, user.id)
     challenge = new_challenge(ctx.services.secret_key, ChallengeUse.CREATION, session_binding(ctx))
-    return party.creation_options(challenge, user["id"], user["email"], existing)
+    return party.creation_options(challenge, user.id, user.email, existing)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
     """Keep a passkey that the user's browser has made. Raises `Invalid` for one that proves nothing."""
-    user = await lock_user(ctx.unit, own_id(ctx))
+    user = await lock_user(ctx.connection, own_id(ctx))
     check_confirmed(user)
     party = relying_party(ctx)
-    if party is None or len(await passkeys_of(ctx.unit, user["id"])) >= MOST_PASSKEYS:
+    if party is None or len(await passkeys_of(ctx.connection, user.id)) >= MOST_PASSKEYS:
         raise NotPermitted(f"An account has at most {MOST_PASSKEYS} passkeys: remove one first.")
     try:
         challenge = challenge_of_creation(data.passkey)
@@ -109,11 +109,11 @@ async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
     except Refused:
         raise not_accepted() from None
     is_ours = is_open(ctx.services.secret_key, ChallengeUse.CREATION, session_binding(ctx), challenge)
-    if not is_ours or not await answer(ctx.unit, challenge):
+    if not is_ours or not await answer(ctx.connection, challenge):
         raise not_accepted()
-    row = await insert_row(ctx.unit, PasskeyRow, user_id=user["id"], name=data.name, **vars(made))
+    row = await insert_row(ctx.connection, PasskeyRow, user_id=user.id, name=data.name, **vars(made))
     await tell_owner(ctx, user, Event.PASSKEY_ADDED, name=data.name)
-    return PasskeyCreated(Passkey.model_validate(row), await make_first_codes(ctx, user["id"]))
+    return PasskeyCreated(Passkey.model_validate(row), await make_first_codes(ctx, user.id))
 
 
 async def passkeys_of(connection: AsyncConnection, user_id: UUID) -> list[Values]:
@@ -133,29 +133,31 @@ async def owner_of(connection: AsyncConnection, text: str) -> UUID | None:
     return owner
 
 
-async def use_passkey(unit: Context, user: Values, text: str, use: ChallengeUse, binding: str) -> bool:
+async def use_passkey(change: Context, user: Values, text: str, use: ChallengeUse, binding: str) -> bool:
     """Whether the browser proves one of the passkeys of the user, who is locked, by a challenge of ours.
 
     As the only proof, the authenticator must have checked its user. One whose counter went back is refused,
     and the user is told.
     """
-    party = relying_party(unit)
+    party = relying_party(change)
     try:
         assertion = read_assertion(text)
-        row = await _find(unit.unit, user, assertion)
+        row = await _find(change.connection, user, assertion)
         if party is None or row is None:
             return False
-        count = party.check_use(assertion, row["public_key"], verified=use.is_alone)
+        count = party.check_use(assertion, row.public_key, verified=use.is_alone)
     except Refused:
         return False
-    is_ours = is_open(unit.services.secret_key, use, binding, assertion.challenge)
-    if not is_ours or not await answer(unit.unit, assertion.challenge):
+    is_ours = is_open(change.services.secret_key, use, binding, assertion.challenge)
+    if not is_ours or not await answer(change.connection, assertion.challenge):
         return False
-    if row["sign_count"] and count <= row["sign_count"]:
-        await tell_owner(unit, user, Event.PASSKEY_COPIED, name=row["name"])
+    if row.sign_count and count <= row.sign_count:
+        await tell_owner(change, user, Event.PASSKEY_COPIED, name=row.name)
         return False
-    moment, unchanged = now(), row["modified_at"]
-    await update_row(unit.unit, PasskeyRow, row, sign_count=count, last_used_at=moment, modified_at=unchanged)
+    moment, unchanged = now(), row.modified_at
+    await update_row(
+        change.connection, PasskeyRow, row, sign_count=count, last_used_at=moment, modified_at=unchanged
+    )
     return True
 
 
@@ -165,9 +167,9 @@ def not_accepted() -> Invalid:
 
 
 async def _find(connection: AsyncConnection, user: Values, assertion: Assertion) -> Values | None:
-    if assertion.user_id not in (None, user["id"]):
+    if assertion.user_id not in (None, user.id):
         return None
-    same = (_table.c.user_id == user["id"]) & (_table.c.credential_id == assertion.credential_id)
+    same = (_table.c.user_id == user.id) & (_table.c.credential_id == assertion.credential_id)
     row = (await connection.execute(select(_table).where(same))).mappings().first()
     return None if row is None else dict(row)
 

@@ -31,40 +31,40 @@ _codes = table_of(RecoveryCodeRow)
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def renew_recovery_codes(ctx: Context) -> list[str]:
     """Ten new codes in place of the old ones. Raises `NotFound` for a user without a factor."""
-    user = await lock_user(ctx.unit, own_id(ctx))
-    if not await has_factor(ctx.unit, user["id"]):
+    user = await lock_user(ctx.connection, own_id(ctx))
+    if not await has_factor(ctx.connection, user.id):
         raise NotFound("There is no second factor to recover: set one up first.")
     await tell_owner(ctx, user, Event.CODES_RENEWED)
-    return await make_codes(ctx, user["id"])
+    return await make_codes(ctx, user.id)
 
 
-async def make_codes(unit: Context, user_id: UUID) -> list[str]:
+async def make_codes(change: Context, user_id: UUID) -> list[str]:
     """Ten new codes, which end those before them."""
-    await unit.unit.execute(delete(_codes).where(_codes.c.user_id == user_id))
+    await change.connection.execute(delete(_codes).where(_codes.c.user_id == user_id))
     codes = ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(COUNT)]
-    rows = [{"user_id": user_id, "hash": _hash(unit, user_id, code)} for code in codes]
-    await insert_rows(unit.unit, RecoveryCodeRow, rows)
+    rows = [{"user_id": user_id, "hash": _hash(change, user_id, code)} for code in codes]
+    await insert_rows(change.connection, RecoveryCodeRow, rows)
     return ["-".join(code[at : at + GROUP] for at in range(0, LENGTH, GROUP)) for code in codes]
 
 
-async def make_first_codes(unit: Context, user_id: UUID) -> list[str]:
+async def make_first_codes(change: Context, user_id: UUID) -> list[str]:
     """Ten codes for a user who has none, with their first factor; else an empty list."""
     mine = select(_codes.c.id).where(_codes.c.user_id == user_id).limit(1)
-    return [] if (await unit.unit.execute(mine)).first() else await make_codes(unit, user_id)
+    return [] if (await change.connection.execute(mine)).first() else await make_codes(change, user_id)
 
 
-async def use_code(unit: Context, user: Values, typed: str) -> bool:
+async def use_code(change: Context, user: Values, typed: str) -> bool:
     """Whether it is an unused code of the user, who is locked and told; it is used with this."""
     same = and_(
-        _codes.c.user_id == user["id"],
-        _codes.c.hash == _hash(unit, user["id"], tidied(typed)),
+        _codes.c.user_id == user.id,
+        _codes.c.hash == _hash(change, user.id, tidied(typed)),
         _codes.c.used_at.is_(None),
     )
-    row = (await unit.unit.execute(select(_codes).where(same))).mappings().first()
+    row = (await change.connection.execute(select(_codes).where(same))).mappings().first()
     if row is None:
         return False
-    await update_row(unit.unit, RecoveryCodeRow, dict(row), used_at=now())
-    await tell_owner(unit, user, Event.CODE_USED, left=await count_codes(unit.unit, user["id"]))
+    await update_row(change.connection, RecoveryCodeRow, dict(row), used_at=now())
+    await tell_owner(change, user, Event.CODE_USED, left=await count_codes(change.connection, user.id))
     return True
 
 

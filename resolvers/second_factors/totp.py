@@ -52,7 +52,7 @@ async def begin_totp(ctx: Context, sealed: str | None = None) -> Enrolment:
         end = int((now() + ENROLMENT_LIFE).timestamp())
         plain = f"{end}.{secret}".encode()
         sealed = seal(ctx.services.secret_key, Purpose.TOTP_ENROLMENT, plain, _session(ctx))
-    return Enrolment(secret, provisioning_uri(secret, user["email"]), sealed)
+    return Enrolment(secret, provisioning_uri(secret, user.email), sealed)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
@@ -61,8 +61,8 @@ async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
 
     Raises `Invalid` for a wrong code.
     """
-    user = await lock_user(ctx.unit, own_id(ctx))
-    _check_free(user, await find_totp(ctx.unit, user))
+    user = await lock_user(ctx.connection, own_id(ctx))
+    _check_free(user, await find_totp(ctx.connection, user))
     secret = _opened(ctx, data.enrolment)
     if secret is None:
         raise _wrong("This page was open for too long. Scan the new QR code.")
@@ -70,14 +70,14 @@ async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
     if step is None:
         raise _wrong("This is not the current code. Wait for the next one and enter it.")
     await insert_row(
-        ctx.unit,
+        ctx.connection,
         TotpSecretRow,
-        user_id=user["id"],
-        sealed=seal(ctx.services.secret_key, Purpose.TOTP, secret.encode(), str(user["id"])),
+        user_id=user.id,
+        sealed=seal(ctx.services.secret_key, Purpose.TOTP, secret.encode(), str(user.id)),
         last_step=step,
     )
     await tell_owner(ctx, user, Event.TOTP_ADDED)
-    return await make_first_codes(ctx, user["id"])
+    return await make_first_codes(ctx, user.id)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
@@ -86,33 +86,33 @@ async def delete_totp(ctx: Context) -> UUID:
 
     Gives the user's id.
     """
-    user = await lock_user(ctx.unit, own_id(ctx))
-    if await find_totp(ctx.unit, user) is None:
+    user = await lock_user(ctx.connection, own_id(ctx))
+    if await find_totp(ctx.connection, user) is None:
         raise NotFound("There is no authenticator app.")
-    await ctx.unit.execute(delete(_table).where(_table.c.user_id == user["id"]))
-    await drop_codes_without_factor(ctx.unit, user["id"])
+    await ctx.connection.execute(delete(_table).where(_table.c.user_id == user.id))
+    await drop_codes_without_factor(ctx.connection, user.id)
     await tell_owner(ctx, user, Event.TOTP_REMOVED)
     return own_id(ctx)
 
 
 async def find_totp(connection: AsyncConnection, user: Values) -> Values | None:
-    row = (await connection.execute(select(_table).where(_table.c.user_id == user["id"]))).mappings().first()
+    row = (await connection.execute(select(_table).where(_table.c.user_id == user.id))).mappings().first()
     return None if row is None else dict(row)
 
 
-async def use_totp(unit: Context, user: Values, code: str) -> bool:
+async def use_totp(change: Context, user: Values, code: str) -> bool:
     """Whether it is a code of the app of the user, who is locked, and later than the last one accepted."""
-    row = await find_totp(unit.unit, user)
+    row = await find_totp(change.connection, user)
     if row is None or len(code) != DIGITS or not code.isdecimal():
         return False
     try:
-        opened = unseal(unit.services.secret_key, Purpose.TOTP, row["sealed"], str(user["id"]))
+        opened = unseal(change.services.secret_key, Purpose.TOTP, row.sealed, str(user.id))
     except Unreadable:
         return False
-    step = matching_step(opened.decode(), code, now(), after=row["last_step"])
+    step = matching_step(opened.decode(), code, now(), after=row.last_step)
     if step is None:
         return False
-    await update_row(unit.unit, TotpSecretRow, row, last_step=step, last_used_at=now())
+    await update_row(change.connection, TotpSecretRow, row, last_step=step, last_used_at=now())
     return True
 
 

@@ -32,19 +32,19 @@ async def assemble_shares(ctx: Context, connection: AsyncConnection, rows: Seque
     """The shares of these rows: three statements, however many rows there are."""
     prices, medias, attachments = defaultdict(list), defaultdict(list), defaultdict(list)
     for row in await _rows(connection, _select_prices(rows)):
-        prices[row["share_id"]].append(Price.model_validate(row))
+        prices[row.share_id].append(Price.model_validate(row))
     for row in await _rows(connection, _select_embedded(rows, _medias, _files, _medias.c.file_id)):
-        medias[row["share_id"]].append(file_of(ctx, row))
+        medias[row.share_id].append(file_of(ctx, row))
     embedded = _select_embedded(rows, _attachments, _custom_fields, _attachments.c.custom_field_id)
     for row in await _rows(connection, embedded):
-        attachments[row["share_id"]].append(_attached(row))
+        attachments[row.share_id].append(_attached(row))
     return [
         Share.model_validate(
             {
                 **row,
-                "prices": prices[row["id"]],
-                "medias": medias[row["id"]],
-                "attached_custom_fields": attachments[row["id"]],
+                "prices": prices[row.id],
+                "medias": medias[row.id],
+                "attached_custom_fields": attachments[row.id],
             }
         )
         for row in rows
@@ -57,8 +57,8 @@ async def replace_prices(ctx: Context, share: Row, prices: Sequence[dict[str, An
     Raises `Invalid` for an id that is no current price of the share, for other values than it has, and
     for more than one price in the end.
     """
-    found = await _rows(ctx.unit, _select_prices([share]))
-    current: dict[UUID, Row] = {row["id"]: row for row in found}
+    found = await _rows(ctx.connection, _select_prices([share]))
+    current: dict[UUID, Row] = {row.id: row for row in found}
     problems = [entry for index, price in enumerate(prices) for entry in _check_kept(index, price, current)]
     if len(prices) > 1:
         problems.append(problem(("data", "prices"), "A share has at most one static price", "too_many"))
@@ -66,21 +66,21 @@ async def replace_prices(ctx: Context, share: Row, prices: Sequence[dict[str, An
         raise Invalid(problems)
     kept = {price["id"] for price in prices if price["id"] is not None}
     dropped = and_(_own(_prices, share), _prices.c.id.in_(current.keys() - kept))
-    await update_rows(ctx.unit, SharePriceRow, dropped, is_archived=True)
+    await update_rows(ctx.connection, SharePriceRow, dropped, is_archived=True)
     default_currency = await _default_currency(ctx, share)
     new = [_new_price(share, price, default_currency) for price in prices if price["id"] is None]
-    await insert_rows(ctx.unit, SharePriceRow, new)
+    await insert_rows(ctx.connection, SharePriceRow, new)
     (final,) = [current[price["id"]] for price in prices if price["id"] is not None] or new
     amount = _SORT_AMOUNT.get(final["amount_type"], final["price_amount"])
     # A sort key that follows the price; it is no change of the share's own, so modified_at stays.
     sort_key = update(table_of(ShareRow)).where(key_of(ShareRow, share)).values(price_amount=amount)
-    await ctx.unit.execute(sort_key)
+    await ctx.connection.execute(sort_key)
 
 
 async def replace_medias(ctx: Context, share: Row, ids: Sequence[UUID]) -> None:
     """Make these files the share's medias, in this order. Raises `Invalid` for each that may not be one."""
-    own = and_(_files.c.workspace_id == share["workspace_id"], _files.c.id.in_(ids))
-    found = {row["id"]: row for row in await _rows(ctx.unit, select(_files).where(own))}
+    own = and_(_files.c.workspace_id == share.workspace_id, _files.c.id.in_(ids))
+    found = {row.id: row for row in await _rows(ctx.connection, select(_files).where(own))}
     problems = [
         problem(("data", "medias", index), message, "media", input=str(id))
         for index, id in enumerate(ids)
@@ -88,16 +88,16 @@ async def replace_medias(ctx: Context, share: Row, ids: Sequence[UUID]) -> None:
     ]
     if problems:
         raise Invalid(problems)
-    await ctx.unit.execute(delete(_medias).where(_own(_medias, share)))
+    await ctx.connection.execute(delete(_medias).where(_own(_medias, share)))
     rows = [{**_keys(share), "file_id": id, "position": place} for place, id in enumerate(ids)]
-    await insert_rows(ctx.unit, ShareMediaRow, rows)
+    await insert_rows(ctx.connection, ShareMediaRow, rows)
 
 
 async def replace_custom_fields(ctx: Context, share: Row, attached: Sequence[dict[str, Any]]) -> None:
     """Attach these custom fields, in this order. Raises `Invalid` for an unknown one and for one twice."""
     ids = [entry["custom_field_id"] for entry in attached]
-    own = and_(_custom_fields.c.workspace_id == share["workspace_id"], _custom_fields.c.id.in_(ids))
-    found = {row["id"] for row in await _rows(ctx.unit, select(_custom_fields.c.id).where(own))}
+    own = and_(_custom_fields.c.workspace_id == share.workspace_id, _custom_fields.c.id.in_(ids))
+    found = {row.id for row in await _rows(ctx.connection, select(_custom_fields.c.id).where(own))}
     problems = []
     for index, id in enumerate(ids):
         loc = ("data", "attached_custom_fields", index, "custom_field_id")
@@ -107,9 +107,9 @@ async def replace_custom_fields(ctx: Context, share: Row, attached: Sequence[dic
             problems.append(problem(loc, "This custom field is listed twice", "twice", input=str(id)))
     if problems:
         raise Invalid(problems)
-    await ctx.unit.execute(delete(_attachments).where(_own(_attachments, share)))
+    await ctx.connection.execute(delete(_attachments).where(_own(_attachments, share)))
     rows = [{**_keys(share), **entry, "position": place} for place, entry in enumerate(attached)]
-    await insert_rows(ctx.unit, ShareCustomFieldRow, rows)
+    await insert_rows(ctx.connection, ShareCustomFieldRow, rows)
 
 
 def _check_kept(index: int, price: dict[str, Any], current: dict[UUID, Row]) -> Iterable[Problem]:
@@ -132,36 +132,36 @@ def _check_kept(index: int, price: dict[str, Any], current: dict[UUID, Row]) -> 
 def _refuse_media(row: Row | None) -> str | None:
     if row is None:
         return "There is no such file in the share's workspace"
-    if row["service"] != FileService.PRODUCT_MEDIA:
+    if row.service != FileService.PRODUCT_MEDIA:
         return "Only a file of the service product_media can be a media"
-    return None if row["is_uploaded"] else "The file is not fully uploaded"
+    return None if row.is_uploaded else "The file is not fully uploaded"
 
 
 def _new_price(share: Row, price: dict[str, Any], default_currency: str) -> dict[str, Any]:
     own = {name: price[name] for name in KIND_FIELDS[price["amount_type"]]}
     if "price_currency" in own:
-        own["price_currency"] = own["price_currency"] or default_currency
+        own["price_currency"] = own.price_currency or default_currency
     return {**_keys(share), "amount_type": price["amount_type"], "price_amount": None, **own}
 
 
 async def _default_currency(ctx: Context, share: Row) -> str:
     workspaces = table_of(WorkspaceRow)
-    wanted = select(workspaces.c.default_presentment_currency).where(workspaces.c.id == share["workspace_id"])
-    return str((await ctx.unit.execute(wanted)).scalar_one())
+    wanted = select(workspaces.c.default_presentment_currency).where(workspaces.c.id == share.workspace_id)
+    return str((await ctx.connection.execute(wanted)).scalar_one())
 
 
 def _keys(share: Row) -> dict[str, Any]:
-    return {"workspace_id": share["workspace_id"], "share_id": share["id"]}
+    return {"workspace_id": share.workspace_id, "share_id": share.id}
 
 
 def _own(table: Table, share: Row) -> Any:
-    return and_(table.c.workspace_id == share["workspace_id"], table.c.share_id == share["id"])
+    return and_(table.c.workspace_id == share.workspace_id, table.c.share_id == share.id)
 
 
 def _of_shares(table: Table, rows: Sequence[Row]) -> Any:
     return and_(
-        table.c.workspace_id.in_({row["workspace_id"] for row in rows}),
-        table.c.share_id.in_([row["id"] for row in rows]),
+        table.c.workspace_id.in_({row.workspace_id for row in rows}),
+        table.c.share_id.in_([row.id for row in rows]),
     )
 
 
@@ -179,10 +179,10 @@ def _select_embedded(rows: Sequence[Row], between: Table, embedded: Table, key: 
 
 def _attached(row: Row) -> AttachedCustomField:
     return AttachedCustomField(
-        custom_field_id=row["id"],
+        custom_field_id=row.id,
         custom_field=CustomField.model_validate(row),
-        order=row["position"],
-        required=row["required"],
+        order=row.position,
+        required=row.required,
     )
 
 

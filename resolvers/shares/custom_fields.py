@@ -49,7 +49,7 @@ async def create_custom_field(ctx: Context, data: CustomFieldCreate) -> CustomFi
     workspace_id = await workspace_for(ctx, data.workspace_id)
     values = data.model_dump(exclude={"workspace_id"})
     values["properties"] = _stated(data.type, values["properties"])
-    row = await insert_row(ctx.unit, CustomFieldRow, workspace_id=workspace_id, **values)
+    row = await insert_row(ctx.connection, CustomFieldRow, workspace_id=workspace_id, **values)
     return CustomField.model_validate(row)
 
 
@@ -59,15 +59,15 @@ async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -
     row = await get_for_update(ctx, CustomFieldRow, id=id)
     changes = data.changes()
     if "properties" in changes:
-        changes["properties"] = _stated(CustomFieldType(row["type"]), changes["properties"])
-    return CustomField.model_validate(await update_row(ctx.unit, CustomFieldRow, row, **changes))
+        changes["properties"] = _stated(CustomFieldType(row.type), changes["properties"])
+    return CustomField.model_validate(await update_row(ctx.connection, CustomFieldRow, row, **changes))
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE)
 async def delete_custom_field(ctx: Context, id: UUID) -> UUID:
     """Remove a custom field for good; it leaves the shares that it is attached to."""
     row = await get_for_update(ctx, CustomFieldRow, id=id)
-    await ctx.unit.execute(delete(_table).where(key_of(CustomFieldRow, row)))
+    await ctx.connection.execute(delete(_table).where(key_of(CustomFieldRow, row)))
     return id
 
 

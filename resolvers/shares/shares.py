@@ -58,9 +58,9 @@ async def create_share(ctx: Context, data: ShareCreate) -> Share:
     """Make a share with its prices, medias and custom fields, all or nothing."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
     values = data.model_dump(exclude={*_PARTS, "workspace_id"})
-    row = await insert_row(ctx.unit, ShareRow, workspace_id=workspace_id, **values)
+    row = await insert_row(ctx.connection, ShareRow, workspace_id=workspace_id, **values)
     await _replace_parts(ctx, row, data.model_dump(include=set(_PARTS)))
-    return await get_share(ctx, row["id"])
+    return await get_share(ctx, row.id)
 
 
 @requires(Scope.SHARES_WRITE, gives=get_share)
@@ -71,7 +71,7 @@ async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
     parts = data.model_dump(include={name for name in _PARTS if changes.pop(name, None) is not None})
     if parts:
         changes["modified_at"] = now()
-    row = await update_row(ctx.unit, ShareRow, row, **changes)
+    row = await update_row(ctx.connection, ShareRow, row, **changes)
     await _replace_parts(ctx, row, parts)
     return await get_share(ctx, id)
 
@@ -80,7 +80,7 @@ async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
 async def delete_share(ctx: Context, id: UUID) -> UUID:
     """Archive a share: its history stays, and it can no longer be purchased."""
     row = await get_for_update(ctx, ShareRow, id=id)
-    await update_row(ctx.unit, ShareRow, row, is_archived=True)
+    await update_row(ctx.connection, ShareRow, row, is_archived=True)
     return id
 
 

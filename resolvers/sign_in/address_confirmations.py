@@ -19,10 +19,10 @@ async def mail_address_confirmation(ctx: Context) -> bool:
     user_id = ctx.principal.user_id
     if user_id is None:
         raise TypeError("A browser session always has a user.")
-    async with ctx.change() as unit:
-        if (await lock_user(unit.unit, user_id))["email_verified_at"] is not None:
+    async with ctx.change() as change:
+        if (await lock_user(change.connection, user_id))["email_verified_at"] is not None:
             return False
-        await mail_link(unit, user_id, LinkPurpose.ADDRESS)
+        await mail_link(change, user_id, LinkPurpose.ADDRESS)
         return True
 
 
@@ -41,12 +41,12 @@ async def confirm_address(ctx: Context, token: str) -> MailedLink:
     somebody else made with it. Raises `NotPermitted`, and the link stays as it is.
     """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
-    async with ctx.change() as unit:
-        link = await use_link(unit.unit, token, LinkPurpose.ADDRESS)
+    async with ctx.change() as change:
+        link = await use_link(change.connection, token, LinkPurpose.ADDRESS)
         if link.user is None or link.state is not LinkState.VALID:
             return link
-        if link.user["id"] != ctx.principal.user_id:
+        if link.user.id != ctx.principal.user_id:
             raise NotPermitted("This link is for another account. Sign in to that account, then confirm.")
-        if link.user["email_verified_at"] is not None:
+        if link.user.email_verified_at is not None:
             return link
-        return MailedLink(link.state, await verify_address(unit.unit, link.user))
+        return MailedLink(link.state, await verify_address(change.connection, link.user))

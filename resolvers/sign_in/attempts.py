@@ -62,13 +62,13 @@ async def count_attempt(ctx: Context, subject: Subject) -> int:
     async with ctx.services.database.write() as connection:
         row, moment = await _lock(connection, subject), now()
         failures = 0
-        if row["subject"] == subject.digest and moment - row["attempted_at"] < FORGOTTEN_AFTER:
-            failures = row["failures"]
-        wait = row["attempted_at"] + delay_after(failures) - moment
+        if row.subject == subject.digest and moment - row.attempted_at < FORGOTTEN_AFTER:
+            failures = row.failures
+        wait = row.attempted_at + delay_after(failures) - moment
         if failures and wait > timedelta(0):
             raise _too_many(int(wait.total_seconds()) + 1)
         values = {"subject": subject.digest, "failures": failures + 1, "attempted_at": moment}
-        if row["subject"] != subject.digest:
+        if row.subject != subject.digest:
             values["notified_at"] = None
         await connection.execute(update(_table).where(_table.c.slot == subject.slot).values(values))
         return failures + 1

@@ -66,20 +66,20 @@ async def take_second_step(
 
     Raises `Invalid` for what does not count, and `RateLimited` after too many wrong codes of the user.
     """
-    async with ctx.change() as unit:
-        found = await lock_step(unit.unit, pending)
+    async with ctx.change() as change:
+        found = await lock_step(change.connection, pending)
         if found is None:
             return None
         step, user = found
         if data.passkey:
-            is_proved = await use_passkey(unit, user, data.passkey, ChallengeUse.SECOND_STEP, pending)
+            is_proved = await use_passkey(change, user, data.passkey, ChallengeUse.SECOND_STEP, pending)
         else:
-            is_proved = await take_code(unit, user, data.code, step)
+            is_proved = await take_code(change, user, data.code, step)
         if is_proved:
-            await end_step(unit.unit, step)
+            await end_step(change.connection, step)
             # What the sign-in is for was said with the password.
-            entering = replace(browser, authorization_digest=step["authorization_digest"])
-            return await open_session(unit.unit, unit, user, entering)
+            entering = replace(browser, authorization_digest=step.authorization_digest)
+            return await open_session(change.connection, change, user, entering)
     raise not_accepted() if data.passkey else wrong_code()
 
 
@@ -88,12 +88,12 @@ async def sign_in_with_passkey(
     ctx: Context, data: PasskeySignIn, visitor: str, browser: Browser
 ) -> OpenedSession:
     """The session of the user whose passkey it is. Raises `Invalid`."""
-    async with ctx.change() as unit:
-        owner = await owner_of(unit.unit, data.passkey)
+    async with ctx.change() as change:
+        owner = await owner_of(change.connection, data.passkey)
         if owner is not None:
-            user = await lock_user(unit.unit, owner)
-            if await use_passkey(unit, user, data.passkey, ChallengeUse.SIGN_IN, visitor):
-                return await open_session(unit.unit, unit, user, browser)
+            user = await lock_user(change.connection, owner)
+            if await use_passkey(change, user, data.passkey, ChallengeUse.SIGN_IN, visitor):
+                return await open_session(change.connection, change, user, browser)
     raise not_accepted()
 
 
@@ -124,19 +124,19 @@ async def confirm_user(ctx: Context, data: Confirmation) -> datetime:
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     session_id = ctx.principal.credential_id
     if data.passkey:
-        async with ctx.change() as unit:
-            user = await lock_user(unit.unit, own_id(ctx))
+        async with ctx.change() as change:
+            user = await lock_user(change.connection, own_id(ctx))
             use, binding = ChallengeUse.CONFIRMATION, session_binding(ctx)
-            if await use_passkey(unit, user, data.passkey, use, binding):
-                return await renew_session(unit.unit, session_id)
+            if await use_passkey(change, user, data.passkey, use, binding):
+                return await renew_session(change.connection, session_id)
         raise not_accepted()
     user = await find_own_user(ctx)
     if not await is_own_password(ctx, user, data.password):
         raise Invalid([problem(("data", "password"), "This is not your password", "credentials")])
-    async with ctx.change() as unit:
-        await lock_unchanged(unit.unit, user)
-        if not await has_factor(unit.unit, user["id"]) or await take_code(unit, user, data.code):
-            return await renew_session(unit.unit, session_id)
+    async with ctx.change() as change:
+        await lock_unchanged(change.connection, user)
+        if not await has_factor(change.connection, user.id) or await take_code(change, user, data.code):
+            return await renew_session(change.connection, session_id)
     raise wrong_code()
 
 
@@ -144,8 +144,8 @@ async def _needed(
     ctx: Context, connection: AsyncConnection, user: Values, use: ChallengeUse, binding: str
 ) -> NeededProof:
     has_totp = await find_totp(connection, user) is not None
-    passkeys, party, options = await passkeys_of(connection, user["id"]), relying_party(ctx), None
+    passkeys, party, options = await passkeys_of(connection, user.id), relying_party(ctx), None
     if passkeys and party is not None:
         challenge = new_challenge(ctx.services.secret_key, use, binding)
         options = party.request_options(challenge, passkeys, verified=use.is_alone)
-    return NeededProof(user["email"], has_totp, has_totp or bool(passkeys), options)
+    return NeededProof(user.email, has_totp, has_totp or bool(passkeys), options)

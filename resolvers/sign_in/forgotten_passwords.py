@@ -26,9 +26,9 @@ async def request_new_password(ctx: Context, data: ForgottenPassword) -> None:
     """
 
     async def send() -> None:
-        async with ctx.change() as unit:
-            user = await find_user(unit.unit, data.email)
-            await mail_link_if_known(unit, user, LinkPurpose.PASSWORD)
+        async with ctx.change() as change:
+            user = await find_user(change.connection, data.email)
+            await mail_link_if_known(change, user, LinkPurpose.PASSWORD)
 
     ctx.caller.after_response.append(send)
 
@@ -53,33 +53,33 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
         return link
     if link.user is None:
         raise TypeError("A valid link always has a user.")
-    password_hash = await hash_new_password(data.password, link.user["email"], link.user["name"])
-    async with ctx.change() as unit:
-        link = await use_link(unit.unit, data.token, LinkPurpose.PASSWORD)
+    password_hash = await hash_new_password(data.password, link.user.email, link.user.name)
+    async with ctx.change() as change:
+        link = await use_link(change.connection, data.token, LinkPurpose.PASSWORD)
         if link.user is not None and link.state is LinkState.VALID:
-            user = await update_row(unit.unit, UserRow, link.user, password_hash=password_hash)
-            await end_user(unit.unit, user["id"])
-            await forget_attempts(unit.unit, address_subject(unit, user["email"]))
-            if user["email_verified_at"] is None:
-                user = await verify_address(unit.unit, user)
-            await mail_password_change(unit, user, everything_ended=True)
+            user = await update_row(change.connection, UserRow, link.user, password_hash=password_hash)
+            await end_user(change.connection, user.id)
+            await forget_attempts(change.connection, address_subject(change, user.email))
+            if user.email_verified_at is None:
+                user = await verify_address(change.connection, user)
+            await mail_password_change(change, user, everything_ended=True)
         return link
 
 
-async def mail_password_change(unit: Context, user: Values, *, everything_ended: bool = False) -> None:
+async def mail_password_change(change: Context, user: Values, *, everything_ended: bool = False) -> None:
     """Tell the user that their password was changed, which somebody else may have done.
 
     `everything_ended` says that tokens and applications ended too, not the other browsers' sessions alone.
     """
-    await _mail(unit, user["email"], "password_change", everything_ended=everything_ended)
+    await _mail(change, user.email, "password_change", everything_ended=everything_ended)
 
 
-async def mail_wrong_passwords(unit: Context, email: str) -> None:
+async def mail_wrong_passwords(change: Context, email: str) -> None:
     """Tell the user with this address that somebody tries passwords."""
-    await _mail(unit, email, "wrong_passwords")
+    await _mail(change, email, "wrong_passwords")
 
 
-async def _mail(unit: Context, email: str, template: str, **values: bool) -> None:
-    forgotten = f"{unit.services.auth_url}{PATH}"
+async def _mail(change: Context, email: str, template: str, **values: bool) -> None:
+    forgotten = f"{change.services.auth_url}{PATH}"
     mail = make_mail(email, template, address=email, forgotten=forgotten, **values)
-    await send_mails(unit, [mail])
+    await send_mails(change, [mail])

@@ -39,4 +39,4 @@ def renew_token(ctx: Context, user: Values, tokens: str) -> str:
 
 
 def _about(user: Values) -> tuple[str, str]:
-    return str(user["id"]), user["password_hash"]
+    return str(user.id), user.password_hash

@@ -55,58 +55,60 @@ class MailedLink:
     user: Values | None = field(default=None, repr=False)
 
 
-async def mail_link(unit: Context, user_id: UUID, purpose: LinkPurpose) -> None:
+async def mail_link(change: Context, user_id: UUID, purpose: LinkPurpose) -> None:
     """Mail the user a link, which ends the ones before it. Raises `RateLimited` after five in an hour."""
-    user = await lock_user(unit.unit, user_id)
-    latest = await _latest(unit.unit, user_id, purpose)
+    user = await lock_user(change.connection, user_id)
+    latest = await _latest(change.connection, user_id, purpose)
     if len(latest) == MOST_LINKS:
         raise _too_many(latest[-1])
-    await _write(unit, user, purpose)
+    await _write(change, user, purpose)
 
 
-async def mail_link_if_known(unit: Context, user: Values | None, purpose: LinkPurpose) -> None:
+async def mail_link_if_known(change: Context, user: Values | None, purpose: LinkPurpose) -> None:
     """The same for a user if there is one, and nothing after five in an hour.
 
     The statements are the same in every case, and so is the time for which others wait behind them.
     """
-    user_id = user["id"] if user is not None else uuid4()
+    user_id = user.id if user is not None else uuid4()
     locked = select(_users).where(_users.c.id == user_id).with_for_update()
-    recipient = await _first(unit.unit, locked)
-    if len(await _latest(unit.unit, user_id, purpose)) == MOST_LINKS:
+    recipient = await _first(change.connection, locked)
+    if len(await _latest(change.connection, user_id, purpose)) == MOST_LINKS:
         recipient = None
-    await _write(unit, recipient or _NO_USER, purpose)
+    await _write(change, recipient or _NO_USER, purpose)
 
 
-async def _write(unit: Context, user: Values, purpose: LinkPurpose) -> None:
-    moment, user_id = now(), user["id"]
+async def _write(change: Context, user: Values, purpose: LinkPurpose) -> None:
+    moment, user_id = now(), user.id
     # Links of nobody say nothing to anyone, so only the latest is kept.
     outdated = moment - KEPT_FOR if user_id is not None else moment
-    await unit.unit.execute(delete(_links).where(_of(user_id, purpose), _links.c.created_at < outdated))
-    await end_links(unit.unit, user_id, purpose)
+    await change.connection.execute(
+        delete(_links).where(_of(user_id, purpose), _links.c.created_at < outdated)
+    )
+    await end_links(change.connection, user_id, purpose)
     text = secrets.token_urlsafe(32)
     await insert_row(
-        unit.unit,
+        change.connection,
         MailedLinkRow,
         user_id=user_id,
         purpose=purpose.value,
-        recipient=user["email_folded"],
+        recipient=user.email_folded,
         hash=digest(text),
         created_at=moment,
         expires_at=moment + LIVES[purpose],
     )
     mail = make_mail(
-        user["email"],
+        user.email,
         TEMPLATES[purpose],
-        address=user["email"],
-        link=f"{unit.services.auth_url}{PATHS[purpose]}?token={text}",
+        address=user.email,
+        link=f"{change.services.auth_url}{PATHS[purpose]}?token={text}",
     )
-    await send_mails(unit, [mail])
+    await send_mails(change, [mail])
 
 
 async def find_link(connection: AsyncConnection, text: str, purpose: LinkPurpose) -> MailedLink:
     """The link as it is, unused by looking at it."""
     row = await _first(connection, _wanted(text, purpose))
-    user = row and await _first(connection, select(_users).where(_users.c.id == row["user_id"]))
+    user = row and await _first(connection, select(_users).where(_users.c.id == row.user_id))
     return _assess(row, user)
 
 
@@ -115,7 +117,7 @@ async def use_link(connection: AsyncConnection, text: str, purpose: LinkPurpose)
     row = await _first(connection, _wanted(text, purpose))
     if row is None:
         return MailedLink(LinkState.UNKNOWN)
-    user = await lock_user(connection, row["user_id"])
+    user = await lock_user(connection, row.user_id)
     # Under the lock nobody else uses it or has another one mailed, and whoever was faster is seen.
     row = await _first(connection, _wanted(text, purpose).with_for_update())
     link = _assess(row, user)
@@ -150,12 +152,12 @@ def _too_many(first: datetime) -> RateLimited:
 def _assess(row: Values | None, user: Values | None) -> MailedLink:
     if row is None or user is None:
         return MailedLink(LinkState.UNKNOWN)
-    if row["used_at"] is not None:
+    if row.used_at is not None:
         return MailedLink(LinkState.USED, user)
     # What was mailed to an address proves nothing of another one.
-    if row["ended_at"] is not None or row["recipient"] != user["email_folded"]:
+    if row.ended_at is not None or row.recipient != user.email_folded:
         return MailedLink(LinkState.ENDED, user)
-    return MailedLink(LinkState.EXPIRED if row["expires_at"] <= now() else LinkState.VALID, user)
+    return MailedLink(LinkState.EXPIRED if row.expires_at <= now() else LinkState.VALID, user)
 
 
 def _of(user_id: UUID | None, purpose: LinkPurpose) -> ColumnElement[bool]:

@@ -43,7 +43,7 @@ async def begin_second_step(
 
     `authorization_digest` names the authorization request that the sign-in is for.
     """
-    if not await has_factor(connection, user["id"]):
+    if not await has_factor(connection, user.id):
         return None
     text = secrets.token_urlsafe(32)
     await _insert(connection, user, text, authorization_digest=authorization_digest)
@@ -55,7 +55,7 @@ async def find_step(connection: AsyncConnection, pending: str) -> tuple[Values, 
     step = await _first(connection, pending)
     if step is None:
         return None
-    wanted = select(_users).where(_users.c.id == step["user_id"])
+    wanted = select(_users).where(_users.c.id == step.user_id)
     return _if_open(step, dict((await connection.execute(wanted)).mappings().one()))
 
 
@@ -64,7 +64,7 @@ async def lock_step(connection: AsyncConnection, pending: str) -> tuple[Values, 
     step = await _first(connection, pending)
     if step is None:
         return None
-    user = await lock_user(connection, step["user_id"])
+    user = await lock_user(connection, step.user_id)
     # Under the lock it is seen whether another request was faster.
     return _if_open(await _first(connection, pending), user)
 
@@ -73,23 +73,23 @@ async def end_step(connection: AsyncConnection, step: Values) -> None:
     await update_row(connection, SecondStepRow, step, ended_at=now())
 
 
-async def take_code(unit: Context, user: Values, typed: str, step: Values | None = None) -> bool:
+async def take_code(change: Context, user: Values, typed: str, step: Values | None = None) -> bool:
     """Whether it is a code of the user's app or a recovery code, which is then used. The user is locked.
 
     A wrong one is noted, and the fifth of a step ends it; without a step it counts against the user alone.
     Raises `RateLimited` after too many.
     """
-    before = await _check_pace(unit.unit, user["id"])
-    if await use_totp(unit, user, tidied(typed)) or await use_code(unit, user, typed):
+    before = await _check_pace(change.connection, user.id)
+    if await use_totp(change, user, tidied(typed)) or await use_code(change, user, typed):
         return True
     if step is None:
-        await _insert(unit.unit, user, secrets.token_urlsafe(32), tries=1, ended_at=now())
+        await _insert(change.connection, user, secrets.token_urlsafe(32), tries=1, ended_at=now())
     else:
-        tries = step["tries"] + 1
+        tries = step.tries + 1
         ended = {"ended_at": now()} if tries >= MOST_TRIES else {}
-        await update_row(unit.unit, SecondStepRow, step, tries=tries, **ended)
+        await update_row(change.connection, SecondStepRow, step, tries=tries, **ended)
     if before + 1 == MOST_TRIES:
-        await tell_owner(unit, user, Event.WRONG_CODES, tries=MOST_TRIES)
+        await tell_owner(change, user, Event.WRONG_CODES, tries=MOST_TRIES)
     return False
 
 
@@ -100,14 +100,14 @@ def wrong_code() -> Invalid:
 
 async def _insert(connection: AsyncConnection, user: Values, text: str, **values: Any) -> None:
     moment = now()
-    outdated = and_(_steps.c.user_id == user["id"], _steps.c.created_at < moment - WINDOW)
+    outdated = and_(_steps.c.user_id == user.id, _steps.c.created_at < moment - WINDOW)
     await connection.execute(delete(_steps).where(outdated))
     await insert_row(
         connection,
         SecondStepRow,
-        user_id=user["id"],
+        user_id=user.id,
         hash=digest(text),
-        password_digest=digest(user["password_hash"]),
+        password_digest=digest(user.password_hash),
         created_at=moment,
         expires_at=moment + LIFE,
         **values,
@@ -138,6 +138,6 @@ async def _first(connection: AsyncConnection, pending: str) -> Values | None:
 
 
 def _if_open(step: Values | None, user: Values) -> tuple[Values, Values] | None:
-    if step is None or step["ended_at"] is not None or step["expires_at"] <= now():
+    if step is None or step.ended_at is not None or step.expires_at <= now():
         return None
-    return (step, user) if step["password_digest"] == digest(user["password_hash"]) else None
+    return (step, user) if step.password_digest == digest(user.password_hash) else None

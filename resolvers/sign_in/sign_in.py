@@ -66,10 +66,10 @@ async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession
     """
     password_hash = await hash_new_password(data.password, data.email, data.name)
     try:
-        async with ctx.change() as unit:
-            user = await insert_user(unit.unit, data.email, password_hash, data.name)
-            await mail_link(unit, user["id"], LinkPurpose.ADDRESS)
-            return await open_session(unit.unit, ctx, user, browser)
+        async with ctx.change() as change:
+            user = await insert_user(change.connection, data.email, password_hash, data.name)
+            await mail_link(change, user.id, LinkPurpose.ADDRESS)
+            return await open_session(change.connection, ctx, user, browser)
     except Duplicate:
         message = "Somebody has signed up with this address already"
         raise Invalid([problem(("data", "email"), message, "duplicate")]) from None
@@ -101,9 +101,9 @@ async def check_password(ctx: Context, data: SignIn, browser: Browser) -> Values
     token = find_token(ctx, user, browser.known_tokens)
     subject = Subject.of(ctx, "browser", token) if token else address_subject(ctx, data.email)
     failures = await count_attempt(ctx, subject)
-    if not await verify_password_aside(data.password, user["password_hash"] if user else None) or not user:
+    if not await verify_password_aside(data.password, user.password_hash if user else None) or not user:
         if failures >= NOTIFIED_FROM:
-            owner = user["email"] if user and user["email_verified_at"] is not None else NOBODY
+            owner = user.email if user and user.email_verified_at is not None else NOBODY
             ctx.caller.after_response.append(partial(_tell_owner, ctx, subject, owner))
         raise _wrong()
     async with ctx.services.database.write() as connection:
@@ -113,7 +113,7 @@ async def check_password(ctx: Context, data: SignIn, browser: Browser) -> Values
 
 async def lock_unchanged(connection: AsyncConnection, user: Values) -> None:
     """Lock the user. Raises `Invalid` if the password has been changed meanwhile."""
-    if (await lock_user(connection, user["id"]))["password_hash"] != user["password_hash"]:
+    if (await lock_user(connection, user.id))["password_hash"] != user.password_hash:
         raise _wrong()
 
 
@@ -124,7 +124,7 @@ async def open_session(
     if browser.session is not None:
         await end_session(connection, browser.session)
     credential = await start_session(
-        connection, user["id"], ctx.caller.address, browser.user_agent, browser.authorization_digest
+        connection, user.id, ctx.caller.address, browser.user_agent, browser.authorization_digest
     )
     return OpenedSession(credential, renew_token(ctx, user, browser.known_tokens))
 
@@ -147,34 +147,34 @@ async def change_password(ctx: Context, data: PasswordChange, known_tokens: str 
     user = await find_own_user(ctx)
     if not await is_own_password(ctx, user, data.current_password):
         raise _not_current()
-    password_hash = await hash_new_password(data.new_password, user["email"], user["name"], "new_password")
-    async with ctx.change() as unit:
-        row = await lock_user(unit.unit, user["id"])
-        if row["password_hash"] != user["password_hash"]:
+    password_hash = await hash_new_password(data.new_password, user.email, user.name, "new_password")
+    async with ctx.change() as change:
+        row = await lock_user(change.connection, user.id)
+        if row.password_hash != user.password_hash:
             raise _not_current()
-        row = await update_row(unit.unit, UserRow, row, password_hash=password_hash)
+        row = await update_row(change.connection, UserRow, row, password_hash=password_hash)
         if data.end_everything:
-            await end_user(unit.unit, user["id"], kept=ctx.principal.credential_id)
-        await end_sessions(unit.unit, user["id"], kept=ctx.principal.credential_id)
-        await end_links(unit.unit, user["id"], LinkPurpose.PASSWORD)
+            await end_user(change.connection, user.id, kept=ctx.principal.credential_id)
+        await end_sessions(change.connection, user.id, kept=ctx.principal.credential_id)
+        await end_links(change.connection, user.id, LinkPurpose.PASSWORD)
         # Nobody is mailed again and again who may not be the one who has signed up.
-        if row["email_verified_at"] is not None:
-            await mail_password_change(unit, row, everything_ended=data.end_everything)
+        if row.email_verified_at is not None:
+            await mail_password_change(change, row, everything_ended=data.end_everything)
     return renew_token(ctx, row, known_tokens)
 
 
 async def _tell_owner(ctx: Context, subject: Subject, email: str) -> None:
     """Mail the address that somebody tries passwords, at most once a day."""
-    async with ctx.change() as unit:
-        if await may_notify(unit.unit, subject):
-            await mail_wrong_passwords(unit, email)
+    async with ctx.change() as change:
+        if await may_notify(change.connection, subject):
+            await mail_wrong_passwords(change, email)
 
 
 async def is_own_password(ctx: Context, user: Values, password: str) -> bool:
     """Whether it is the password of the session's user. Raises `RateLimited` after too many wrong ones."""
     subject = Subject.of(ctx, "session", str(ctx.principal.credential_id))
     await count_attempt(ctx, subject)
-    if not await verify_password_aside(password, user["password_hash"]):
+    if not await verify_password_aside(password, user.password_hash):
         return False
     async with ctx.services.database.write() as connection:
         await forget_attempts(connection, subject)

@@ -41,9 +41,9 @@ async def found_workspace(connection: AsyncConnection, owner: Values, **values: 
     await insert_row(
         connection,
         WorkspaceMemberRow,
-        workspace_id=workspace["id"],
-        user_id=owner["id"],
-        email=owner["email"],
+        workspace_id=workspace.id,
+        user_id=owner.id,
+        email=owner.email,
         role=WorkspaceRole.OWNER.value,
         joined_at=now(),
     )
@@ -64,7 +64,7 @@ async def move_workspace(connection: AsyncConnection, slug: str, status: Workspa
     row = found.mappings().first()
     if row is None:
         raise MoveRefused(f"There is no workspace {slug!r}.")
-    allowed = STATUS_MOVES[WorkspaceStatus(row["status"])]
+    allowed = STATUS_MOVES[WorkspaceStatus(row.status)]
     if status not in allowed:
         raise MoveRefused(f"From {row['status']} the status moves to {' or '.join(sorted(allowed))}.")
     return await update_row(
@@ -79,7 +79,7 @@ async def set_limit(connection: AsyncConnection, workspace: Values, requests_per
         WorkspaceRow,
         workspace,
         requests_per_minute=requests_per_minute,
-        modified_at=workspace["modified_at"],
+        modified_at=workspace.modified_at,
     )
 
 
@@ -92,7 +92,7 @@ async def set_review_threshold(
         WorkspaceRow,
         workspace,
         next_review_threshold=threshold,
-        modified_at=workspace["modified_at"],
+        modified_at=workspace.modified_at,
     )
 
 
@@ -128,11 +128,11 @@ async def set_role(
 ) -> Values:
     """Give a member a role. Raises `RoleRefused`."""
     await hold_members(connection, workspace_id)
-    members = [row for row in await list_members(connection, workspace_id) if row["user_id"] is not None]
-    found = next((row for row in members if row["user_id"] == user_id), None)
+    members = [row for row in await list_members(connection, workspace_id) if row.user_id is not None]
+    found = next((row for row in members if row.user_id == user_id), None)
     if found is None:
         raise RoleRefused("This user is no member of the workspace.")
-    owners = {row["user_id"] for row in members if row["role"] == WorkspaceRole.OWNER}
+    owners = {row.user_id for row in members if row.role == WorkspaceRole.OWNER}
     if owners == {user_id} and role is not WorkspaceRole.OWNER:
         raise RoleRefused("This is the last owner of the workspace: make another member an owner first.")
     row = {name: value for name, value in found.items() if name != "address"}

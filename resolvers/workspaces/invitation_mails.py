@@ -24,18 +24,18 @@ async def mail_invitation(ctx: Context, member: Row) -> None:
     """
     wanted = (
         select(_workspaces.c.name, _users.c.name.label("inviter"), _users.c.email.label("inviter_email"))
-        .join_from(_workspaces, _users, _users.c.id == member["invited_by_user_id"], isouter=True)
-        .where(_workspaces.c.id == member["workspace_id"])
+        .join_from(_workspaces, _users, _users.c.id == member.invited_by_user_id, isouter=True)
+        .where(_workspaces.c.id == member.workspace_id)
     )
-    found = (await ctx.unit.execute(wanted)).mappings().one()
+    found = (await ctx.connection.execute(wanted)).mappings().one()
     mail = make_mail(
-        member["email"],
+        member.email,
         "invitation",
-        workspace=found["name"],
-        inviter=found["inviter"],
-        inviter_address=found["inviter_email"],
-        address=member["email"],
-        ends=write_moment(member["expires_at"]),
+        workspace=found.name,
+        inviter=found.inviter,
+        inviter_address=found.inviter_email,
+        address=member.email,
+        ends=write_moment(member.expires_at),
         page=f"{ctx.services.auth_url}{PAGE_PATH}",
     )
-    await mail_stranger(ctx, mail, member["workspace_id"])
+    await mail_stranger(ctx, mail, member.workspace_id)

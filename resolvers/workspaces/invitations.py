@@ -49,13 +49,13 @@ async def get_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceInvitatio
 async def accept_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceMember:
     """Become a member of the workspace, with the role of the invitation."""
     # The user keeps the address, and so the right to accept, until this is done.
-    user = await lock_user(ctx.unit, _user_id(ctx))
+    user = await lock_user(ctx.connection, _user_id(ctx))
     invitation = await _lock(ctx, id)
-    same = (_table.c.workspace_id == invitation["workspace_id"]) & (_table.c.user_id == user["id"])
-    if (await ctx.unit.execute(select(_table.c.id).where(same))).first() is not None:
+    same = (_table.c.workspace_id == invitation.workspace_id) & (_table.c.user_id == user.id)
+    if (await ctx.connection.execute(select(_table.c.id).where(same))).first() is not None:
         message = "You are a member of this workspace already"
         raise Invalid([problem(("id",), message, "duplicate", input=str(id))])
-    (member,) = await assemble(ctx.unit, [await join(ctx.unit, invitation, user)])
+    (member,) = await assemble(ctx.connection, [await join(ctx.connection, invitation, user)])
     return member
 
 
@@ -63,7 +63,7 @@ async def accept_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceMember
 async def decline_workspace_invitation(ctx: Context, id: UUID) -> UUID:
     """Decline the invitation, which ends with this."""
     await _lock(ctx, id)
-    await ctx.unit.execute(delete(_table).where(_table.c.id == id))
+    await ctx.connection.execute(delete(_table).where(_table.c.id == id))
     return id
 
 
@@ -80,9 +80,9 @@ def _invitations(ctx: Context) -> Select[Any]:
 
 
 async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceInvitation]:
-    people = await find_people(connection, (row["invited_by_user_id"] for row in rows))
+    people = await find_people(connection, (row.invited_by_user_id for row in rows))
     return [
-        WorkspaceInvitation.model_validate({**row, "invited_by": people.get(row["invited_by_user_id"])})
+        WorkspaceInvitation.model_validate({**row, "invited_by": people.get(row.invited_by_user_id)})
         for row in rows
     ]
 
@@ -90,7 +90,7 @@ async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[Wo
 async def _lock(ctx: Context, id: UUID) -> Values:
     """The invitation, which nobody else accepts, declines or takes back meanwhile. Raises `NotFound`."""
     wanted = select(_table).where(invitations_to(ctx.principal), _table.c.id == id).with_for_update()
-    row = (await ctx.unit.execute(wanted)).mappings().first()
+    row = (await ctx.connection.execute(wanted)).mappings().first()
     if row is None:
         raise _absent()
     return dict(row)

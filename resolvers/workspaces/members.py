@@ -78,17 +78,17 @@ async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> 
     """
     workspace_id = await workspace_for(replace(ctx, owners_only=False), data.workspace_id)
     # Before the caller's membership is locked, as in a removal: in one order nobody waits in a circle.
-    await hold_members(ctx.unit, workspace_id)
+    await hold_members(ctx.connection, workspace_id)
     await check_owner(ctx, workspace_id)
     # The recipient has not asked for the mail.
     await ctx.caller.budget.charge(ctx.principal.subject, 1, None, restricted=True)
     try:
-        row = await invite(ctx.unit, workspace_id, data.email, data.role, maker_of(ctx.principal))
+        row = await invite(ctx.connection, workspace_id, data.email, data.role, maker_of(ctx.principal))
     except AlreadyMember:
         message = "The user with this address is a member already"
         raise Invalid([problem(("data", "email"), message, "duplicate", input=data.email)]) from None
     await mail_invitation(ctx, row)
-    (member,) = await assemble(ctx.unit, [row])
+    (member,) = await assemble(ctx.connection, [row])
     return member
 
 
@@ -102,9 +102,9 @@ async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> 
 async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberUpdate) -> WorkspaceMember:
     """Change the role of a member, or of whoever accepts the invitation. The last owner stays one."""
     row = await _hold(ctx, id)
-    changed = await update_row(ctx.unit, WorkspaceMemberRow, row, **data.changes())
+    changed = await update_row(ctx.connection, WorkspaceMemberRow, row, **data.changes())
     await _check_owned(ctx, row)
-    (member,) = await assemble(ctx.unit, [changed])
+    (member,) = await assemble(ctx.connection, [changed])
     return member
 
 
@@ -117,16 +117,16 @@ async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool =
     still open; unless an owner says `revoke_created=false`.
     """
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
-    leaves = row["user_id"] is not None and row["user_id"] == ctx.principal.user_id
+    leaves = row.user_id is not None and row.user_id == ctx.principal.user_id
     # Members leave as they like, but what they created goes on only if an owner wants it to.
     row = await _hold(replace(ctx, owners_only=not (leaves and revoke_created)), id)
-    await ctx.unit.execute(delete(_table).where(_table.c.id == id))
-    if row["user_id"] is not None:
+    await ctx.connection.execute(delete(_table).where(_table.c.id == id))
+    if row.user_id is not None:
         await _check_owned(ctx, row)
-        await end_membership(ctx.unit, row["user_id"], row["workspace_id"])
+        await end_membership(ctx.connection, row.user_id, row.workspace_id)
         if revoke_created:
-            await end_creations(ctx.unit, row["user_id"], row["workspace_id"])
-            await take_back_invitations(ctx.unit, row["user_id"], row["workspace_id"])
+            await end_creations(ctx.connection, row.user_id, row.workspace_id)
+            await take_back_invitations(ctx.connection, row.user_id, row.workspace_id)
     return id
 
 
@@ -136,9 +136,9 @@ async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[Wor
     people = await find_people(connection, ids)
     members = []
     for row in rows:
-        user = people.get(row["user_id"])
+        user = people.get(row.user_id)
         own = {"email": user.email, "name": user.name} if user else {"name": None}
-        invited_by = people.get(row["invited_by_user_id"])
+        invited_by = people.get(row.invited_by_user_id)
         members.append(
             WorkspaceMember.model_validate(
                 {**row, **own, "status": _status_of(row), "invited_by": invited_by}
@@ -148,25 +148,25 @@ async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[Wor
 
 
 def _status_of(row: Row) -> WorkspaceMemberStatus:
-    if row["user_id"] is not None:
+    if row.user_id is not None:
         return WorkspaceMemberStatus.ACTIVE
-    return WorkspaceMemberStatus.EXPIRED if row["expires_at"] <= now() else WorkspaceMemberStatus.INVITED
+    return WorkspaceMemberStatus.EXPIRED if row.expires_at <= now() else WorkspaceMemberStatus.INVITED
 
 
 async def _hold(ctx: Context, id: UUID) -> Row:
     """The row, locked, of a workspace whose members nobody else changes meanwhile."""
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
-    await hold_members(ctx.unit, row["workspace_id"])
+    await hold_members(ctx.connection, row.workspace_id)
     return await get_for_update(ctx, WorkspaceMemberRow, id=id)
 
 
 async def _check_owned(ctx: Context, row: Row) -> None:
     """Raises `Invalid` where the change of `row` has left its workspace without an owner."""
     owners = select(func.count()).where(
-        _table.c.workspace_id == row["workspace_id"],
+        _table.c.workspace_id == row.workspace_id,
         _table.c.user_id.is_not(None),
         _table.c.role == WorkspaceRole.OWNER.value,
     )
-    if not (await ctx.unit.execute(owners)).scalar_one():
+    if not (await ctx.connection.execute(owners)).scalar_one():
         message = "This is the last owner of the workspace: make another member an owner first"
-        raise Invalid([problem(("id",), message, "last_owner", input=str(row["id"]))])
+        raise Invalid([problem(("id",), message, "last_owner", input=str(row.id))])

@@ -37,10 +37,10 @@ async def invite(
     """
     user = await find_user(connection, email)
     has_address = _members.c.email_folded == fold_email(email)
-    same = has_address if user is None else or_(has_address, _members.c.user_id == user["id"])
+    same = has_address if user is None else or_(has_address, _members.c.user_id == user.id)
     wanted = select(_members).where(_members.c.workspace_id == workspace_id, same).with_for_update()
     rows = [dict(row) for row in (await connection.execute(wanted)).mappings()]
-    if any(row["user_id"] is not None for row in rows):
+    if any(row.user_id is not None for row in rows):
         raise AlreadyMember
     values = {"role": role.value, "invited_by_user_id": inviter_id, "expires_at": now() + INVITATION_LIFE}
     if rows:
@@ -60,8 +60,8 @@ async def join(connection: AsyncConnection, invitation: Values, user: Values) ->
         connection,
         WorkspaceMemberRow,
         invitation,
-        user_id=user["id"],
-        email=user["email"],
+        user_id=user.id,
+        email=user.email,
         joined_at=now(),
         expires_at=None,
     )

@@ -89,12 +89,12 @@ async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     if data.slug in ctx.services.reserved_slugs:
         message = "This slug is reserved: it begins an address of the service"
         raise Invalid([problem(("data", "slug"), message, "reserved", input=data.slug)])
-    founder = await lock_user(ctx.unit, founder_id)
+    founder = await lock_user(ctx.connection, founder_id)
     await _check_room(ctx, founder)
     sent = data.model_dump(exclude_unset=True)
     values = {name: value for name, value in sent.items() if value is not None}
     submission = _submission(None, values.get("details"))
-    row = await found_workspace(ctx.unit, founder, **values, **submission)
+    row = await found_workspace(ctx.connection, founder, **values, **submission)
     return Workspace.model_validate(row)
 
 
@@ -106,15 +106,15 @@ async def update_workspace(ctx: Context, id: UUID, data: WorkspaceUpdate) -> Wor
     changes = {
         name: merged(row[name], value) if isinstance(value, dict) else value for name, value in sent.items()
     }
-    changes |= _submission(row["details_submitted_at"], sent.get("details"))
-    return Workspace.model_validate(await update_row(ctx.unit, WorkspaceRow, row, **changes))
+    changes |= _submission(row.details_submitted_at, sent.get("details"))
+    return Workspace.model_validate(await update_row(ctx.connection, WorkspaceRow, row, **changes))
 
 
 async def load_workspaces(ctx: Context, ids: Sequence[UUID]) -> list[Workspace | None]:
     """The visible workspaces of these ids, in their order."""
     wanted = select(_table).where(visible(WorkspaceRow, ctx.principal), _table.c.id.in_(ids))
     async with ctx.read() as connection:
-        found = {row["id"]: row for row in (await connection.execute(wanted)).mappings()}
+        found = {row.id: row for row in (await connection.execute(wanted)).mappings()}
     return [Workspace.model_validate(dict(found[id])) if id in found else None for id in ids]
 
 
@@ -129,15 +129,15 @@ def merged(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]
 
 async def _check_room(ctx: Context, founder: Row) -> None:
     """Raises `NotPermitted` for a user who owns as many workspaces as one user may create."""
-    owned = (_members.c.user_id == founder["id"]) & (_members.c.role == WorkspaceRole.OWNER.value)
+    owned = (_members.c.user_id == founder.id) & (_members.c.role == WorkspaceRole.OWNER.value)
     counted = select(func.count()).where(owned)
-    count = (await ctx.unit.execute(counted)).scalar_one()
+    count = (await ctx.connection.execute(counted)).scalar_one()
     if count >= MOST_WORKSPACES:
         raise NotPermitted(
             f"You own {count} workspaces, and the limit for creating more is {MOST_WORKSPACES}: "
             "hand one over to another owner and leave it first."
         )
-    if founder["email_verified_at"] is None and count >= MOST_UNCONFIRMED:
+    if founder.email_verified_at is None and count >= MOST_UNCONFIRMED:
         raise NotPermitted(
             f"Without a confirmed email address you can own {MOST_UNCONFIRMED} workspaces: "
             "confirm yours first."
@@ -167,7 +167,7 @@ async def _check_belongs(ctx: Context, user_id: UUID) -> None:
     membership = select(_members.c.id).where(
         _members.c.workspace_id == ctx.principal.workspace_id, _members.c.user_id == user_id
     )
-    if (await ctx.unit.execute(membership)).first() is None:
+    if (await ctx.connection.execute(membership)).first() is None:
         raise NotPermitted(
             "The user who created this token has left the workspace: use a personal access token."
         )

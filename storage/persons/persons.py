@@ -72,8 +72,8 @@ async def persons_of(
     """
     named = [reference for reference in references if reference != PersonReference()]
     customers = await _named_customers(connection, workspace_id, named)
-    by_id = {row["id"]: row for row in customers}
-    by_external_id = {row["external_id"]: row for row in customers if row["external_id"] is not None}
+    by_id = {row.id: row for row in customers}
+    by_external_id = {row.external_id: row for row in customers if row.external_id is not None}
     resolved = [_resolve(reference, by_id, by_external_id) for reference in references]
 
     accepted = [one for one in resolved if not one.is_refused]
@@ -91,14 +91,14 @@ async def claim_external_id(connection: AsyncConnection, database: Database, cus
     `customer` is its row, locked and with the id written. It takes over the id's person if it has none
     of its own; else the id's person, if it has one, is merged into the customer's.
     """
-    workspace_id, own = customer["workspace_id"], customer["person"]
+    workspace_id, own = customer.workspace_id, customer.person
     offered = own
     if offered is None:
         (offered,) = await new_persons(connection, database, workspace_id, 1)
-    pointed = await _point(connection, workspace_id, {customer["external_id"]: offered})
-    held = pointed[customer["external_id"]]
+    pointed = await _point(connection, workspace_id, {customer.external_id: offered})
+    held = pointed[customer.external_id]
     if own is None:
-        same = and_(_customers.c.workspace_id == workspace_id, _customers.c.id == customer["id"])
+        same = and_(_customers.c.workspace_id == workspace_id, _customers.c.id == customer.id)
         await connection.execute(update(_customers).where(same).values(person=held))
     elif held != own:
         await _merge(connection, customer, absorbed=held, into=own)
@@ -106,7 +106,7 @@ async def claim_external_id(connection: AsyncConnection, database: Database, cus
 
 async def release_external_id(connection: AsyncConnection, customer: Row) -> None:
     """Let the external id of a customer that is being deleted start a new person when it is used again."""
-    if customer["external_id"] is None:
+    if customer.external_id is None:
         return
     await connection.execute(delete(_externals).where(_is_external(customer)))
 
@@ -138,13 +138,13 @@ def _resolve(
     id, external_id = reference.customer_id, reference.external_customer_id
     if id is None:
         holder = None if external_id is None else by_external_id.get(external_id)
-        return ResolvedPerson(None, holder["id"] if holder else None, external_id)
+        return ResolvedPerson(None, holder.id if holder else None, external_id)
     customer = by_id.get(id)
     if customer is None:
         return ResolvedPerson(None, id, external_id, unknown_customer=True)
-    if external_id not in (None, customer["external_id"]):
+    if external_id not in (None, customer.external_id):
         return ResolvedPerson(None, id, external_id, conflict=True)
-    return ResolvedPerson(None, id, customer["external_id"])
+    return ResolvedPerson(None, id, customer.external_id)
 
 
 def _with_person(
@@ -222,7 +222,7 @@ async def _point(
 
 async def _merge(connection: AsyncConnection, customer: Row, *, absorbed: int, into: int) -> None:
     """Say that two numbers are one person; whatever led to the absorbed one leads on in one step."""
-    workspace_id = customer["workspace_id"]
+    workspace_id = customer.workspace_id
     earlier = and_(_merges.c.workspace_id == workspace_id, _merges.c.into == absorbed)
     await connection.execute(update(_merges).where(earlier).values(into=into))
     await connection.execute(insert(_merges).values(workspace_id=workspace_id, absorbed=absorbed, into=into))
@@ -232,6 +232,6 @@ async def _merge(connection: AsyncConnection, customer: Row, *, absorbed: int, i
 
 def _is_external(customer: Row) -> Any:
     return and_(
-        _externals.c.workspace_id == customer["workspace_id"],
-        _externals.c.external_id == customer["external_id"],
+        _externals.c.workspace_id == customer.workspace_id,
+        _externals.c.external_id == customer.external_id,
     )

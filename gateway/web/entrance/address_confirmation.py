@@ -42,13 +42,13 @@ async def take_link(visit: Visit) -> Response:
 
 
 def _show(visit: Visit, link: MailedLink, token: str, status_code: int | None = None) -> Response:
-    is_confirmed = link.user is not None and link.user["email_verified_at"] is not None
+    is_confirmed = link.user is not None and link.user.email_verified_at is not None
     return visit.render(
         "address_confirmation.html",
         status_code=status_code or (200 if is_confirmed else STATUS[link.state]),
         link=link,
         is_confirmed=is_confirmed,
-        is_own=link.user is not None and visit.user is not None and link.user["id"] == visit.user.id,
+        is_own=link.user is not None and visit.user is not None and link.user.id == visit.user.id,
         sign_in=SIGN_IN_PATH,
         back=f"{PATH}?token={token}",
         token=token,

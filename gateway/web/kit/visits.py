@@ -259,13 +259,13 @@ async def _find_user(ctx: Context, session_id: UUID) -> SignedIn:
     )
     async with ctx.read() as connection:
         row = (await connection.execute(wanted)).mappings().one()
-    is_verified = row["email_verified_at"] is not None
+    is_verified = row.email_verified_at is not None
     return SignedIn(
-        row["id"],
-        row["email"],
-        row["name"],
+        row.id,
+        row.email,
+        row.name,
         is_verified,
         session_id,
-        row["authenticated_at"],
-        row["authorization_digest"],
+        row.authenticated_at,
+        row.authorization_digest,
     )
