@@ -8,8 +8,7 @@ from starlette.routing import Route
 
 from gateway.rate_limits.charging import charged
 from oauth.authorization import PROMPTS
-from oauth.clients import CONFIDENTIAL, GRANT_TYPES, RESPONSE_TYPE
-from oauth.exchange import AUTH_METHODS
+from oauth.clients import CONFIDENTIAL_METHODS, RESPONSE_TYPE, AuthMethod, GrantType
 from oauth.keys import ALGORITHM, published_keys, signing_key
 from oauth.scopes import CLIENT_SCOPES
 from resolvers.operations.context import Services
@@ -57,10 +56,10 @@ def metadata(services: Services) -> dict[str, Any]:
         "scopes_supported": sorted(CLIENT_SCOPES),
         "response_types_supported": [RESPONSE_TYPE],
         "response_modes_supported": ["query"],
-        "grant_types_supported": list(GRANT_TYPES),
-        "token_endpoint_auth_methods_supported": list(AUTH_METHODS),
-        "revocation_endpoint_auth_methods_supported": list(AUTH_METHODS),
-        "introspection_endpoint_auth_methods_supported": list(CONFIDENTIAL),
+        "grant_types_supported": list(GrantType),
+        "token_endpoint_auth_methods_supported": list(AuthMethod),
+        "revocation_endpoint_auth_methods_supported": list(AuthMethod),
+        "introspection_endpoint_auth_methods_supported": list(CONFIDENTIAL_METHODS),
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
         "subject_types_supported": ["public"],

@@ -127,7 +127,7 @@ def _is_in_source(record: logging.LogRecord) -> bool:
 
 
 def _add_logger(_: Any, __: str, event: _Event) -> _Event:
-    record: logging.LogRecord = event._record
+    record: logging.LogRecord = event["_record"]
     event.update(logger=record.name, place=f"{record.pathname}:{record.lineno}")
     return event
 

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, bindparam, case, exists, not_, or_, select
+from sqlalchemy import ColumnElement, bindparam, case, exists, not_, or_, select
 
 from oauth.credentials import digest, kind_of
 from oauth.principals import Principal, PrincipalKind
@@ -13,7 +12,7 @@ from oauth.scopes import USER_SCOPES, Scope
 from storage.clock import now
 from storage.database import Database
 from storage.enums import CredentialKind
-from storage.rows import table_of, update_rows
+from storage.rows import read, table_of, update_rows
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
@@ -86,31 +85,32 @@ async def _authenticate(
     if kind is None or kind not in kinds:
         return None
     async with database.read() as connection:
-        row = (await connection.execute(_LOOK_UP, {"hash": digest(text)})).mappings().first()
-    moment = now()
-    if row is None or row.revoked_at or (row.expires_at and row.expires_at <= moment):
+        row = (await connection.execute(_LOOK_UP, {"hash": digest(text)})).first()
+    if row is None or row.has_left:
         return None
-    if row.has_left:
+    credential, moment = read(CredentialRow, row), now()
+    if credential.revoked_at or (credential.expires_at and credential.expires_at <= moment):
         return None
-    if row.last_used_at is None or moment - row.last_used_at >= USE_IS_NOTED_EVERY:
-        await _note_use(database, row, moment)
-    return _principal_of(row, kinds[kind])
+    if credential.last_used_at is None or moment - credential.last_used_at >= USE_IS_NOTED_EVERY:
+        await _note_use(database, credential, moment)
+    return _principal_of(credential, kinds[kind], row.client_id, row.requests_per_minute)
 
 
-async def _note_use(database: Database, row: RowMapping, moment: datetime) -> None:
+async def _note_use(database: Database, credential: CredentialRow, moment: datetime) -> None:
     async with database.write() as connection:
-        stale = _credentials.c.last_used_at.is_not_distinct_from(row.last_used_at)
+        stale = _credentials.c.last_used_at.is_not_distinct_from(credential.last_used_at)
         await update_rows(
             connection,
             CredentialRow,
-            (_credentials.c.hash == row.hash) & stale,
+            (_credentials.c.hash == credential.hash) & stale,
             last_used_at=moment,
-            modified_at=row.modified_at,
+            modified_at=credential.modified_at,
         )
 
 
-def _principal_of(row: RowMapping, kind: PrincipalKind) -> Principal:
-    expires_at: Any = row.expires_at
+def _principal_of(
+    row: CredentialRow, kind: PrincipalKind, client_id: str | None, requests_per_minute: int | None
+) -> Principal:
     return Principal(
         kind=kind,
         credential_id=row.id,
@@ -120,8 +120,8 @@ def _principal_of(row: RowMapping, kind: PrincipalKind) -> Principal:
         maker_user_id=row.maker_user_id,
         customer_id=row.customer_id,
         member_id=row.member_id,
-        client_id=row.client_id,
-        expires_at_stamp=expires_at.timestamp() if expires_at else None,
-        requests_per_minute=row.requests_per_minute,
+        client_id=client_id,
+        expires_at_stamp=row.expires_at.timestamp() if row.expires_at else None,
+        requests_per_minute=requests_per_minute,
         authenticated_at=row.authenticated_at,
     )

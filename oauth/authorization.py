@@ -12,9 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.clients import RESPONSE_TYPE, Client, find_client
 from oauth.consents import remember
-from oauth.exchange import CodeGrant, make_server
+from oauth.grants import CodeGrant, make_server
 from oauth.keys import ALGORITHM, every_public_key
-from oauth.messages import Pairs, ProtocolRequest, Reply
+from oauth.protocol import Pairs, ProtocolRequest, Reply
 from oauth.server import Server
 from oauth.subjects import Subject
 

@@ -1,7 +1,6 @@
 """OAuth clients: found, asked what they may do as Authlib asks, given secrets, and ended."""
 
-from collections.abc import Mapping
-from typing import Any
+from enum import StrEnum, auto
 from uuid import UUID
 
 from authlib.oauth2.rfc6749 import ClientMixin
@@ -12,14 +11,29 @@ from oauth.credentials import Credential, digest, is_client_id, mint
 from oauth.redirects import matches
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import insert_row, table_of, update_rows
+from storage.rows import first, insert_row, table_of, update_rows
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
 
-PUBLIC = "none"
-CONFIDENTIAL = ("client_secret_basic", "client_secret_post")
-GRANT_TYPES = ("authorization_code", "refresh_token")
 RESPONSE_TYPE = "code"
+
+
+class GrantType(StrEnum):
+    """What a client can exchange for tokens (RFC 6749 1.3)."""
+
+    AUTHORIZATION_CODE = auto()
+    REFRESH_TOKEN = auto()
+
+
+class AuthMethod(StrEnum):
+    """How a client proves itself at the token endpoint (RFC 7591 2); a public client has no secret."""
+
+    CLIENT_SECRET_BASIC = auto()
+    CLIENT_SECRET_POST = auto()
+    NONE = auto()
+
+
+CONFIDENTIAL_METHODS = (AuthMethod.CLIENT_SECRET_BASIC, AuthMethod.CLIENT_SECRET_POST)
 
 _clients, _credentials = table_of(OAuthClientRow), table_of(CredentialRow)
 
@@ -27,7 +41,7 @@ _clients, _credentials = table_of(OAuthClientRow), table_of(CredentialRow)
 class Client(ClientMixin):  # type: ignore[misc]
     """A client's row and the hashes of its secrets, as Authlib's grants see a client."""
 
-    def __init__(self, row: Mapping[str, Any], secret_hashes: frozenset[str]) -> None:
+    def __init__(self, row: OAuthClientRow, secret_hashes: frozenset[str]) -> None:
         self.id: UUID = row.id
         self.client_id: str = row.client_id
         self.row = row
@@ -35,7 +49,7 @@ class Client(ClientMixin):  # type: ignore[misc]
 
     @property
     def is_public(self) -> bool:
-        return bool(self.row.token_endpoint_auth_method == PUBLIC)
+        return bool(self.row.token_endpoint_auth_method == AuthMethod.NONE)
 
     def get_client_id(self) -> str:
         return self.client_id
@@ -58,25 +72,25 @@ class Client(ClientMixin):  # type: ignore[misc]
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
         """A public client has no secret to show, a confidential one may show it in either place."""
-        return method == PUBLIC if self.is_public else method in CONFIDENTIAL
+        return method == AuthMethod.NONE if self.is_public else method in CONFIDENTIAL_METHODS
 
     def check_response_type(self, response_type: str) -> bool:
         return response_type == RESPONSE_TYPE
 
     def check_grant_type(self, grant_type: str) -> bool:
-        return grant_type in GRANT_TYPES
+        return grant_type in list(GrantType)
 
 
 async def find_client(connection: AsyncConnection, client_id: str) -> Client | None:
     """The client with this public name; None for anything else, malformed names included."""
     if not is_client_id(client_id):
         return None
-    wanted = select(_clients).where(_clients.c.client_id == client_id, _clients.c.deleted_at.is_(None))
-    row = (await connection.execute(wanted)).mappings().first()
+    present = _clients.c.deleted_at.is_(None)
+    row = await first(connection, OAuthClientRow, _clients.c.client_id == client_id, present)
     if row is None:
         return None
     secrets = select(_credentials.c.hash).where(_live(row.id, CredentialKind.CLIENT_SECRET))
-    return Client(dict(row), frozenset((await connection.execute(secrets)).scalars()))
+    return Client(row, frozenset((await connection.execute(secrets)).scalars()))
 
 
 async def issue_client_credential(

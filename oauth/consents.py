@@ -1,14 +1,13 @@
 """What users allowed clients for good: asked again only for more."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 from uuid import UUID
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from oauth.grants import end_grants
-from storage.rows import Values, insert_new_rows, key_of, table_of, update_row
+from oauth.endings import end_grants
+from storage.rows import every, insert_new_rows, key_of, one, table_of, update_row
 from storage.tables.oauth_grants import OAuthConsentRow, OAuthGrantRow
 
 USER_REACH = "user"
@@ -16,12 +15,12 @@ USER_REACH = "user"
 _consents, _grants = table_of(OAuthConsentRow), table_of(OAuthGrantRow)
 
 
-async def find_consents(connection: AsyncConnection, user_id: UUID, oauth_client_id: UUID) -> list[Values]:
+async def find_consents(
+    connection: AsyncConnection, user_id: UUID, oauth_client_id: UUID
+) -> list[OAuthConsentRow]:
     """What the user allowed the client: at most one for the user, and one for each workspace."""
-    wanted = select(_consents).where(
-        _consents.c.user_id == user_id, _consents.c.oauth_client_id == oauth_client_id
-    )
-    return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+    of_user, of_client = _consents.c.user_id == user_id, _consents.c.oauth_client_id == oauth_client_id
+    return await every(connection, OAuthConsentRow, of_user, of_client)
 
 
 async def remember(
@@ -37,14 +36,14 @@ async def remember(
     new = {**identity, "workspace_id": workspace_id, "scopes": sorted(scopes)}
     if await insert_new_rows(connection, OAuthConsentRow, [new]):
         return
-    wanted = select(_consents).where(*(_consents.c[name] == value for name, value in identity.items()))
-    row = (await connection.execute(wanted.with_for_update())).mappings().one()
+    same = [_consents.c[name] == value for name, value in identity.items()]
+    row = await one(connection, OAuthConsentRow, *same, lock=True)
     wider = sorted({*row.scopes, *scopes})
     if wider != row.scopes:
-        await update_row(connection, OAuthConsentRow, dict(row), scopes=wider)
+        await update_row(connection, OAuthConsentRow, row, scopes=wider)
 
 
-async def forget(connection: AsyncConnection, consent: Mapping[str, Any]) -> None:
+async def forget(connection: AsyncConnection, consent: OAuthConsentRow) -> None:
     """Take a consent back, and with it everything that was granted under it."""
     under_it = (
         (_grants.c.oauth_client_id == consent.oauth_client_id)

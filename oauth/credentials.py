@@ -64,3 +64,9 @@ def _checksum(random: str) -> str:
         value, digit = divmod(value, 62)
         digits = _BASE62[digit] + digits
     return digits
+
+
+def bearer_of(authorization: str) -> str | None:
+    """The credential in an `Authorization` header (RFC 6750 2.1); None for another scheme."""
+    scheme, _, credential = authorization.partition(" ")
+    return credential.strip() if scheme.lower() == "bearer" else None

@@ -9,11 +9,11 @@ from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 from joserfc.jwk import RSAKey
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from oauth.clients import CONFIDENTIAL, Client
-from oauth.exchange import AUTH_METHODS, make_server
-from oauth.grants import end_grants
-from oauth.issued import Issued, find_issued
-from oauth.messages import ProtocolRequest, Reply
+from oauth.clients import CONFIDENTIAL_METHODS, AuthMethod, Client
+from oauth.endings import end_grants
+from oauth.grants import make_server
+from oauth.issued_tokens import Issued, find_issued
+from oauth.protocol import ProtocolRequest, Reply
 from oauth.server import Server, wait
 from oauth.subjects import find_subject
 from storage.clock import now
@@ -43,7 +43,7 @@ class _Tokens:
 class Revocation(_Tokens, RevocationEndpoint):  # type: ignore[misc]
     """RFC 7009: an access token ends by itself, a refresh token with everything of its grant."""
 
-    CLIENT_AUTH_METHODS = AUTH_METHODS
+    CLIENT_AUTH_METHODS = tuple(AuthMethod)
 
     def revoke_token(self, token: Issued, request: ProtocolRequest) -> None:
         if token.kind is CredentialKind.REFRESH_TOKEN:
@@ -55,7 +55,7 @@ class Revocation(_Tokens, RevocationEndpoint):  # type: ignore[misc]
 class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
     """RFC 7662: what a confidential client's own token still counts for."""
 
-    CLIENT_AUTH_METHODS = CONFIDENTIAL
+    CLIENT_AUTH_METHODS = CONFIDENTIAL_METHODS
 
     def check_permission(self, token: Issued, client: Client, request: ProtocolRequest) -> bool:
         self._client_id = client.client_id
@@ -72,7 +72,7 @@ class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
             "client_id": self._client_id,
             "scope": token.get_scope(),
             "iat": int(row.created_at.timestamp()),
-            "exp": int(row.expires_at.timestamp()),
+            "exp": int(token.expires_at.timestamp()),
             **subject.claims(()),
         }
         return told | ({"token_type": "Bearer"} if token.kind is CredentialKind.ACCESS_TOKEN else {})

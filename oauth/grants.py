@@ -1,78 +1,230 @@
-"""The end of what users allowed clients: grants, and every credential that came of them."""
+"""The grants: a code for tokens, a refresh token for an access token."""
 
-from uuid import UUID
+from datetime import timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, or_, select
+from authlib.oauth2.rfc6749 import InvalidRequestError, InvalidScopeError
+from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
+from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oauth2.rfc7636.challenge import CODE_CHALLENGE_PATTERN
+from authlib.oidc.core.grants import OpenIDCode
+from joserfc.jwk import RSAKey
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from oauth.clients import AuthMethod, Client
+from oauth.credentials import digest, mint
+from oauth.endings import end_grants
+from oauth.issued_tokens import Issued, find_issued
+from oauth.keys import ALGORITHM
+from oauth.protocol import ProtocolRequest
+from oauth.refresh_answers import find_answer, keep_answer
+from oauth.server import REFRESH_TOKEN_LIFE, Server, wait
+from oauth.subjects import Subject, find_subject
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import table_of, update_rows
+from storage.rows import insert_row, table_of, update_row
 from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_clients import OAuthClientRow
-from storage.tables.oauth_grants import OAuthConsentRow, OAuthGrantRow
+from storage.tables.oauth_grants import OAuthGrantRow
 
-_credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)
-_consents, _clients = table_of(OAuthConsentRow), table_of(OAuthClientRow)
-_OF_GRANTS = (CredentialKind.ACCESS_TOKEN, CredentialKind.REFRESH_TOKEN, CredentialKind.AUTHORIZATION_CODE)
+CODE_LIFE = timedelta(minutes=5)
 
-
-async def end_grants(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
-    """Revoke the grants that match, and their codes and tokens: these fail from their next use on.
-
-    Grants come first, as in `find_issued`: what is locked in one order makes nobody wait for ever.
-    """
-    await update_rows(connection, OAuthGrantRow, condition & _grants.c.revoked_at.is_(None), revoked_at=now())
-    await _revoke(connection, _credentials.c.grant_id.in_(select(_grants.c.id).where(condition)))
+_grants = table_of(OAuthGrantRow)
 
 
-async def end_client(connection: AsyncConnection, oauth_client_id: UUID) -> None:
-    """Revoke everything that was issued to the client and forget who allowed it what."""
-    await end_grants(connection, _grants.c.oauth_client_id == oauth_client_id)
-    await _revoke(connection, _credentials.c.oauth_client_id == oauth_client_id)
-    await connection.execute(delete(_consents).where(_consents.c.oauth_client_id == oauth_client_id))
+class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
+    """A code, made by a user's consent and exchanged once, within five minutes."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = tuple(AuthMethod)
+
+    server: Server
+    request: ProtocolRequest
+
+    @staticmethod
+    def validate_authorization_redirect_uri(request: ProtocolRequest, client: Client) -> str:
+        """The address, if the client declared it; a refusal is told to the user and redirected nowhere."""
+        asked = request.payload.redirect_uri
+        if not asked:
+            raise InvalidRequestError("redirect_uri is missing.")
+        if not client.check_redirect_uri(asked):
+            raise InvalidRequestError("The application did not declare this redirect_uri.")
+        return str(asked)
+
+    def generate_authorization_code(self) -> str:
+        return mint(CredentialKind.AUTHORIZATION_CODE).text
+
+    def save_authorization_code(self, code: str, request: ProtocolRequest) -> None:
+        wait(save_code(self.server, code, request))
+
+    def query_authorization_code(self, code: str, client: Client) -> Issued | None:
+        """The code if it still counts. One that was used before ends all that its first use gave."""
+        issued = wait(find_issued(self.server.connection, code, CredentialKind.AUTHORIZATION_CODE, lock=True))
+        if issued is None or not issued.check_client(client):
+            return None
+        if issued.is_revoked():
+            wait(_end(self.server, issued))
+            return None
+        return None if issued.is_expired() else issued
+
+    def delete_authorization_code(self, authorization_code: Issued) -> None:
+        """Used once: it stays, so that a second use is noticed."""
+        wait(update_row(self.server.connection, CredentialRow, authorization_code.row, revoked_at=now()))
+
+    def authenticate_user(self, authorization_code: Issued) -> Subject | None:
+        return wait(_subject_of(self.server, authorization_code))
 
 
-async def end_membership(connection: AsyncConnection, user_id: UUID, workspace_id: UUID) -> None:
-    """Revoke and forget what the user, who leaves the workspace, allowed clients for it."""
-    of_both = and_(_grants.c.workspace_id == workspace_id, _grants.c.user_id == user_id)
-    await end_grants(connection, of_both)
-    by_user = or_(_credentials.c.maker_user_id == user_id, _credentials.c.user_id == user_id)
-    kinds = _credentials.c.kind.in_([kind.value for kind in _OF_GRANTS])
-    await _revoke(connection, and_(_credentials.c.workspace_id == workspace_id, by_user, kinds))
-    remembered = and_(_consents.c.workspace_id == workspace_id, _consents.c.user_id == user_id)
-    await connection.execute(delete(_consents).where(remembered))
+class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
+    """A confidential client keeps its refresh token; a public one's is replaced on each use."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = tuple(AuthMethod)
+
+    server: Server
+    request: ProtocolRequest
+    answered: dict[str, Any] | None = None
+
+    def authenticate_refresh_token(self, refresh_token: str) -> Issued | None:
+        """The token if it still counts, or if it was replaced and its client asks for that answer again.
+
+        Any other use of a replaced token may be that of a copy: its family ends.
+        """
+        issued = wait(
+            find_issued(self.server.connection, refresh_token, CredentialKind.REFRESH_TOKEN, lock=True)
+        )
+        if issued is None or not issued.check_client(self.request.client):
+            return None
+        if issued.is_revoked():
+            scope = self.request.payload.scope
+            self.answered = wait(find_answer(self.server.connection, refresh_token, issued, scope))
+            if self.answered is None:
+                wait(_end(self.server, issued))
+                return None
+        if issued.is_expired() or wait(_subject_of(self.server, issued)) is None:
+            return None
+        return issued
+
+    def authenticate_user(self, refresh_token: Issued) -> Subject | None:
+        return wait(_subject_of(self.server, refresh_token))
+
+    def create_token_response(self) -> tuple[int, dict[str, Any], list[tuple[str, str]]]:
+        """The answer that was given before, or a new one, which is kept where a token was replaced."""
+        if self.answered is not None:
+            return 200, self.answered, self.TOKEN_RESPONSE_HEADER
+        status, answer, headers = super().create_token_response()
+        if self.request.client.is_public:
+            text, scope = self.request.form["refresh_token"], self.request.payload.scope
+            replaced = self.request.refresh_token
+            wait(keep_answer(self.server.connection, text, replaced, scope, answer))
+        return status, answer, headers
+
+    def issue_token(self, user: Subject, refresh_token: Issued) -> dict[str, Any]:
+        """A token with what was asked for and granted, and which the client may still have."""
+        client = self.request.client
+        asked = (self.request.payload.scope or refresh_token.get_scope()).split()
+        left = set(asked) & set(client.row.scopes)
+        if not left:
+            raise InvalidScopeError("The client may no longer have any of these scopes.")
+        token: dict[str, Any] = self.generate_token(
+            user=user, scope=" ".join(left), include_refresh_token=client.is_public
+        )
+        if not client.is_public:
+            token["refresh_token"] = self.request.form["refresh_token"]
+        return token
+
+    def revoke_old_credential(self, refresh_token: Issued) -> None:
+        if self.request.client.is_public:
+            changes = {"revoked_at": now()}
+        else:
+            changes = {"expires_at": now() + REFRESH_TOKEN_LIFE, "last_used_at": now()}
+        wait(update_row(self.server.connection, CredentialRow, refresh_token.row, **changes))
 
 
-async def end_creations(connection: AsyncConnection, user_id: UUID, workspace_id: UUID) -> None:
-    """Revoke what the user created in the workspace: its access tokens, also those that the user's tokens
-    made, the secrets of its clients, and every grant and token of the clients that the user created.
+class S256(CodeChallenge):  # type: ignore[misc]
+    """PKCE by S256 and by nothing else; a public client has to use it."""
 
-    The clients stay, to be given another secret or deleted.
-    """
-    of_workspace = (_clients.c.workspace_id == workspace_id) & _clients.c.deleted_at.is_(None)
-    created = select(_clients.c.id).where(of_workspace, _clients.c.maker_user_id == user_id)
-    for oauth_client_id in (await connection.execute(created)).scalars().all():
-        await end_client(connection, oauth_client_id)
-    tokens = and_(
-        _credentials.c.kind == CredentialKind.WORKSPACE_TOKEN.value,
-        _credentials.c.workspace_id == workspace_id,
+    SUPPORTED_CODE_CHALLENGE_METHOD = ("S256",)
+
+    def validate_code_challenge(self, grant: CodeGrant, redirect_uri: str) -> None:
+        asked = grant.request.payload.data
+        challenge, method = asked.get("code_challenge"), asked.get("code_challenge_method")
+        if challenge is None and method is None:
+            if grant.request.client.is_public:
+                raise InvalidRequestError("A public client has to send a code_challenge.")
+            return
+        if method != "S256":
+            raise InvalidRequestError("code_challenge_method has to be S256.")
+        if not CODE_CHALLENGE_PATTERN.fullmatch(challenge or ""):
+            raise InvalidRequestError("code_challenge is not the S256 of a verifier.")
+
+
+class IdToken(OpenIDCode):  # type: ignore[misc]
+    """The id_token beside the tokens that a code is exchanged for."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__()
+        self._server = server
+
+    def get_encode_header(self, client: Client) -> dict[str, str]:
+        return {"alg": ALGORITHM, "kid": str(self.resolve_client_private_key(client).kid)}
+
+    def resolve_client_private_key(self, client: Client) -> RSAKey:
+        if self._server.key is None:
+            raise RuntimeError("The exchange of a code needs a key that signs.")
+        return self._server.key
+
+    def get_client_claims(self, client: Client) -> dict[str, Any]:
+        return {"iss": self._server.issuer, "aud": client.client_id}
+
+    def generate_user_info(self, user: Subject, scope: str) -> dict[str, Any]:
+        return user.claims(scope.split())
+
+    def exists_nonce(self, nonce: str, request: ProtocolRequest) -> bool:
+        """Never: a nonce is the client's own way to notice a replay, of an id_token."""
+        return False
+
+
+def make_server(connection: AsyncConnection, issuer: str, key: RSAKey | None = None) -> Server:
+    """A server with both grants."""
+    server = Server(connection, issuer, key)
+    server.register_grant(CodeGrant, [S256(required=True), IdToken(server)])
+    server.register_grant(RefreshGrant)
+    return server
+
+
+async def save_code(server: Server, code: str, request: ProtocolRequest) -> None:
+    """Keep the hash of a new code with the grant that it begins."""
+    subject: Subject = request.user
+    scopes = sorted(request.scope.split())
+    asked = request.payload.data
+    grant = await insert_row(
+        server.connection,
+        OAuthGrantRow,
+        oauth_client_id=request.client.id,
+        user_id=subject.user_id,
+        workspace_id=subject.workspace_id,
+        scopes=scopes,
+        redirect_uri=asked["redirect_uri"],
+        code_challenge=asked.get("code_challenge"),
+        nonce=asked.get("nonce"),
+        authenticated_at=subject.authenticated_at,
     )
-    secrets = and_(
-        _credentials.c.kind == CredentialKind.CLIENT_SECRET.value,
-        _credentials.c.oauth_client_id.in_(select(_clients.c.id).where(of_workspace)),
+    await insert_row(
+        server.connection,
+        CredentialRow,
+        hash=digest(code),
+        kind=CredentialKind.AUTHORIZATION_CODE.value,
+        workspace_id=subject.workspace_id,
+        maker_user_id=subject.user_id,
+        oauth_client_id=request.client.id,
+        grant_id=grant.id,
+        scopes=scopes,
+        expires_at=now() + CODE_LIFE,
     )
-    await _revoke(connection, and_(_credentials.c.maker_user_id == user_id, or_(tokens, secrets)))
 
 
-async def end_user(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
-    """Revoke every credential of the user but `kept`, and forget what they allowed clients."""
-    await end_grants(connection, _grants.c.user_id == user_id)
-    own = _credentials.c.user_id == user_id
-    await _revoke(connection, own if kept is None else own & (_credentials.c.id != kept))
-    await connection.execute(delete(_consents).where(_consents.c.user_id == user_id))
+async def _subject_of(server: Server, issued: Issued) -> Subject | None:
+    grant = issued.grant
+    return await find_subject(server.connection, grant.user_id, grant.workspace_id)
 
 
-async def _revoke(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
-    unrevoked = condition & _credentials.c.revoked_at.is_(None)
-    await update_rows(connection, CredentialRow, unrevoked, revoked_at=now())
+async def _end(server: Server, issued: Issued) -> None:
+    await end_grants(server.connection, _grants.c.id == issued.grant.id)

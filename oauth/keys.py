@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.clock import now
 from storage.database import Database
-from storage.rows import insert_row, table_of, update_rows
+from storage.rows import every_of, insert_row, table_of, update_rows
 from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.signing_keys import SigningKeyRow
 
@@ -29,9 +29,9 @@ async def signing_key(database: Database, secret: bytes) -> RSAKey:
     """The key that signs now; made where there is none that `secret` opens."""
     wanted = select(_keys).where(_keys.c.retired_at.is_(None)).order_by(_keys.c.created_at.desc())
     async with database.read() as connection:
-        rows = (await connection.execute(wanted)).mappings().all()
+        rows = await every_of(connection, SigningKeyRow, wanted)
     for row in rows:
-        key = _opened(dict(row), secret)
+        key = _opened(row, secret)
         if key is not None:
             return key
     return await rotate(database, secret)
@@ -80,7 +80,7 @@ def _sealed(key: RSAKey, kid: str, secret: bytes) -> str:
     return seal(secret, Purpose.SIGNING_KEY, private_key, kid)
 
 
-def _opened(row: Mapping[str, Any], secret: bytes) -> RSAKey | None:
+def _opened(row: SigningKeyRow, secret: bytes) -> RSAKey | None:
     """The private key; None where another secret sealed it."""
     try:
         opened = unseal(secret, Purpose.SIGNING_KEY, row.private_key, row.kid)

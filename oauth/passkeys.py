@@ -30,6 +30,8 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
+from storage.tables.second_factors import PasskeyRow
+
 NAME = "Duograph"
 # For how long the browser lets its user choose an authenticator, in milliseconds.
 TIMEOUT = 5 * 60 * 1000
@@ -86,7 +88,7 @@ class RelyingParty:
         return cls(host, f"{parts.scheme}://{parts.netloc}".lower())
 
     def creation_options(
-        self, challenge: bytes, user_id: UUID, email: str, existing: Sequence[Mapping[str, Any]]
+        self, challenge: bytes, user_id: UUID, email: str, existing: Sequence[PasskeyRow]
     ) -> str:
         """JSON for `navigator.credentials.create`; `existing` are the user's passkeys, not made twice."""
         options = generate_registration_options(
@@ -104,9 +106,7 @@ class RelyingParty:
         )
         return options_to_json(options)
 
-    def request_options(
-        self, challenge: bytes, allowed: Sequence[Mapping[str, Any]] = (), *, verified: bool
-    ) -> str:
+    def request_options(self, challenge: bytes, allowed: Sequence[PasskeyRow] = (), *, verified: bool) -> str:
         """JSON for `navigator.credentials.get`: one of `allowed`, or any that the authenticator finds.
 
         `verified` asks the authenticator to check its user, by a PIN or a fingerprint.
@@ -189,7 +189,7 @@ def challenge_of_creation(text: str) -> bytes:
         raise Refused from error
 
 
-def _described(rows: Sequence[Mapping[str, Any]]) -> list[PublicKeyCredentialDescriptor]:
+def _described(rows: Sequence[PasskeyRow]) -> list[PublicKeyCredentialDescriptor]:
     return [
         PublicKeyCredentialDescriptor(
             id=base64url_to_bytes(row.credential_id),

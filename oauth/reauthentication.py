@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from oauth.messages import Pairs
+from oauth.protocol import Pairs
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow

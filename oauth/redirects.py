@@ -47,11 +47,11 @@ def form_target(uri: str) -> str:
 
     Such a source cannot name an address of IPv6, so those are let through by their scheme.
     """
-    found = _HTTPS.fullmatch(uri)
-    origin = found.origin if found else "/".join(uri.split("/")[:3]).partition("?")[0]
+    match = _HTTPS.fullmatch(uri)
+    origin = match["origin"] if match else "/".join(uri.split("/")[:3]).partition("?")[0]
     return origin.partition("[")[0].removesuffix("//") if "[" in origin else origin
 
 
 def _loopback(uri: str) -> _Loopback | None:
-    found = _LOOPBACK.fullmatch(uri)
-    return _Loopback(found.host, found.rest) if found else None
+    match = _LOOPBACK.fullmatch(uri)
+    return _Loopback(match["host"], match["rest"]) if match else None

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest
-from oauth.issued import Issued
+from oauth.issued_tokens import Issued
 from storage.clock import now
 from storage.database import Database
 from storage.rows import insert_row, table_of
@@ -68,4 +68,4 @@ async def drop_expired_answers(database: Database) -> bool:
 
 
 def _about(replaced: Issued, scope: str | None) -> str:
-    return json.dumps([str(replaced.row["id"]), str(replaced.grant.oauth_client_id), scope])
+    return json.dumps([str(replaced.row.id), str(replaced.grant.oauth_client_id), scope])

@@ -8,10 +8,10 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest
-from oauth.grants import end_grants
+from oauth.endings import end_grants
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import Values, table_of, update_row
+from storage.rows import first, table_of, update_row
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_grants import OAuthGrantRow
 
@@ -25,7 +25,7 @@ _credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)
 class Revoked:
     """A credential that does not count any more; `was_live` says whether it did until now."""
 
-    row: Values
+    row: CredentialRow
     was_live: bool
 
 
@@ -40,12 +40,9 @@ async def revoke_credential(connection: AsyncConnection, text_or_id: UUID | str)
     # Before the credential, as in `find_issued`: what is locked in one order makes nobody wait for ever.
     grant = select(_credentials.c.grant_id).where(wanted).scalar_subquery()
     await connection.execute(select(_grants.c.id).where(_grants.c.id == grant).with_for_update())
-    found = (
-        (await connection.execute(select(_credentials).where(wanted).with_for_update())).mappings().first()
-    )
-    if found is None:
+    row, moment = await first(connection, CredentialRow, wanted, lock=True), now()
+    if row is None:
         return None
-    row, moment = dict(found), now()
     if row.revoked_at is not None:
         return Revoked(row, was_live=False)
     was_live = row.expires_at is None or row.expires_at > moment

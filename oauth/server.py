@@ -13,10 +13,10 @@ from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.util import await_only
 
-from oauth.clients import PUBLIC, Client, find_client
+from oauth.clients import AuthMethod, Client, find_client
 from oauth.credentials import digest, mint
-from oauth.issued import Issued
-from oauth.messages import ProtocolRequest, Reply
+from oauth.issued_tokens import Issued
+from oauth.protocol import ProtocolRequest, Reply
 from oauth.scopes import CLIENT_SCOPES
 from storage.clock import now
 from storage.enums import CredentialKind
@@ -98,11 +98,11 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         """Keep the hashes of a new access token and, where it comes with a new one, of its refresh token."""
         came_of: Issued = request.authorization_code or request.refresh_token
         wait(self._drop_expired(came_of))
-        self._keep(CredentialKind.ACCESS_TOKEN, token.access_token, ACCESS_TOKEN_LIFE, token, came_of)
+        self._keep(CredentialKind.ACCESS_TOKEN, token["access_token"], ACCESS_TOKEN_LIFE, token, came_of)
         if request.refresh_token is None or request.client.is_public:
-            granted = {"scope": " ".join(came_of.row["scopes"])}
+            granted = {"scope": " ".join(came_of.row.scopes)}
             self._keep(
-                CredentialKind.REFRESH_TOKEN, token.refresh_token, REFRESH_TOKEN_LIFE, granted, came_of
+                CredentialKind.REFRESH_TOKEN, token["refresh_token"], REFRESH_TOKEN_LIFE, granted, came_of
             )
 
     def send_signal(self, name: str, *arguments: Any, **named: Any) -> None:
@@ -126,7 +126,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
             return "There is no client with this client_id."
         if client.is_public:
             without = "A public client has no secret: send client_id without one."
-            return without if PUBLIC in methods else "A public client cannot use this endpoint."
+            return without if AuthMethod.NONE in methods else "A public client cannot use this endpoint."
         return "The client_secret is wrong." if request.has_secret else "The client_secret is missing."
 
     def _keep(
@@ -144,7 +144,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
             maker_user_id=None if is_of_user else grant.user_id,
             oauth_client_id=grant.oauth_client_id,
             grant_id=grant.id,
-            scopes=sorted(token.scope.split()),
+            scopes=sorted(token["scope"].split()),
             expires_at=now() + life,
         )
         wait(row)
@@ -153,7 +153,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         """Each refresh leaves an access token behind; of those that have long ended none is kept."""
         await self.connection.execute(
             delete(_credentials).where(
-                _credentials.c.grant_id == came_of.grant["id"],
+                _credentials.c.grant_id == came_of.grant.id,
                 _credentials.c.kind == CredentialKind.ACCESS_TOKEN.value,
                 _credentials.c.expires_at < now() - _KEPT_AFTER_EXPIRY,
             )

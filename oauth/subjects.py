@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
-from storage.rows import Values, table_of
+from storage.rows import first, first_of, table_of
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
@@ -21,24 +21,24 @@ _users, _workspaces, _members = table_of(UserRow), table_of(WorkspaceRow), table
 class Subject:
     """`authenticated_at` is when the user proved who they are, where that is known."""
 
-    user: Values
-    workspace: Values | None
+    user: UserRow
+    workspace: WorkspaceRow | None
     authenticated_at: datetime | None = None
 
     @property
     def user_id(self) -> UUID:
-        return UUID(str(self.user.id))
+        return self.user.id
 
     @property
     def workspace_id(self) -> UUID | None:
-        return UUID(str(self.workspace.id)) if self.workspace else None
+        return self.workspace.id if self.workspace else None
 
     def claims(self, scopes: Collection[str]) -> dict[str, Any]:
         """What OpenID Connect tells a client that was granted these scopes."""
         told: dict[str, Any] = {"sub": str(self.user_id)}
         if Scope.EMAIL in scopes:
             told["email"] = self.user.email
-            told["email_verified"] = self.user.get("email_verified_at") is not None
+            told["email_verified"] = self.user.email_verified_at is not None
         if Scope.PROFILE in scopes and self.user.name is not None:
             told["name"] = self.user.name
         if self.workspace is not None:
@@ -62,11 +62,11 @@ async def find_subject(
 
     `hold` keeps the membership until the transaction ends.
     """
-    user = (await connection.execute(select(_users).where(_users.c.id == user_id))).mappings().first()
+    user = await first(connection, UserRow, _users.c.id == user_id)
     if user is None:
         return None
     if workspace_id is None:
-        return Subject(dict(user), None, authenticated_at)
+        return Subject(user, None, authenticated_at)
     wanted = (
         select(_workspaces)
         .join(_members, _members.c.workspace_id == _workspaces.c.id)
@@ -74,5 +74,5 @@ async def find_subject(
     )
     if hold:
         wanted = wanted.with_for_update(of=_members)
-    workspace = (await connection.execute(wanted)).mappings().first()
-    return Subject(dict(user), dict(workspace), authenticated_at) if workspace else None
+    workspace = await first_of(connection, WorkspaceRow, wanted)
+    return Subject(user, workspace, authenticated_at) if workspace else None

@@ -9,11 +9,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from oauth.authentication import authenticate
-from oauth.clients import GRANT_TYPES
+from oauth.clients import GrantType
+from oauth.credentials import bearer_of
 from oauth.endpoints import answer_introspection, answer_revocation, answer_token
 from oauth.keys import signing_key
-from oauth.messages import ProtocolRequest, Reply
 from oauth.principals import PrincipalKind
+from oauth.protocol import ProtocolRequest, Reply
 from oauth.scopes import Scope
 from oauth.subjects import find_subject
 from resolvers.operations.bodies import read_body
@@ -76,7 +77,7 @@ async def exchange(request: Request, ctx: Context) -> Response:
     client_id = asked.named_client_id[:64]
     await ctx.caller.budget.charge(f"oauth:{client_id}:{ctx.caller.address}", 1, None, restricted=True)
     key = None
-    if asked.payload.grant_type == GRANT_TYPES[0]:
+    if asked.payload.grant_type == GrantType.AUTHORIZATION_CODE:
         key = await signing_key(services.database, services.secret_key)
     async with services.database.write() as connection:
         return _as_response(await answer_token(connection, services.auth_url, key, asked))
@@ -96,14 +97,12 @@ async def introspect(request: Request, ctx: Context) -> Response:
 
 async def tell_userinfo(request: Request, ctx: Context) -> Response:
     """Who granted the access token, as far as its scopes tell (OpenID Connect Core 5.3)."""
-    scheme, _, text = request.headers.get("authorization", "").partition(" ")
-    principal = None
-    if scheme.lower() == "bearer":
-        principal = await authenticate(ctx.services.database, text.strip())
+    token = bearer_of(request.headers.get("authorization", ""))
+    principal = None if token is None else await authenticate(ctx.services.database, token)
     subject = principal.subject if principal else ctx.caller.address
     roof = principal.roof if principal else None
     await ctx.caller.budget.charge(subject, 1, None, restricted=False, roof=roof)
-    if scheme.lower() != "bearer":
+    if token is None:
         raise Unauthorized
     if principal is None:
         raise InvalidToken
@@ -113,10 +112,10 @@ async def tell_userinfo(request: Request, ctx: Context) -> Response:
         raise InsufficientScope([Scope.OPENID])
     user_id = principal.user_id or principal.maker_user_id
     async with ctx.services.database.snapshot() as connection:
-        found = await find_subject(connection, user_id, principal.workspace_id) if user_id else None
-    if found is None:
+        granted_by = await find_subject(connection, user_id, principal.workspace_id) if user_id else None
+    if granted_by is None:
         raise InvalidToken
-    return JSONResponse(found.claims(principal.scopes), headers=NEVER_KEEP)
+    return JSONResponse(granted_by.claims(principal.scopes), headers=NEVER_KEEP)
 
 
 async def _read(request: Request, ctx: Context) -> ProtocolRequest:

@@ -1,5 +1,6 @@
 """`/api/oauth2/register`: clients that register and look after themselves (RFC 7591 and 7592)."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,9 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from oauth.clients import GRANT_TYPES, PUBLIC, RESPONSE_TYPE, issue_client_credential
-from oauth.credentials import digest, is_client_id, kind_of
-from oauth.exchange import AUTH_METHODS
+from oauth.clients import RESPONSE_TYPE, AuthMethod, GrantType, issue_client_credential
+from oauth.credentials import bearer_of, digest, is_client_id, kind_of
 from oauth.principals import Principal
 from oauth.scopes import OPENID_SCOPES, Scope
 from resolvers.credentials.access_tokens import USER_KINDS
@@ -26,7 +26,7 @@ from rest_compat.oauth_protocol import NEVER_KEEP, PREFIX, endpoint
 from schema.errors import Invalid, InvalidToken, Problem
 from schema.oauth_clients import OAuthClientCreate
 from storage.enums import CredentialKind
-from storage.rows import Values, table_of, update_row
+from storage.rows import first_of, table_of, update_row, values_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
 
@@ -88,11 +88,11 @@ def registration_routes(*, open_to_all: bool) -> list[Route]:
 async def manage(request: Request, ctx: Context) -> Response:
     """A client reads, replaces or deletes what it registered, by its registration token."""
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    token = bearer_of(request.headers.get("authorization", ""))
     body = parse_json(await read_body(request)) if request.method == "PUT" else None
     async with ctx.services.database.write() as connection:
-        row = await _find(connection, request.path_params["client_id"], token.strip())
-        if row is None or scheme.lower() != "bearer":
+        row = await _find(connection, request.path_params["client_id"], token) if token else None
+        if row is None or token is None:
             raise InvalidToken
         if request.method == "DELETE":
             await remove_client(connection, row)
@@ -102,10 +102,10 @@ async def manage(request: Request, ctx: Context) -> Response:
                 row = await _replace(connection, row, body)
             except MetadataRefused as refused:
                 return _refusal(refused)
-        return JSONResponse(_information(ctx, row, token.strip()), headers=NEVER_KEEP)
+        return JSONResponse(_information(ctx, row, token), headers=NEVER_KEEP)
 
 
-async def _find(connection: AsyncConnection, client_id: str, token: str) -> Values | None:
+async def _find(connection: AsyncConnection, client_id: str, token: str) -> OAuthClientRow | None:
     """The client, locked, if the token is its registration token."""
     if not is_client_id(client_id) or kind_of(token) is not CredentialKind.REGISTRATION_TOKEN:
         return None
@@ -120,18 +120,17 @@ async def _find(connection: AsyncConnection, client_id: str, token: str) -> Valu
         )
         .with_for_update(of=_clients)
     )
-    row = (await connection.execute(wanted)).mappings().first()
-    return dict(row) if row else None
+    return await first_of(connection, OAuthClientRow, wanted)
 
 
-async def _replace(connection: AsyncConnection, row: Values, sent: Any) -> Values:
+async def _replace(connection: AsyncConnection, row: OAuthClientRow, sent: Any) -> OAuthClientRow:
     """RFC 7592 2.2: what is left out goes back to its default."""
     if not isinstance(sent, dict) or sent.get("client_id") != row.client_id:
         raise MetadataRefused("invalid_request", "The client has to name itself by client_id.")
     if any(name in sent for name in _NOT_IN_A_CHANGE):
         raise MetadataRefused("invalid_request", f"A change has none of: {', '.join(_NOT_IN_A_CHANGE)}.")
     data, method = _read_metadata(sent)
-    if (method == PUBLIC) != (row.token_endpoint_auth_method == PUBLIC):
+    if (method == AuthMethod.NONE) != (row.token_endpoint_auth_method == AuthMethod.NONE):
         message = "A client cannot become public or cease to be: register another one."
         raise MetadataRefused("invalid_client_metadata", message)
     changes = data.model_dump(exclude={"is_public", "workspace_id", "scopes"})
@@ -149,27 +148,32 @@ def _read_metadata(sent: Any) -> tuple[OAuthClientCreate, str]:
     """The client as our own surfaces take it, and its way to prove itself. What we do not know is ignored."""
     if not isinstance(sent, dict):
         raise MetadataRefused("invalid_client_metadata", "The body should be a JSON object.")
-    method = sent.get("token_endpoint_auth_method", AUTH_METHODS[0])
-    if method not in AUTH_METHODS:
-        told = f"token_endpoint_auth_method should be one of: {', '.join(AUTH_METHODS)}."
-        raise MetadataRefused("invalid_client_metadata", told)
-    for name, known in (("grant_types", GRANT_TYPES), ("response_types", (RESPONSE_TYPE,))):
-        asked = sent.get(name, [known[0]])
-        if not isinstance(asked, list) or known[0] not in asked or any(one not in known for one in asked):
-            told = f"{name} should have {known[0]} and no others than: {', '.join(known)}."
-            raise MetadataRefused("invalid_client_metadata", told)
+    method = sent.get("token_endpoint_auth_method", AuthMethod.CLIENT_SECRET_BASIC)
+    if method not in list(AuthMethod):
+        message = f"token_endpoint_auth_method should be one of: {', '.join(AuthMethod)}."
+        raise MetadataRefused("invalid_client_metadata", message)
+    _check_list(sent, "grant_types", GrantType.AUTHORIZATION_CODE, list(GrantType))
+    _check_list(sent, "response_types", RESPONSE_TYPE, [RESPONSE_TYPE])
     scope = sent.get("scope", " ".join(sorted(OPENID_SCOPES)))
     values = {
         "redirect_uris": sent.get("redirect_uris", []),
         "name": sent.get("client_name") or _name_of(sent.get("redirect_uris")),
         "scopes": scope.split() if isinstance(scope, str) else scope,
-        "is_public": method == PUBLIC,
+        "is_public": method == AuthMethod.NONE,
         **{name: sent.get(name) for name in _ADDRESSES},
     }
     try:
         return OAuthClientCreate(**values), method
     except ValidationError as error:
         raise _refused(problems_of(error)) from None
+
+
+def _check_list(sent: dict[str, Any], name: str, required: str, allowed: Sequence[str]) -> None:
+    """Raises `MetadataRefused` for a list without `required`, its default, or with anything not allowed."""
+    values = sent.get(name, [required])
+    if not isinstance(values, list) or required not in values or any(one not in allowed for one in values):
+        message = f"{name} should have {required} and no others than: {', '.join(allowed)}."
+        raise MetadataRefused("invalid_client_metadata", message)
 
 
 def _check_scopes(principal: Principal, data: OAuthClientCreate) -> None:
@@ -201,17 +205,18 @@ def _refusal(refused: MetadataRefused) -> JSONResponse:
     return JSONResponse(body, 400, NEVER_KEEP)
 
 
-def _information(ctx: Context, row: Values, token: str) -> dict[str, Any]:
+def _information(ctx: Context, row: OAuthClientRow, token: str) -> dict[str, Any]:
+    values = values_of(row)
     told = {
         "client_id": row.client_id,
         "client_id_issued_at": int(row.created_at.timestamp()),
         "registration_access_token": token,
-        "registration_client_uri": f"{ctx.services.base_url}/oauth2{REGISTER}/{row['client_id']}",
+        "registration_client_uri": f"{ctx.services.base_url}/oauth2{REGISTER}/{row.client_id}",
         "client_name": row.name,
         "redirect_uris": row.redirect_uris,
         "scope": " ".join(row.scopes),
         "token_endpoint_auth_method": row.token_endpoint_auth_method,
-        "grant_types": list(GRANT_TYPES),
+        "grant_types": list(GrantType),
         "response_types": [RESPONSE_TYPE],
     }
-    return told | {name: row[name] for name in _ADDRESSES if row[name] is not None}
+    return told | {name: values[name] for name in _ADDRESSES if values[name] is not None}

@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 from resolvers.operations.admission import Demand, admit, charge_rest
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation, operation_of
+from resolvers.operations.etags import matches_weakly
 from resolvers.operations.runner import run
 from rest_compat.openapi import operation_extras
 from rest_compat.reading import located, path_names_of, read_arguments
@@ -89,7 +90,7 @@ class OperationRoute(APIRoute):
             return Response(status_code=status, headers=headers)
         if isinstance(result, Resource) and request.method == "GET":
             headers["ETag"] = result.etag_text()
-            if _matches(request.headers.get("if-none-match"), headers["ETag"]):
+            if matches_weakly(request.headers.get("if-none-match", ""), headers["ETag"]):
                 return Response(status_code=304, headers=headers)
         return Response(self.body_of(result), status, headers, media_type=JSON)
 
@@ -182,8 +183,3 @@ def _document(operation: Operation, path_names: frozenset[str], omits: frozenset
         )
     documented.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return documented
-
-
-def _matches(header: str | None, etag: str) -> bool:
-    tags = [tag.strip().removeprefix("W/") for tag in (header or "").split(",")]
-    return etag in tags or "*" in tags

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, delete, literal, select, update
+from sqlalchemy import delete, literal, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.clock import now
-from storage.rows import Values, insert_rows, table_of
+from storage.rows import Values, first_of, insert_rows, table_of
 from storage.tables.mails import MailRow
 
 _mails = table_of(MailRow)
@@ -63,7 +62,7 @@ async def is_mail_due(connection: AsyncConnection) -> bool:
     return (await connection.execute(due)).first() is not None
 
 
-async def claim_mail(connection: AsyncConnection, lease: timedelta) -> Values | None:
+async def claim_mail(connection: AsyncConnection, lease: timedelta) -> MailRow | None:
     """The mail that has been due for longest, urgent ones first; None if none is.
 
     It is due again after `lease`, should its sender not come to an end. Rows that others are claiming
@@ -83,16 +82,15 @@ async def claim_mail(connection: AsyncConnection, lease: timedelta) -> Values | 
         .values(due_at=moment + lease, attempts=_mails.c.attempts + 1)
         .returning(_mails)
     )
-    row: Row[Any] | None = (await connection.execute(claim)).first()
-    return None if row is None else dict(row._mapping)
+    return await first_of(connection, MailRow, claim)
 
 
-async def postpone_mail(connection: AsyncConnection, claimed: Values, due_at: datetime) -> None:
+async def postpone_mail(connection: AsyncConnection, claimed: MailRow, due_at: datetime) -> None:
     """Let it be claimed again at `due_at`, unless somebody else has claimed it meanwhile."""
     own = (_mails.c.id == claimed.id) & (_mails.c.attempts == claimed.attempts)
     await connection.execute(update(_mails).where(own).values(due_at=due_at))
 
 
-async def forget_mail(connection: AsyncConnection, claimed: Values) -> None:
+async def forget_mail(connection: AsyncConnection, claimed: MailRow) -> None:
     """Remove the row: the mail is sent, or never will be. Texts may hold secrets, so none is kept."""
     await connection.execute(delete(_mails).where(_mails.c.id == claimed.id))

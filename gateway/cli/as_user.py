@@ -16,7 +16,7 @@ from resolvers.operations.declaration import operation_of
 from resolvers.operations.runner import run
 from schema.errors import Failure, Invalid
 from storage.database import Database
-from storage.rows import Values
+from storage.tables.users import UserRow
 
 
 class NoBudget:
@@ -31,7 +31,7 @@ class NoBudget:
         return None
 
 
-def in_place_of(user: Values, settings: Settings, database: Database) -> Context:
+def in_place_of(user: UserRow, settings: Settings, database: Database) -> Context:
     """What operations are given when `user` asks."""
     principal = Principal(
         kind=PrincipalKind.PERSONAL_TOKEN,

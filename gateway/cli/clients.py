@@ -46,6 +46,6 @@ def create(
 
 async def _create(settings: Settings, data: OAuthClientCreate, owner: str | None) -> dict[str, Any]:
     async with migrated(settings) as database, database.write() as connection:
-        user_id = (await user_of(connection, owner))["id"] if owner else None
+        user_id = (await user_of(connection, owner)).id if owner else None
         secret, row = await make_client(connection, data, user_id=user_id, maker_user_id=user_id)
     return {"client_id": row.client_id} | ({} if secret is None else {"client_secret": secret})

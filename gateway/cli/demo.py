@@ -26,8 +26,9 @@ from resolvers.workspaces.workspaces import create_workspace
 from schema.workspaces import Workspace
 from storage.database import Database
 from storage.enums import CredentialKind, WorkspaceRole, WorkspaceStatus
-from storage.rows import Duplicate, Values, update_row
+from storage.rows import Duplicate, update_row, values_of
 from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceRow
 
 SLUG = "demo"
 SESSIONS, DAYS = 2_000, 90
@@ -96,7 +97,7 @@ async def _make(settings: Settings, database: Database, slug: str) -> Demo:
     email, password = _email_of(slug), secrets.token_urlsafe(12)
     async with database.write() as connection:
         user = await create_user(connection, email, password, "Demo")
-        ctx = replace(in_place_of(user, settings, database), connection=connection)
+        ctx = replace(in_place_of(user, settings, database), transaction=connection)
         workspace = await perform(ctx, create_workspace, data={**WORKSPACE, "slug": slug})
         for status in _REVIEW:
             row = await move_workspace(connection, slug, status)
@@ -106,7 +107,7 @@ async def _make(settings: Settings, database: Database, slug: str) -> Demo:
         personal, _ = await issue_token(
             connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user.id, comment="Demo"
         )
-    return Demo(Workspace.model_validate(row), token, email, password, personal.text)
+    return Demo(Workspace.model_validate(values_of(row)), token, email, password, personal.text)
 
 
 async def _fill(ctx: Context, workspace_id: str) -> None:
@@ -128,19 +129,18 @@ async def _fill(ctx: Context, workspace_id: str) -> None:
             await perform(ctx, create_member, data={**member, "customer_id": str(customer.id)})
 
 
-async def _add_people(connection: AsyncConnection, workspace_id: UUID, slug: str, founder: Values) -> None:
+async def _add_people(connection: AsyncConnection, workspace_id: UUID, slug: str, founder: UserRow) -> None:
     """A member beside the founder, and an invitation; neither is mailed."""
     colleague = await create_user(connection, f"robin-{slug}@example.com", secrets.token_urlsafe(12), "Robin")
-    invited = (colleague["email"], f"alex-{slug}@example.com")
+    invited = (colleague.email, f"alex-{slug}@example.com")
     rows = [
-        await invite(connection, workspace_id, email, WorkspaceRole.MEMBER, founder.id)
-        for email in invited
+        await invite(connection, workspace_id, email, WorkspaceRole.MEMBER, founder.id) for email in invited
     ]
     await join(connection, rows[0], colleague)
 
 
 async def _workspace_token(
-    connection: AsyncConnection, workspace: Values, expires_in: timedelta | None = None
+    connection: AsyncConnection, workspace: WorkspaceRow, expires_in: timedelta | None = None
 ) -> str:
     token, _ = await issue_token(
         connection,

@@ -1,19 +1,19 @@
 """Believable activity: whole histories of sessions and events, by the rules that live calls go by."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from random import Random
-from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from resolvers.file_shares.steps import Step, begin, download, end, is_priced, pay, refund, refunded
-from resolvers.operations.access import Row
 from storage.enums import EventSource, FactKind, FileShareSessionStatus
 from storage.metrics.facts import Fact
-from storage.rows import Values
+from storage.rows import Values, changed, new_row, values_of
+from storage.tables.customers import CustomerRow
+from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
 
 ZONES = tuple(
     map(ZoneInfo, ("America/New_York", "Europe/Berlin", "Europe/London", "Asia/Kolkata", "Asia/Tokyo"))
@@ -32,6 +32,15 @@ class Item:
     share_id: UUID
     price_amount: int | None
     size: int
+
+
+@dataclass(frozen=True)
+class Buyer:
+    """A customer, where they are, and what they pay with."""
+
+    customer: CustomerRow
+    zone: ZoneInfo
+    pays_in_euro: bool
 
 
 @dataclass
@@ -53,21 +62,21 @@ class Activity:
     random: Random
     workspace_id: UUID
     items: Sequence[Item]
-    customers: Sequence[Row]
+    buyers: Sequence[Buyer]
     days: int
     until: datetime
 
     def batches(self, sessions: int, size: int) -> Iterator[Batch]:
         """Histories of so many sessions with as many events, `size` in each batch, day after day."""
         # Few buy often, many buy once.
-        weights = tuple(accumulate(1 / (rank + 10) for rank in range(len(self.customers))))
+        weights = tuple(accumulate(1 / (rank + 10) for rank in range(len(self.buyers))))
         days = sorted(self._day() for _ in range(sessions))
         for begun in range(0, sessions, size):
             batch, some = Batch(), days[begun : begun + size]
-            buyers = self.random.choices(self.customers, cum_weights=weights, k=len(some))
-            for customer, day in zip(buyers, some, strict=True):
-                self._tell_session(batch, customer, self._moment(day, customer.zone))
-                self._tell_event(batch, customer, self._moment(day, customer.zone))
+            buyers = self.random.choices(self.buyers, cum_weights=weights, k=len(some))
+            for buyer, day in zip(buyers, some, strict=True):
+                self._tell_session(batch, buyer, self._moment(day, buyer.zone))
+                self._tell_event(batch, buyer.customer, self._moment(day, buyer.zone))
             yield batch
 
     def _day(self) -> int:
@@ -87,65 +96,62 @@ class Activity:
         moment = local.astimezone(UTC) + timedelta(microseconds=random.randrange(3_600_000_000))
         return min(moment, self.until - timedelta(seconds=1))
 
-    def _tell_session(self, batch: Batch, customer: Row, created_at: datetime) -> None:
-        random, item = self.random, self.random.choice(self.items)
-        currency = "eur" if customer.pays_in_euro else "usd"
-        session: Values = {
-            "workspace_id": self.workspace_id,
-            "id": self.new_id(),
-            "created_at": created_at,
-            "modified_at": None,
-            "external_id": None,
-            "share_id": item.share_id,
-            "customer_id": customer.id,
-            "external_customer_id": customer.external_id,
-            "person": customer.person,
-            "price_amount": item.price_amount,
-            "price_currency": currency if item.price_amount else None,
-            "file_size_bytes": item.size,
-        }
-        self._take(batch, session, begin(session))
+    def _tell_session(self, batch: Batch, buyer: Buyer, created_at: datetime) -> None:
+        random, item, customer = self.random, self.random.choice(self.items), buyer.customer
+        currency = "eur" if buyer.pays_in_euro else "usd"
+        session = new_row(
+            FileShareSessionRow,
+            workspace_id=self.workspace_id,
+            id=self.new_id(),
+            created_at=created_at,
+            share_id=item.share_id,
+            customer_id=customer.id,
+            external_customer_id=customer.external_id,
+            person=customer.person,
+            price_amount=item.price_amount,
+            price_currency=currency if item.price_amount else None,
+            file_size_bytes=item.size,
+        )
+        session = self._take(batch, session, begin(session))
         paid = is_priced(session) and random.random() < 0.63
         if paid:
-            self._tell_payment(batch, session)
+            session = self._tell_payment(batch, session)
         if paid or not is_priced(session):
-            self._tell_downloads(batch, session)
-        self._tell_end(batch, session)
-        batch.sessions.append(session)
+            session = self._tell_downloads(batch, session)
+        session = self._tell_end(batch, session)
+        batch.sessions.append(values_of(session))
 
-    def _tell_payment(self, batch: Batch, session: Values) -> None:
-        amount = session.price_amount
-        payment: Values = {
-            "workspace_id": self.workspace_id,
-            "id": self.new_id(),
-            "created_at": self.until,
-            "file_share_session_id": session.id,
-            "external_id": None,
-            "amount": amount,
-            "platform_fee": amount * 4 // 100 + 40,
-            "currency": session.price_currency,
-            "at": self._later(session.created_at, minutes=12),
-            "refunded_amount": 0,
-            "refunded_fee": 0,
-        }
-        self._take(batch, session, pay(session, payment))
+    def _tell_payment(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
+        amount = session.price_amount or 0
+        payment = new_row(
+            FileSharePaymentRow,
+            workspace_id=self.workspace_id,
+            id=self.new_id(),
+            created_at=self.until,
+            file_share_session_id=session.id,
+            amount=amount,
+            platform_fee=amount * 4 // 100 + 40,
+            currency=session.price_currency,
+            at=self._later(session.created_at, minutes=12),
+        )
+        session = self._take(batch, session, pay(session, payment))
         if self.random.random() < 0.04:
-            given_back: Values = {
-                "workspace_id": self.workspace_id,
-                "id": self.new_id(),
-                "created_at": self.until,
-                "file_share_payment_id": payment.id,
-                "external_id": None,
-                "amount": amount if self.random.random() < 0.7 else amount // 2,
-                "platform_fee": 0,
-                "at": self._later(payment.at, minutes=14 * 24 * 60),
-            }
-            self._take(batch, session, refund(session, payment, given_back))
-            payment |= refunded(payment, given_back)
-            batch.refunds.append(given_back)
-        batch.payments.append(payment)
+            given_back = new_row(
+                FileShareRefundRow,
+                workspace_id=self.workspace_id,
+                id=self.new_id(),
+                created_at=self.until,
+                file_share_payment_id=payment.id,
+                amount=amount if self.random.random() < 0.7 else amount // 2,
+                at=self._later(payment.at, minutes=14 * 24 * 60),
+            )
+            session = self._take(batch, session, refund(session, payment, given_back))
+            payment = changed(payment, **refunded(payment, given_back))
+            batch.refunds.append(values_of(given_back))
+        batch.payments.append(values_of(payment))
+        return session
 
-    def _tell_downloads(self, batch: Batch, session: Values) -> None:
+    def _tell_downloads(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
         (many,) = self.random.choices((0, 1, 2, 3, 5), (12, 55, 20, 9, 4))
         for at in sorted(self._later(session.created_at, minutes=2 * 24 * 60) for _ in range(many)):
             batch.downloads.append(
@@ -158,19 +164,21 @@ class Activity:
                     "at": at,
                 }
             )
-            self._take(batch, session, download(session, at))
+            session = self._take(batch, session, download(session, at))
+        return session
 
-    def _tell_end(self, batch: Batch, session: Values) -> None:
+    def _tell_end(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
         last, expires_at = session.last_download_at, session.created_at + timedelta(days=7)
         if last is not None and self.random.random() < 0.75:
             at = self._later(last, minutes=24 * 60)
-            self._take(batch, session, end(session, FileShareSessionStatus.COMPLETED, at))
-        elif expires_at < self.until:
-            self._take(batch, session, end(session, FileShareSessionStatus.EXPIRED, expires_at))
+            return self._take(batch, session, end(session, FileShareSessionStatus.COMPLETED, at))
+        if expires_at < self.until:
+            return self._take(batch, session, end(session, FileShareSessionStatus.EXPIRED, expires_at))
+        return session
 
-    def _tell_event(self, batch: Batch, customer: Row, at: datetime) -> None:
+    def _tell_event(self, batch: Batch, customer: CustomerRow, at: datetime) -> None:
         random = self.random
-        person = {"share_id": random.choice(self.items).share_id, "person": customer.person}
+        share_id = random.choice(self.items).share_id
         event: Values = {
             "workspace_id": self.workspace_id,
             "id": self.new_id(),
@@ -184,23 +192,26 @@ class Activity:
             "member_id": None,
             "external_member_id": None,
             "parent_id": None,
-            **person,
+            "share_id": share_id,
+            "person": customer.person,
             "cost_currency": None,
             "cost_amount": None,
             "cost_parts": None,
             "metadata": {},
         }
-        batch.facts.append(Fact(self.workspace_id, FactKind.EVENT, at, **person))
+        fact = Fact(self.workspace_id, FactKind.EVENT, at, share_id=share_id, person=customer.person)
+        batch.facts.append(fact)
         if random.random() < 0.3:
             whole, parts = divmod(random.randrange(3 * PARTS_PER_UNIT), PARTS_PER_UNIT)
             event |= {"cost_currency": "usd", "cost_amount": whole, "cost_parts": parts}
-            cost: dict[str, Any] = {"currency": "usd", "amount": whole, "parts": parts}
-            batch.facts.append(Fact(self.workspace_id, FactKind.COST, at, **person, **cost))
+            cost = replace(fact, kind=FactKind.COST, currency="usd", amount=whole, parts=parts)
+            batch.facts.append(cost)
         batch.events.append(event)
 
-    def _take(self, batch: Batch, session: Values, step: Step) -> None:
-        session |= step.changes
+    def _take(self, batch: Batch, session: FileShareSessionRow, step: Step) -> FileShareSessionRow:
+        """The session after the step."""
         batch.facts += step.facts
+        return changed(session, **step.changes) if step.changes else session
 
     def _later(self, moment: datetime, *, minutes: int) -> datetime:
         """A moment soon after, more often sooner than later, and never in the future."""

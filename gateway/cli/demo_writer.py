@@ -12,7 +12,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
-from gateway.cli.demo_activity import ZONES, Activity, Batch, Item
+from gateway.cli.demo_activity import ZONES, Activity, Batch, Buyer, Item
 from storage.database import Database
 from storage.enums import EventSource, MemberRole
 from storage.metrics.cells.fold import add_to_cells, lock_cells
@@ -44,9 +44,8 @@ async def write_activity(database: Database, workspace_id: UUID, sessions: int, 
     async with database.write() as connection:
         items = await _items(connection, workspace_id, random)
         customers = await _make_customers(connection, database, workspace_id, many)
-    for customer in customers:
-        customer |= {"zone": random.choice(ZONES), "pays_in_euro": random.random() < 0.25}
-    activity = Activity(random, workspace_id, items, customers, days, until)
+    buyers = [Buyer(customer, random.choice(ZONES), random.random() < 0.25) for customer in customers]
+    activity = Activity(random, workspace_id, items, buyers, days, until)
     with _progress() as progress:
         task = progress.add_task("Sessions", total=sessions)
         for batch in activity.batches(sessions, SESSIONS_AT_A_TIME):
@@ -70,7 +69,7 @@ async def _items(connection: AsyncConnection, workspace_id: UUID, random: Random
 
 async def _make_customers(
     connection: AsyncConnection, database: Database, workspace_id: UUID, many: int
-) -> list[Values]:
+) -> list[CustomerRow]:
     """Customers with their owners, their events and their persons."""
     persons = await new_persons(connection, database, workspace_id, many)
     customers = await insert_rows(
@@ -90,8 +89,7 @@ async def _make_customers(
     common = [{"workspace_id": workspace_id, "customer_id": row.id} for row in customers]
     pairs = list(zip(common, customers, strict=True))
     owners = [
-        {**keys, "email": row.email, "name": row.name, "role": MemberRole.OWNER.value}
-        for keys, row in pairs
+        {**keys, "email": row.email, "name": row.name, "role": MemberRole.OWNER.value} for keys, row in pairs
     ]
     await insert_rows(connection, MemberRow, owners)
     await insert_rows(connection, EventRow, [{**keys, **_created_event(row)} for keys, row in pairs])
@@ -103,7 +101,7 @@ async def _make_customers(
     return customers
 
 
-def _created_event(customer: Values) -> Values:
+def _created_event(customer: CustomerRow) -> Values:
     return {
         "source": EventSource.SYSTEM.value,
         "name": "customer.created",

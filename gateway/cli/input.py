@@ -12,7 +12,8 @@ from resolvers.operations.declaration import problems_of
 from resolvers.workspaces.administration import find_workspace
 from schema.base import Input
 from schema.errors import Problem
-from storage.rows import Values
+from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceRow
 
 Model = TypeVar("Model", bound=Input)
 
@@ -30,7 +31,7 @@ def sentence_of(problems: Sequence[Problem]) -> str:
     return "; ".join(_explain(problem) for problem in problems) + "."
 
 
-async def workspace_of(connection: AsyncConnection, slug: str) -> Values:
+async def workspace_of(connection: AsyncConnection, slug: str) -> WorkspaceRow:
     """Raises `CommandError` for a slug that no workspace has."""
     workspace = await find_workspace(connection, slug)
     if workspace is None:
@@ -38,7 +39,7 @@ async def workspace_of(connection: AsyncConnection, slug: str) -> Values:
     return workspace
 
 
-async def user_of(connection: AsyncConnection, email: str) -> Values:
+async def user_of(connection: AsyncConnection, email: str) -> UserRow:
     """Raises `CommandError` for an address that no user has."""
     user = await find_user(connection, email)
     if user is None:

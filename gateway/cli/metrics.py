@@ -71,5 +71,5 @@ async def _each(settings: Settings, slug: str | None, doing: str, work: Work) ->
 async def _ids(database: Database, slug: str | None) -> list[UUID]:
     async with database.read() as connection:
         if slug is not None:
-            return [(await workspace_of(connection, slug))["id"]]
+            return [(await workspace_of(connection, slug)).id]
         return list((await connection.execute(select(_workspaces.c.id))).scalars())

@@ -1,6 +1,5 @@
 """`duograph tokens`: the access tokens of workspaces and users."""
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
@@ -16,12 +15,12 @@ from oauth.credentials import Credential, kind_of
 from oauth.revocation import revoke_credential
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.credentials.leaks import tell_owners
-from resolvers.credentials.tokens import issue_token, list_tokens
+from resolvers.credentials.tokens import ListedToken, issue_token, list_tokens
 from resolvers.workspaces.administration import first_owner_id
 from schema.access_tokens import PersonalAccessTokenCreate, WorkspaceAccessTokenCreate
 from schema.scalars import write_moment
 from storage.enums import CredentialKind
-from storage.rows import Values
+from storage.tables.credentials import CredentialRow
 
 app = noun("The access tokens of workspaces and users.")
 
@@ -62,7 +61,7 @@ def create(
         "scopes": row.scopes,
         "expires_at": _moment(row.expires_at),
     }
-    text = f"{credential.text}\nKeep it: it is not shown again. Its id is {row['id']}."
+    text = f"{credential.text}\nKeep it: it is not shown again. Its id is {row.id}."
     show(result, text, as_json=as_json)
 
 
@@ -72,7 +71,7 @@ def list_(workspace: Workspace = None, user: User = None, as_json: Json = False)
     rows = wait_for(_list(read_settings(), workspace, user))
     headings = ("ID", "OWNER", "COMMENT", "LAST USED", "EXPIRES")
     cells = [
-        (row.id, row.workspace or row.user, row.comment, row.last_used_at, row.expires_at)
+        (row["id"], row["workspace"] or row["user"], row["comment"], row["last_used_at"], row["expires_at"])
         for row in rows
     ]
     text = table([headings, *(tuple(str(cell or "-") for cell in line) for line in cells)])
@@ -87,12 +86,12 @@ def revoke(
     """End a credential: it fails from its next request on. Its owner is told by mail."""
     row = wait_for(_revoke(read_settings(), _identifier(token_or_id)))
     result = {"id": str(row.id), "revoked_at": _moment(row.revoked_at)}
-    show(result, f"The credential {row['id']} is revoked.", as_json=as_json)
+    show(result, f"The credential {row.id} is revoked.", as_json=as_json)
 
 
 async def _create(
     settings: Settings, slug: str | None, email: str | None, data: TokenCreate
-) -> tuple[Credential, Values]:
+) -> tuple[Credential, CredentialRow]:
     async with migrated(settings) as database, database.write() as connection:
         kind, owner = await _owner(connection, slug, email)
         return await issue_token(
@@ -109,7 +108,7 @@ async def _owner(
     connection: AsyncConnection, slug: str | None, email: str | None
 ) -> tuple[CredentialKind, dict[str, Any]]:
     if slug is None:
-        return CredentialKind.PERSONAL_TOKEN, {"user_id": (await user_of(connection, email or ""))["id"]}
+        return CredentialKind.PERSONAL_TOKEN, {"user_id": (await user_of(connection, email or "")).id}
     workspace = await workspace_of(connection, slug)
     maker_user_id = await first_owner_id(connection, workspace.id)
     owner = {"workspace_id": workspace.id, "maker_user_id": maker_user_id}
@@ -118,12 +117,12 @@ async def _owner(
 
 async def _list(settings: Settings, slug: str | None, email: str | None) -> list[dict[str, Any]]:
     async with migrated(settings) as database, database.snapshot() as connection:
-        workspace_id = (await workspace_of(connection, slug))["id"] if slug else None
-        user_id = (await user_of(connection, email))["id"] if email else None
+        workspace_id = (await workspace_of(connection, slug)).id if slug else None
+        user_id = (await user_of(connection, email)).id if email else None
         return [_listed(row) for row in await list_tokens(connection, workspace_id, user_id)]
 
 
-async def _revoke(settings: Settings, token_or_id: UUID | str) -> Values:
+async def _revoke(settings: Settings, token_or_id: UUID | str) -> CredentialRow:
     async with migrated(settings) as database, database.write() as connection:
         revoked = await revoke_credential(connection, token_or_id)
         if revoked is None:
@@ -142,11 +141,12 @@ def _identifier(text: str) -> UUID | str:
         raise CommandError("This is no whole token and no id: `duograph tokens list` shows ids.") from None
 
 
-def _listed(row: Mapping[str, Any]) -> dict[str, Any]:
+def _listed(token: ListedToken) -> dict[str, Any]:
+    row = token.row
     return {
         "id": str(row.id),
-        "workspace": row.slug,
-        "user": row.email,
+        "workspace": token.slug,
+        "user": token.email,
         "scopes": row.scopes,
         "comment": row.comment,
         "created_at": _moment(row.created_at),

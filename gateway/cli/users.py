@@ -16,6 +16,7 @@ from schema.accounts import Password, UserName
 from schema.base import Input
 from schema.scalars import Email
 from storage.rows import Duplicate
+from storage.tables.users import UserRow
 
 app = noun("People who sign in.")
 
@@ -41,7 +42,7 @@ def create(
         raise CommandError(f"password: {EASY_TO_GUESS}.")
     user = wait_for(_create(read_settings(), data))
     result = {"id": str(user.id), "email": user.email}
-    show(result, f"Made the user {user['email']} ({user['id']}).", as_json=as_json)
+    show(result, f"Made the user {user.email} ({user.id}).", as_json=as_json)
 
 
 @app.command("reset-factors")
@@ -69,7 +70,7 @@ async def _reset(settings: Settings, email: str) -> dict[str, Any]:
         }
 
 
-async def _create(settings: Settings, data: UserCreate) -> dict[str, Any]:
+async def _create(settings: Settings, data: UserCreate) -> UserRow:
     async with migrated(settings) as database:
         try:
             async with database.write() as connection:

@@ -21,6 +21,8 @@ from resolvers.workspaces.workspaces import create_workspace
 from schema.scalars import LARGEST_INT, write_moment
 from schema.workspaces import Workspace
 from storage.enums import WorkspaceRole, WorkspaceStatus
+from storage.rows import values_of
+from storage.tables.workspaces import WorkspaceRow
 
 app = noun("Tenants and where their review stands.")
 
@@ -62,10 +64,10 @@ def review_threshold(
     workspace = wait_for(_set_threshold(read_settings(), slug, threshold))
     result = {"slug": workspace.slug, "next_review_threshold": workspace.next_review_threshold}
     revenue = f"a revenue of {threshold} in minor units" if threshold else "no revenue"
-    show(result, f"The workspace {workspace['slug']} is reviewed next at {revenue}.", as_json=as_json)
+    show(result, f"The workspace {workspace.slug} is reviewed next at {revenue}.", as_json=as_json)
 
 
-async def _set_threshold(settings: Settings, slug: str, threshold: int) -> dict[str, Any]:
+async def _set_threshold(settings: Settings, slug: str, threshold: int) -> WorkspaceRow:
     async with migrated(settings) as database, database.write() as connection:
         workspace = await workspace_of(connection, slug)
         return await set_review_threshold(connection, workspace, threshold or None)
@@ -79,7 +81,7 @@ def members(
     """List the members of a workspace, and the invitations to it."""
     rows = wait_for(_members(read_settings(), slug))
     headings = ("EMAIL", "ROLE", "JOINED", "INVITED UNTIL")
-    cells = [(row.email, row.role, row.joined_at or "-", row.expires_at or "-") for row in rows]
+    cells = [(row["email"], row["role"], row["joined_at"] or "-", row["expires_at"] or "-") for row in rows]
     show({"members": rows}, table([headings, *cells]), as_json=as_json)
 
 
@@ -102,12 +104,12 @@ async def _members(settings: Settings, slug: str) -> list[dict[str, Any]]:
         workspace = await workspace_of(connection, slug)
         return [
             {
-                "email": row.address,
-                "role": row.role,
-                "joined_at": write_moment(row.joined_at) if row.joined_at else None,
-                "expires_at": write_moment(row.expires_at) if row.expires_at else None,
+                "email": member.address,
+                "role": member.row.role,
+                "joined_at": write_moment(member.row.joined_at) if member.row.joined_at else None,
+                "expires_at": write_moment(member.row.expires_at) if member.row.expires_at else None,
             }
-            for row in await list_members(connection, workspace.id)
+            for member in await list_members(connection, workspace.id)
         ]
 
 
@@ -134,6 +136,6 @@ async def _move(settings: Settings, slug: str, status: WorkspaceStatus) -> Works
     async with migrated(settings) as database:
         try:
             async with database.write() as connection:
-                return Workspace.model_validate(await move_workspace(connection, slug, status))
+                return Workspace.model_validate(values_of(await move_workspace(connection, slug, status)))
         except MoveRefused as refused:
             raise CommandError(str(refused)) from None

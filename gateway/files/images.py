@@ -7,6 +7,7 @@ from starlette.routing import Route
 from resolvers.files.files import MEDIA_PATH, find_public_file
 from resolvers.files.uploads import store_failures
 from resolvers.operations.context import Context
+from resolvers.operations.etags import matches_weakly
 from schema.errors import NotFound
 from storage.objects.downloads import answer_download
 from storage.objects.interface import ObjectMissing
@@ -29,8 +30,9 @@ async def get_media(request: Request) -> Response:
         # Images are free; guessing their addresses is not.
         await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
         raise
-    headers = {"ETag": file.checksum_etag, "Cache-Control": CACHE_CONTROL}
-    if file.checksum_etag in _tags(request):
+    etag = file.checksum_etag or ""
+    headers = {"ETag": etag, "Cache-Control": CACHE_CONTROL}
+    if matches_weakly(request.headers.get("if-none-match", ""), etag):
         return Response(status_code=304, headers=headers)
     try:
         with store_failures():
@@ -39,13 +41,8 @@ async def get_media(request: Request) -> Response:
         raise NotFound("There is no such public file.") from None
     claims = DownloadClaims(file.path, file.name, file.mime_type, attachment=False)
     answer = answer_download(content, claims, {})
-    shown = {**answer.headers, "etag": headers["ETag"], "cache-control": CACHE_CONTROL}
+    shown = {**answer.headers, "etag": etag, "cache-control": CACHE_CONTROL}
     del shown["accept-ranges"]
     if request.method == "HEAD":
         return Response(status_code=answer.status, headers=shown)
     return StreamingResponse(answer.chunks, answer.status, shown)
-
-
-def _tags(request: Request) -> set[str]:
-    sent = request.headers.get("if-none-match", "")
-    return {tag.strip().removeprefix("W/") for tag in sent.split(",")}

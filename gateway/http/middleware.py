@@ -17,6 +17,7 @@ from gateway.rate_limits.budget import RequestBudget
 from gateway.web.kit.cookies import SESSION, Cookies
 from gateway.web.kit.origins import is_same_origin
 from oauth.authentication import authenticate, authenticate_session
+from oauth.credentials import bearer_of
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Caller
 from schema.errors import Failure, Internal, Invalid, InvalidToken, problem
@@ -104,7 +105,7 @@ class CallerMiddleware:
             self._trusted,  # type: ignore[arg-type]
         )
         budget = self._make_budget(response_headers)
-        credential = bearer(headers) if _takes_bearer(scope["path"]) else None
+        credential = bearer_of(headers.get("authorization", "")) if _takes_bearer(scope["path"]) else None
         principal = await authenticate(self._database, credential) if credential is not None else None
         if credential is not None and principal is None:
             await budget.charge(address, 1, None, restricted=False)
@@ -133,12 +134,6 @@ class CallerMiddleware:
         if not is_same_origin(headers, scope["scheme"], self._own_origin):
             return None
         return self._cookies.read(HTTPConnection(scope), SESSION)
-
-
-def bearer(headers: Headers) -> str | None:
-    """The credential of the Authorization header; None where there is none of the scheme Bearer."""
-    scheme, _, credential = headers.get("authorization", "").partition(" ")
-    return credential.strip() if scheme.lower() == "bearer" else None
 
 
 def _takes_bearer(path: str) -> bool:

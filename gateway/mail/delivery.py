@@ -11,7 +11,7 @@ from gateway.mail.transport import Deferred, Down, Refused, Transport
 from storage.clock import now
 from storage.database import Database
 from storage.mails import NOBODY, claim_mail, forget_mail, is_mail_due, postpone_mail
-from storage.rows import Values
+from storage.tables.mails import MailRow
 
 log = structlog.get_logger("duograph.mail")
 
@@ -47,7 +47,7 @@ class Delivery:
         finally:
             await self._transport.close()
 
-    async def _claim(self) -> Values | None:
+    async def _claim(self) -> MailRow | None:
         async with self._database.read() as connection:
             if not await is_mail_due(connection):
                 return None
@@ -55,7 +55,7 @@ class Delivery:
         async with self._database.write() as connection:
             return await claim_mail(connection, LEASE)
 
-    async def _deliver(self, mail: Values) -> bool:
+    async def _deliver(self, mail: MailRow) -> bool:
         """Whether other mails are worth trying."""
         if mail.recipient == NOBODY:
             await self._forget(mail)
@@ -76,7 +76,7 @@ class Delivery:
             log.info("mail sent", mail=str(mail.id), attempts=mail.attempts)
         return True
 
-    async def _postpone(self, mail: Values, error: Exception) -> None:
+    async def _postpone(self, mail: MailRow, error: Exception) -> None:
         wait = min(FIRST_WAIT * 2 ** min(mail.attempts - 1, 20), LONGEST_WAIT)
         if now() + wait > mail.created_at + GIVE_UP_AFTER:
             await self._give_up(mail, error)
@@ -85,16 +85,16 @@ class Delivery:
             await postpone_mail(connection, mail, now() + wait)
         log.warning("mail postponed", wait_seconds=wait.total_seconds(), **_said(mail, error))
 
-    async def _give_up(self, mail: Values, error: Exception) -> None:
+    async def _give_up(self, mail: MailRow, error: Exception) -> None:
         await self._forget(mail)
         log.error("mail given up", **_said(mail, error))
 
-    async def _forget(self, mail: Values) -> None:
+    async def _forget(self, mail: MailRow) -> None:
         async with self._database.write() as connection:
             await forget_mail(connection, mail)
 
 
-def _said(mail: Values, error: Exception) -> dict[str, object]:
+def _said(mail: MailRow, error: Exception) -> dict[str, object]:
     """What a line of the log says: never the address, the text or the words of the server."""
     reason = str(error) if isinstance(error, Down | Deferred | Refused) else type(error).__name__
     return {"mail": str(mail.id), "attempts": mail.attempts, "reason": reason}

@@ -6,17 +6,17 @@ from email.policy import SMTPUTF8
 from email.utils import format_datetime
 
 from gateway.settings.mail_addresses import parse_address
-from storage.rows import Values
+from storage.tables.mails import MailRow
 
 
-def compose(mail: Values, sender: Address) -> EmailMessage:
+def compose(mail: MailRow, sender: Address) -> EmailMessage:
     """The message; sent again it has the same Message-ID. Raises `ValueError` for what no mail can say."""
     message = EmailMessage(policy=SMTPUTF8)
     message["From"] = sender
     message["To"] = parse_address(mail.recipient)
     message["Subject"] = mail.subject
     message["Date"] = format_datetime(mail.created_at)
-    message["Message-ID"] = f"<{mail['id']}@{sender.domain}>"
+    message["Message-ID"] = f"<{mail.id}@{sender.domain}>"
     # RFC 3834: nobody's holiday notice should answer.
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(mail.text)

@@ -7,28 +7,31 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.principals import Principal
-from resolvers.operations.access import Row
 from schema.people import Person
-from storage.rows import Values, table_of
+from storage.rows import Values, table_of, values_of
+from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.users import UserRow
 
 _users = table_of(UserRow)
 
 
-async def find_people(connection: AsyncConnection, ids: Iterable[UUID | None]) -> dict[UUID, Person]:
-    """The users with these ids."""
+async def find_people(connection: AsyncConnection, ids: Iterable[UUID | None]) -> dict[UUID | None, Person]:
+    """The users with these ids; nobody has None."""
     known = {id for id in ids if id is not None}
     if not known:
         return {}
-    wanted = select(_users.c.id, _users.c.email, _users.c.name).where(_users.c.id.in_(known))
-    found = (await connection.execute(wanted)).mappings()
-    return {row.id: Person.model_validate(dict(row)) for row in found}
+    statement = select(_users.c.id, _users.c.email, _users.c.name).where(_users.c.id.in_(known))
+    users = await connection.execute(statement)
+    return {user.id: Person(id=user.id, email=user.email, name=user.name) for user in users}
 
 
-async def with_makers(connection: AsyncConnection, rows: Sequence[Row]) -> list[Values]:
-    """The rows, each with `created_by`: the user of its `maker_user_id`."""
+async def with_makers(
+    connection: AsyncConnection, rows: Sequence[CredentialRow | OAuthClientRow]
+) -> list[Values]:
+    """The rows' values, each with `created_by`: the user of its `maker_user_id`."""
     people = await find_people(connection, (row.maker_user_id for row in rows))
-    return [{**row, "created_by": people.get(row.maker_user_id)} for row in rows]
+    return [values_of(row) | {"created_by": people.get(row.maker_user_id)} for row in rows]
 
 
 def maker_of(principal: Principal) -> UUID | None:

@@ -1,18 +1,14 @@
 """What a credential can learn about itself."""
 
 from datetime import UTC, datetime
-from typing import Any
 from uuid import UUID
-
-from sqlalchemy import select
-from sqlmodel import SQLModel
 
 from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import Scope
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from schema.viewer import Viewer, ViewerUser, ViewerWorkspace
-from storage.rows import table_of
+from storage.rows import Model, first, table_of, values_of
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceRow
 
@@ -28,7 +24,7 @@ async def get_viewer(ctx: Context) -> Viewer:
         scopes=sorted(principal.scopes),
         expires_at=None if stamp is None else datetime.fromtimestamp(stamp, UTC),
         user=await _user(ctx),
-        workspace=None if workspace is None else ViewerWorkspace.model_validate(workspace),
+        workspace=None if workspace is None else ViewerWorkspace.model_validate(values_of(workspace)),
         customer_id=principal.customer_id,
     )
 
@@ -36,13 +32,14 @@ async def get_viewer(ctx: Context) -> Viewer:
 async def _user(ctx: Context) -> ViewerUser | None:
     """The user; a client that was granted neither address nor name learns only the id."""
     principal = ctx.principal
-    row = await _find(ctx, UserRow, _user_id(principal))
-    if row is None:
+    user = await _find(ctx, UserRow, _user_id(principal))
+    if user is None:
         return None
+    known = values_of(user)
     if principal.kind is PrincipalKind.OAUTH_TOKEN and Scope.USER_READ not in principal.scopes:
-        row["email"] = row.email if Scope.EMAIL in principal.scopes else None
-        row["name"] = row.name if Scope.PROFILE in principal.scopes else None
-    return ViewerUser.model_validate(row)
+        known["email"] = user.email if Scope.EMAIL in principal.scopes else None
+        known["name"] = user.name if Scope.PROFILE in principal.scopes else None
+    return ViewerUser.model_validate(known)
 
 
 def _user_id(principal: Principal) -> UUID | None:
@@ -52,10 +49,8 @@ def _user_id(principal: Principal) -> UUID | None:
     return principal.user_id
 
 
-async def _find(ctx: Context, model: type[SQLModel], id: UUID | None) -> dict[str, Any] | None:
+async def _find(ctx: Context, model: type[Model], id: UUID | None) -> Model | None:
     if id is None:
         return None
-    table = table_of(model)
     async with ctx.read() as connection:
-        row = (await connection.execute(select(table).where(table.c.id == id))).mappings().first()
-    return dict(row) if row else None
+        return await first(connection, model, table_of(model).c.id == id)

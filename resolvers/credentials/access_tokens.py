@@ -9,14 +9,14 @@ from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import Scope, covers
 from resolvers.accounts.people import maker_of
 from resolvers.credentials.tokens import issue_token
-from resolvers.operations.access import Row, get_for_update
+from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context
 from resolvers.operations.lists import Listing
 from schema.errors import Invalid, Problem, problem
 from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import Values, update_row
+from storage.rows import table_of, update_row
 from storage.tables.credentials import CredentialRow
 
 USER_KINDS = frozenset({PrincipalKind.PERSONAL_TOKEN, PrincipalKind.BROWSER_SESSION})
@@ -31,7 +31,7 @@ async def make_token(
     scopes: Sequence[str],
     expires_in: int | None,
     **owner: UUID | None,
-) -> tuple[str, Values]:
+) -> tuple[str, CredentialRow]:
     """A new token's text and row. Raises `Invalid` where it would be wider than the caller's credential."""
     lifetime = None if expires_in is None else timedelta(seconds=expires_in)
     problems = [
@@ -54,7 +54,7 @@ async def make_token(
 
 async def change_token(
     ctx: Context, kind: CredentialKind, id: UUID, changes: dict[str, Any]
-) -> tuple[Values, bool]:
+) -> tuple[CredentialRow, bool]:
     """Change a token; gives its row and whether it is wider now.
 
     Raises `Invalid` where the caller's credential is not as wide as a token that it widens.
@@ -83,7 +83,7 @@ async def revoke_token(ctx: Context, kind: CredentialKind, id: UUID) -> None:
     await update_row(ctx.connection, CredentialRow, row, revoked_at=now())
 
 
-def _widens(row: Row, changes: dict[str, Any]) -> bool:
+def _widens(row: CredentialRow, changes: dict[str, Any]) -> bool:
     """Whether the token gets a scope that it did not have, or lives longer."""
     had = frozenset(map(Scope, row.scopes))
     if not all(covers(had, Scope(scope)) for scope in changes.get("scopes", ())):

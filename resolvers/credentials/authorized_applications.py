@@ -3,26 +3,24 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.consents import forget
 from oauth.scopes import Scope
 from resolvers.credentials.access_tokens import USER_KINDS
-from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, list_page
 from schema.authorized_applications import AuthorizedApplication, AuthorizedApplicationQuery
 from schema.pages import Page
 from schema.sorting import CreatedAtSorting
-from storage.rows import table_of
+from storage.rows import every, table_of, values_of
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthConsentRow
 
 _clients = table_of(OAuthClientRow)
 LISTING = Listing(OAuthConsentRow, CreatedAtSorting, default="created_at")
-_OF_CLIENT = ("client_id", "name", "client_uri")
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
@@ -50,12 +48,14 @@ async def revoke_authorized_application(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[AuthorizedApplication]:
-    wanted = select(_clients).where(_clients.c.id.in_([row.oauth_client_id for row in rows]))
-    clients = {row.id: row for row in (await connection.execute(wanted)).mappings()}
+async def _assemble(
+    connection: AsyncConnection, rows: Sequence[OAuthConsentRow]
+) -> list[AuthorizedApplication]:
+    allowed = _clients.c.id.in_([row.oauth_client_id for row in rows])
+    of_clients = {
+        client.id: {"client_id": client.client_id, "name": client.name, "client_uri": client.client_uri}
+        for client in await every(connection, OAuthClientRow, allowed)
+    }
     return [
-        AuthorizedApplication.model_validate(
-            {**row, **{name: clients[row.oauth_client_id][name] for name in _OF_CLIENT}}
-        )
-        for row in rows
+        AuthorizedApplication.model_validate(values_of(row) | of_clients[row.oauth_client_id]) for row in rows
     ]

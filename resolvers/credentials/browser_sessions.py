@@ -1,6 +1,5 @@
 """What can be done with the browsers in which a user is signed in."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -12,15 +11,15 @@ from oauth.credentials import Credential, digest, mint
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.credentials.access_tokens import LISTING, USER_KINDS, revoke_token
-from resolvers.operations.access import Row, get_visible
+from resolvers.operations.access import get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import list_page
+from resolvers.operations.lists import each, list_page
 from schema.browser_sessions import BrowserSession, BrowserSessionQuery
 from schema.pages import Page
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import insert_row, table_of, update_rows
+from storage.rows import insert_row, table_of, update_rows, values_of
 from storage.tables.credentials import CredentialRow
 
 LIFE = timedelta(days=30)
@@ -35,17 +34,14 @@ _KIND = CredentialKind.BROWSER_SESSION
 async def list_browser_sessions(ctx: Context, filters: BrowserSessionQuery) -> Page[BrowserSession]:
     """The browsers in which the user is signed in, page by page, oldest first unless sorted otherwise."""
     conditions = [_table.c.kind == _KIND.value, is_live(now())]
-
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[BrowserSession]:
-        return [BrowserSession.model_validate(row) for row in rows]
-
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    return await list_page(ctx, LISTING, filters, conditions, each(BrowserSession.model_validate))
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
 async def get_browser_session(ctx: Context, id: UUID) -> BrowserSession:
     """One browser in which the user is signed in."""
-    return BrowserSession.model_validate(await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value))
+    session = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
+    return BrowserSession.model_validate(values_of(session))
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)

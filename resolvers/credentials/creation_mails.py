@@ -49,9 +49,9 @@ async def mail_new_client(ctx: Context, client: OAuthClient) -> None:
 
 
 async def _mail_owners(ctx: Context, workspace_id: UUID, template: str, *, path: str, **said: Any) -> None:
-    wanted = select(_workspaces.c.name, _workspaces.c.slug).where(_workspaces.c.id == workspace_id)
-    workspace = (await ctx.connection.execute(wanted)).mappings().one()
-    page = f"{ctx.services.auth_url}/workspaces/{workspace['slug']}/{path}"
+    statement = select(_workspaces.c.name, _workspaces.c.slug).where(_workspaces.c.id == workspace_id)
+    workspace = (await ctx.connection.execute(statement)).one()
+    page = f"{ctx.services.auth_url}/workspaces/{workspace.slug}/{path}"
     addresses = await addresses_of_owners(ctx.connection, workspace_id)
     mails = [
         make_mail(address, template, workspace=workspace.name, page=page, **said) for address in addresses

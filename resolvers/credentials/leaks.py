@@ -18,7 +18,7 @@ from resolvers.operations.declaration import public
 from schema.leaks import Leak, LeakLabel, LeakVerdict
 from storage.enums import CredentialKind
 from storage.mails import Mail, write_mails
-from storage.rows import Values, table_of
+from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.users import UserRow
@@ -84,7 +84,7 @@ async def tell_owners(
 
     `urls` says where each, by its hash, was found in public; without it an operator revoked them.
     """
-    by_owner: dict[Owner, list[Values]] = defaultdict(list)
+    by_owner: dict[Owner, list[CredentialRow]] = defaultdict(list)
     for found in revoked.values():
         if found is not None and found.was_live:
             by_owner[await _owner_of(connection, found.row)].append(found.row)
@@ -103,7 +103,7 @@ async def _issued(connection: AsyncConnection, hashes: Sequence[str]) -> list[st
     return issued
 
 
-async def _owner_of(connection: AsyncConnection, row: Values) -> Owner:
+async def _owner_of(connection: AsyncConnection, row: CredentialRow) -> Owner:
     """The workspace that it reaches, its user, or whose the client is that it belongs to."""
     if row.workspace_id is not None or row.user_id is not None or row.oauth_client_id is None:
         return Owner(row.workspace_id, None if row.workspace_id else row.user_id)
@@ -124,5 +124,5 @@ async def _mails_to(connection: AsyncConnection, owner: Owner, said: dict[str, A
     return [make_mail(address, "leak", workspace=workspace, **said) for address in addresses]
 
 
-def _named(row: Values) -> dict[str, str]:
+def _named(row: CredentialRow) -> dict[str, str]:
     return {"noun": NOUNS[CredentialKind(row.kind)], "comment": row.comment}

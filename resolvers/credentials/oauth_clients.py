@@ -6,15 +6,15 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from oauth.clients import CONFIDENTIAL, PUBLIC, issue_client_credential
+from oauth.clients import AuthMethod, issue_client_credential
 from oauth.credentials import mint_client_id
-from oauth.grants import end_client
+from oauth.endings import end_client
 from oauth.principals import Principal
 from oauth.scopes import WORKSPACE_SCOPES, Scope, covers
 from resolvers.accounts.people import maker_of, with_makers
 from resolvers.credentials.access_tokens import KINDS
 from resolvers.credentials.creation_mails import mail_new_client
-from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, list_page
@@ -30,7 +30,7 @@ from schema.pages import Page
 from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import Values, insert_row, table_of, update_row
+from storage.rows import insert_row, table_of, update_row
 from storage.tables.oauth_clients import OAuthClientRow
 
 _table = table_of(OAuthClientRow)
@@ -101,7 +101,7 @@ async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
 async def rotate_oauth_client_secret(ctx: Context, id: UUID) -> OAuthClientCreated:
     """Give a confidential client a new secret, shown this once; the old one ends at once."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
-    if row.token_endpoint_auth_method == PUBLIC:
+    if row.token_endpoint_auth_method == AuthMethod.NONE:
         message = "A public client has no secret"
         raise Invalid([problem(("id",), message, "public_client", input=str(id))])
     check_scopes(ctx.principal, row.scopes, ("id",))
@@ -119,7 +119,7 @@ async def make_client(
     workspace_id: UUID | None = None,
     user_id: UUID | None = None,
     maker_user_id: UUID | None = None,
-) -> tuple[str | None, Values]:
+) -> tuple[str | None, OAuthClientRow]:
     """A new client's secret, which a public one has not, and its row."""
     row = await insert_row(
         connection,
@@ -127,9 +127,9 @@ async def make_client(
         **data.model_dump(exclude={"is_public", "scopes", "workspace_id"}),
         client_id=mint_client_id(),
         scopes=sorted(set(data.scopes)),
-        token_endpoint_auth_method=PUBLIC
+        token_endpoint_auth_method=AuthMethod.NONE
         if data.is_public
-        else token_endpoint_auth_method or CONFIDENTIAL[0],
+        else token_endpoint_auth_method or AuthMethod.CLIENT_SECRET_BASIC,
         workspace_id=workspace_id,
         user_id=user_id,
         maker_user_id=maker_user_id,
@@ -141,16 +141,18 @@ async def make_client(
     return secret.text, row
 
 
-async def remove_client(connection: AsyncConnection, row: Row) -> None:
+async def remove_client(connection: AsyncConnection, row: OAuthClientRow) -> None:
     """Delete the client and end what it was given."""
     await update_row(connection, OAuthClientRow, row, deleted_at=now())
     await end_client(connection, row.id)
 
 
-async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[OAuthClient]:
+async def _assemble(connection: AsyncConnection, rows: Sequence[OAuthClientRow]) -> list[OAuthClient]:
     return [
-        OAuthClient.model_validate({**row, "is_public": row.token_endpoint_auth_method == PUBLIC})
-        for row in await with_makers(connection, rows)
+        OAuthClient.model_validate(
+            values | {"is_public": values["token_endpoint_auth_method"] == AuthMethod.NONE}
+        )
+        for values in await with_makers(connection, rows)
     ]
 
 

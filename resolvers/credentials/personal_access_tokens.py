@@ -1,16 +1,13 @@
 """What can be done with the access tokens of a user."""
 
-from collections.abc import Sequence
 from uuid import UUID
-
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.credentials.access_tokens import LISTING, USER_KINDS, change_token, make_token, revoke_token
-from resolvers.operations.access import Row, get_visible
+from resolvers.operations.access import get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import list_page
+from resolvers.operations.lists import each, list_page
 from schema.access_tokens import (
     PersonalAccessToken,
     PersonalAccessTokenCreate,
@@ -20,7 +17,7 @@ from schema.access_tokens import (
 )
 from schema.pages import Page
 from storage.enums import CredentialKind
-from storage.rows import table_of
+from storage.rows import table_of, values_of
 from storage.tables.credentials import CredentialRow
 
 _table = table_of(CredentialRow)
@@ -33,17 +30,14 @@ async def list_personal_access_tokens(
 ) -> Page[PersonalAccessToken]:
     """The user's own access tokens, page by page, oldest first unless sorted otherwise."""
     conditions = [_table.c.kind == _KIND.value]
-
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[PersonalAccessToken]:
-        return [PersonalAccessToken.model_validate(row) for row in rows]
-
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    return await list_page(ctx, LISTING, filters, conditions, each(PersonalAccessToken.model_validate))
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
 async def get_personal_access_token(ctx: Context, id: UUID) -> PersonalAccessToken:
     """One access token of a user."""
-    return PersonalAccessToken.model_validate(await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value))
+    token = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
+    return PersonalAccessToken.model_validate(values_of(token))
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, seals=True, fresh=True)
@@ -55,7 +49,7 @@ async def create_personal_access_token(
         ctx, _KIND, data.comment, data.scopes, data.expires_in, user_id=ctx.principal.user_id
     )
     return PersonalAccessTokenCreated(
-        token=text, personal_access_token=PersonalAccessToken.model_validate(row)
+        token=text, personal_access_token=PersonalAccessToken.model_validate(values_of(row))
     )
 
 
@@ -65,7 +59,7 @@ async def update_personal_access_token(
 ) -> PersonalAccessToken:
     """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
     row, _ = await change_token(ctx, _KIND, id, data.changes())
-    return PersonalAccessToken.model_validate(row)
+    return PersonalAccessToken.model_validate(values_of(row))
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, select
@@ -12,7 +13,7 @@ from oauth.credentials import Credential, mint
 from oauth.scopes import Scope
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import Values, insert_row, table_of
+from storage.rows import insert_row, read, table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceRow
@@ -20,6 +21,14 @@ from storage.tables.workspaces import WorkspaceRow
 TOKEN_KINDS = (CredentialKind.WORKSPACE_TOKEN, CredentialKind.PERSONAL_TOKEN)
 
 _credentials, _workspaces, _users = table_of(CredentialRow), table_of(WorkspaceRow), table_of(UserRow)
+
+
+class ListedToken(NamedTuple):
+    """A token, and what names its owner: the slug of a workspace, or the address of a user."""
+
+    row: CredentialRow
+    slug: str | None
+    email: str | None
 
 
 async def issue_token(
@@ -32,7 +41,7 @@ async def issue_token(
     maker_user_id: UUID | None = None,
     comment: str = "",
     expires_in: timedelta | None = None,
-) -> tuple[Credential, Values]:
+) -> tuple[Credential, CredentialRow]:
     """A new token: its text, shown once, and its row."""
     credential = mint(kind)
     row = await insert_row(
@@ -52,18 +61,19 @@ async def issue_token(
 
 async def list_tokens(
     connection: AsyncConnection, workspace_id: UUID | None = None, user_id: UUID | None = None
-) -> list[Values]:
-    """Access tokens that count now, oldest first, each with its owner's `slug` or `email`."""
+) -> list[ListedToken]:
+    """Access tokens that count now, oldest first."""
     conditions: list[ColumnElement[bool]] = [_credentials.c.kind.in_(TOKEN_KINDS), is_live(now())]
     if workspace_id is not None:
         conditions.append(_credentials.c.workspace_id == workspace_id)
     if user_id is not None:
         conditions.append(_credentials.c.user_id == user_id)
-    wanted = (
+    statement = (
         select(_credentials, _workspaces.c.slug, _users.c.email)
         .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
         .join(_users, _credentials.c.user_id == _users.c.id, isouter=True)
         .where(*conditions)
         .order_by(_credentials.c.created_at, _credentials.c.id)
     )
-    return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+    rows = await connection.execute(statement)
+    return [ListedToken(read(CredentialRow, row), row.slug, row.email) for row in rows]

@@ -9,7 +9,7 @@ from oauth.scopes import Scope
 from resolvers.accounts.people import with_makers
 from resolvers.credentials.access_tokens import KINDS, LISTING, change_token, make_token, revoke_token
 from resolvers.credentials.creation_mails import mail_token
-from resolvers.operations.access import Row, check_workspaces, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import any_of, list_page
@@ -90,5 +90,5 @@ async def delete_workspace_access_token(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceAccessToken]:
-    return [WorkspaceAccessToken.model_validate(row) for row in await with_makers(connection, rows)]
+async def _assemble(connection: AsyncConnection, rows: Sequence[CredentialRow]) -> list[WorkspaceAccessToken]:
+    return [WorkspaceAccessToken.model_validate(values) for values in await with_makers(connection, rows)]

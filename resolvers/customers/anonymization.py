@@ -1,5 +1,6 @@
 """Anonymise a deleted customer: whatever its rows and its events still tell of the person."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -7,8 +8,7 @@ from sqlalchemy import and_, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.customers.embedded_members import of_customers
-from resolvers.operations.access import Row
-from storage.rows import key_of, table_of, update_rows
+from storage.rows import every, key_of, table_of, update_rows
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.events import EventRow
 
@@ -16,17 +16,16 @@ EMAIL = "anonymized@anonymized.invalid"
 TEXT = "anonymized"
 ROWS_AT_A_TIME = 500
 
-_members, _events = table_of(MemberRow), table_of(EventRow)
+_events = table_of(EventRow)
 # What the service's own events say of a customer, by key: it may be older than the customer's row.
 _WRITTEN = {"customer_email": EMAIL, "customer_name": TEXT}
 
 
-async def anonymize_customer(connection: AsyncConnection, customer: Row) -> None:
+async def anonymize_customer(connection: AsyncConnection, customer: CustomerRow) -> None:
     """Overwrite the customer, its members and its events' metadata; `customer` is the row as it was."""
     key = (customer.workspace_id, customer.id)
     theirs = of_customers([key])
-    members = (await connection.execute(select(_members).where(theirs))).mappings().all()
-    known = _known_texts([customer, *map(dict, members)])
+    known = _known_texts(customer, await every(connection, MemberRow, theirs))
     await update_rows(
         connection,
         CustomerRow,
@@ -41,11 +40,11 @@ async def anonymize_customer(connection: AsyncConnection, customer: Row) -> None
     await _anonymize_events(connection, customer, known)
 
 
-async def _anonymize_events(connection: AsyncConnection, customer: Row, known: set[str]) -> None:
+async def _anonymize_events(connection: AsyncConnection, customer: CustomerRow, known: set[str]) -> None:
     of_customer = _events.c.customer_id == customer.id
     if customer.external_id is not None:
         of_customer = or_(of_customer, _events.c.external_customer_id == customer.external_id)
-    wanted = (
+    statement = (
         select(_events.c.id, _events.c.metadata)
         .where(_events.c.workspace_id == customer.workspace_id, of_customer, _events.c.metadata != {})
         .order_by(_events.c.id)
@@ -59,7 +58,7 @@ async def _anonymize_events(connection: AsyncConnection, customer: Row, known: s
     known |= await _earlier_texts(connection, customer)
     last: UUID | None = None
     while True:
-        page = wanted if last is None else wanted.where(_events.c.id > last)
+        page = statement if last is None else statement.where(_events.c.id > last)
         rows = (await connection.execute(page)).all()
         if not rows:
             return
@@ -73,7 +72,7 @@ async def _anonymize_events(connection: AsyncConnection, customer: Row, known: s
         last = rows[-1].id
 
 
-async def _earlier_texts(connection: AsyncConnection, customer: Row) -> set[str]:
+async def _earlier_texts(connection: AsyncConnection, customer: CustomerRow) -> set[str]:
     """What the customer was called when it was made."""
     created = and_(
         _events.c.workspace_id == customer.workspace_id,
@@ -86,12 +85,12 @@ async def _earlier_texts(connection: AsyncConnection, customer: Row) -> set[str]
     }
 
 
-def _known_texts(people: list[Any]) -> set[str]:
+def _known_texts(customer: CustomerRow, members: Sequence[MemberRow]) -> set[str]:
     """Folded texts that tell who someone is; a city or a postal code alone does not."""
-    texts = []
-    for person in people:
-        address = person.get("billing_address") or {}
-        texts += [person.email, person.name, address.get("line1"), address.get("line2")]
+    address = customer.billing_address
+    texts = [customer.email, customer.name, address.get("line1"), address.get("line2")]
+    for member in members:
+        texts += [member.email, member.name]
     return {folded for text in texts if text and (folded := text.strip().casefold())}
 
 

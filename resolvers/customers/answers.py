@@ -7,27 +7,27 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from resolvers.operations.access import Row, visible
+from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from schema.addresses import BillingAddress
 from schema.customers import Customer
 from schema.errors import Invalid, problem
 from schema.members import Member
-from storage.rows import table_of
+from storage.rows import table_of, values_of
 from storage.tables.customers import CustomerRow
 
 _customers = table_of(CustomerRow)
 
 
-def customer_of(row: Row, members: Sequence[Member] | None = None) -> Customer:
+def customer_of(row: CustomerRow, members: Sequence[Member] | None = None) -> Customer:
     """The customer of a row; without `members` REST leaves them out and GraphQL loads them."""
     return Customer.model_validate({**profile_of(row), "members": members})
 
 
-def profile_of(row: Row) -> dict[str, Any]:
+def profile_of(row: CustomerRow) -> dict[str, Any]:
     """The row with what follows from it."""
     address = sha256(row.email.strip().lower().encode()).hexdigest()
-    return {**row, "avatar_url": f"https://www.gravatar.com/avatar/{address}"}
+    return {**values_of(row), "avatar_url": f"https://www.gravatar.com/avatar/{address}"}
 
 
 def whole_address(sent: dict[str, Any] | None) -> dict[str, Any]:
@@ -48,10 +48,10 @@ async def identify(ctx: Context, id: UUID | None, external_id: str | None) -> di
         return {"id": id}
     if ctx.principal.workspace_id is None:
         same = _customers.c.external_id == external_id
-        wanted = select(_customers.c.id).where(visible(CustomerRow, ctx.principal), same).limit(2)
+        statement = select(_customers.c.id).where(visible(CustomerRow, ctx.principal), same).limit(2)
         async with ctx.read() as connection:
-            found = (await connection.execute(wanted)).all()
-        if len(found) > 1:
+            ids = (await connection.execute(statement)).all()
+        if len(ids) > 1:
             message = "Several of your workspaces have a customer with this external id: name it by `id`"
             raise Invalid([problem(("external_id",), message, "ambiguous", input=external_id)])
     return {"external_id": external_id}

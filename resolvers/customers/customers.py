@@ -12,7 +12,7 @@ from resolvers.customers.anonymization import anonymize_customer
 from resolvers.customers.answers import customer_of, identify, whole_address
 from resolvers.customers.embedded_members import end_sessions, load_members, of_customers
 from resolvers.customers.entrants import follow_address
-from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, contains, list_page, metadata_conditions
@@ -32,7 +32,7 @@ from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import CustomerType, EventSource, MemberRole
 from storage.persons.persons import claim_external_id, release_external_id
-from storage.rows import Values, insert_row, table_of, update_row, update_rows
+from storage.rows import Values, insert_row, table_of, update_row, update_rows, values_of
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.events import EventRow
 
@@ -62,7 +62,7 @@ async def list_customers(ctx: Context, filters: CustomerQuery) -> Page[Customer]
         (name,) = contains(_table.c.name_folded, filters.query)
         conditions.append(or_(*emails, name, start))
 
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Customer]:
+    async def assemble(_: AsyncConnection, rows: Sequence[CustomerRow]) -> list[Customer]:
         return [customer_of(row) for row in rows]
 
     return await list_page(ctx, LISTING, filters, conditions, assemble)
@@ -97,7 +97,7 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
         customer_name=row.name,
         customer_external_id=row.external_id,
     )
-    return customer_of(row, [Member.model_validate(owner)])
+    return customer_of(row, [Member.model_validate(values_of(owner))])
 
 
 @requires(Scope.CUSTOMERS_WRITE, gives=get_customer)
@@ -120,7 +120,7 @@ async def update_customer(
         changes["email_verified"] = False
     changed = await update_row(ctx.connection, CustomerRow, row, **changes)
     await follow_address(ctx, row, changed)
-    if changed["external_id"] != row.external_id:
+    if changed.external_id != row.external_id:
         await claim_external_id(ctx.connection, ctx.services.database, changed)
     return await _with_members(ctx, changed)
 
@@ -145,12 +145,12 @@ async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UU
     return id
 
 
-async def _with_members(ctx: Context, row: Row) -> Customer:
+async def _with_members(ctx: Context, row: CustomerRow) -> Customer:
     (members,) = await load_members(ctx, [(row.workspace_id, row.id)])
     return customer_of(row, members)
 
 
-def _owner_of(customer: Row, owner: OwnerInput) -> Values:
+def _owner_of(customer: CustomerRow, owner: OwnerInput) -> Values:
     return {
         "workspace_id": customer.workspace_id,
         "customer_id": customer.id,
@@ -161,7 +161,7 @@ def _owner_of(customer: Row, owner: OwnerInput) -> Values:
     }
 
 
-def _check_changes(row: Row, changes: dict[str, Any]) -> None:
+def _check_changes(row: CustomerRow, changes: dict[str, Any]) -> None:
     problems = []
     external_id = changes.get("external_id")
     if "external_id" in changes and row.external_id not in (None, external_id):
@@ -175,7 +175,7 @@ def _check_changes(row: Row, changes: dict[str, Any]) -> None:
 
 
 async def _record_event(
-    connection: AsyncConnection, customer: Row, name: str, **metadata: str | None
+    connection: AsyncConnection, customer: CustomerRow, name: str, **metadata: str | None
 ) -> None:
     """Write an event of the service about a customer, in the transaction of the change."""
     await insert_row(

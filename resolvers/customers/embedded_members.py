@@ -7,13 +7,13 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, and_, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from resolvers.operations.access import Row, visible
+from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from schema.members import Member
 from storage.clock import now
-from storage.rows import table_of, update_rows
+from storage.rows import every_of, table_of, update_rows, values_of
 from storage.tables.credentials import CredentialRow
-from storage.tables.customers import MemberRow
+from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.portal_codes import PortalCodeRow
 
 CustomerKey = tuple[UUID, UUID]
@@ -24,16 +24,16 @@ _codes = table_of(PortalCodeRow)
 
 async def load_members(ctx: Context, keys: Sequence[CustomerKey]) -> list[list[Member]]:
     """The members of these customers, each a pair of workspace and id, the oldest first."""
-    wanted = (
+    statement = (
         select(_members)
         .where(visible(MemberRow, ctx.principal), of_customers(keys))
         .order_by(_members.c.created_at, _members.c.id)
     )
-    found: dict[CustomerKey, list[Member]] = defaultdict(list)
+    members: dict[CustomerKey, list[Member]] = defaultdict(list)
     async with ctx.read() as connection:
-        for row in (await connection.execute(wanted)).mappings():
-            found[row.workspace_id, row.customer_id].append(Member.model_validate(dict(row)))
-    return [found[key] for key in keys]
+        for row in await every_of(connection, MemberRow, statement):
+            members[row.workspace_id, row.customer_id].append(Member.model_validate(values_of(row)))
+    return [members[key] for key in keys]
 
 
 def of_customers(keys: Sequence[CustomerKey]) -> ColumnElement[bool]:
@@ -44,7 +44,9 @@ def of_customers(keys: Sequence[CustomerKey]) -> ColumnElement[bool]:
     )
 
 
-async def end_sessions(connection: AsyncConnection, customer: Row, member_id: UUID | None = None) -> None:
+async def end_sessions(
+    connection: AsyncConnection, customer: CustomerRow, member_id: UUID | None = None
+) -> None:
     """Revoke the tokens of a customer's sessions and its mailed codes, or of one member's only."""
     theirs = and_(
         _credentials.c.workspace_id == customer.workspace_id,

@@ -10,16 +10,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.customers.embedded_members import of_customers
 from resolvers.customers.opening import default_member
-from resolvers.operations.access import Row
 from resolvers.operations.context import Context
 from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import MemberRole
-from storage.rows import table_of, update_row, update_rows
+from storage.rows import every, read, table_of, update_row, update_rows
 from storage.sealing import Purpose, sign
 from storage.tables.credentials import CredentialRow
 from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
 from storage.tables.portal_codes import PortalCodeRow
+from storage.tables.workspaces import WorkspaceRow
 
 _customers, _members = table_of(CustomerRow), table_of(MemberRow)
 _codes, _sessions, _credentials = (
@@ -37,25 +37,24 @@ class Entrant:
     that it was entered for a member by somebody else, and that nobody has come in by it since.
     """
 
-    customer: Row
+    customer: CustomerRow
     member_id: UUID | None
     address: str
     is_customers_own: bool
     is_unconfirmed: bool = False
 
 
-async def find_entrants(connection: AsyncConnection, workspace: Row, email: str) -> list[Entrant]:
+async def find_entrants(connection: AsyncConnection, workspace: WorkspaceRow, email: str) -> list[Entrant]:
     """All that the address opens in the workspace, one for each customer: its own first, then a member's.
 
     A member's own address counts only where the workspace has `member_model_enabled`.
     """
     present = and_(_customers.c.workspace_id == workspace.id, _customers.c.deleted_at.is_(None))
-    own = select(_customers).where(present, _customers.c.email_folded == fold_email(email))
+    own = _customers.c.email_folded == fold_email(email)
     entrants = []
-    for row in (await connection.execute(own)).mappings():
-        customer = dict(row)
+    for customer in await every(connection, CustomerRow, present, own):
         member_id = await default_member(connection, customer)
-        entrants.append(Entrant(customer, member_id, row.email, is_customers_own=True))
+        entrants.append(Entrant(customer, member_id, customer.email, is_customers_own=True))
     if not workspace.feature_settings.get("member_model_enabled", False):
         return entrants
     same = and_(
@@ -74,14 +73,16 @@ async def find_entrants(connection: AsyncConnection, workspace: Row, email: str)
         .order_by(_members.c.created_at, _members.c.id)
     )
     known = {entrant.customer.id for entrant in entrants}
-    for row in (await connection.execute(of_members)).mappings():
+    for row in await connection.execute(of_members):
         if row.id not in known:
             address, unconfirmed = row.member_email, row.email_unconfirmed
-            entrants.append(Entrant(dict(row), row.member, address, False, unconfirmed))
+            entrants.append(Entrant(read(CustomerRow, row), row.member, address, False, unconfirmed))
     return entrants
 
 
-async def lock_customers(connection: AsyncConnection, workspace: Row, entrants: Sequence[Entrant]) -> None:
+async def lock_customers(
+    connection: AsyncConnection, workspace: WorkspaceRow, entrants: Sequence[Entrant]
+) -> None:
     """Let what changes or deletes these customers, and so ends their codes, come before or after."""
     # An address that opens nothing takes the same steps.
     ids = [entrant.customer.id for entrant in entrants] or [workspace.id]
@@ -101,7 +102,7 @@ async def note_entry(connection: AsyncConnection, entrant: Entrant) -> None:
         await update_rows(connection, MemberRow, its, email_unconfirmed=False)
 
 
-async def follow_address(change: Context, before: Row, after: Row) -> None:
+async def follow_address(change: Context, before: CustomerRow, after: CustomerRow) -> None:
     """What a customer's new address brings along: its owner's, while the two were the same.
 
     What came by the old address ends. Raises `Duplicate` where another of its members has the new one. The
@@ -111,8 +112,8 @@ async def follow_address(change: Context, before: Row, after: Row) -> None:
         return
     own = of_customers([(before.workspace_id, before.id)]) & _members.c.deleted_at.is_(None)
     own &= (_members.c.role == MemberRole.OWNER) & (_members.c.email_folded == before.email_folded)
-    for row in (await change.connection.execute(select(_members).where(own))).mappings().all():
-        await update_row(change.connection, MemberRow, dict(row), email=after.email, email_unconfirmed=False)
+    for owner in await every(change.connection, MemberRow, own):
+        await update_row(change.connection, MemberRow, owner, email=after.email, email_unconfirmed=False)
     if before.email_folded != after.email_folded:
         await end_entries(change, before.workspace_id, before.email, customer_id=before.id)
 

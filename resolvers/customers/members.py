@@ -1,19 +1,16 @@
 """What can be done with members of customers. Every change locks the customer first."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from oauth.scopes import Scope
 from resolvers.customers.embedded_members import end_sessions, of_customers
 from resolvers.customers.entrants import end_entries
-from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, list_page
+from resolvers.operations.lists import Listing, any_of, each, list_page
 from schema.errors import Invalid, NotFound, problem
 from schema.members import Member, MemberCreate, MemberQuery, MemberUpdate
 from schema.pages import Page
@@ -21,7 +18,7 @@ from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import CustomerType, MemberRole
-from storage.rows import insert_row, table_of, update_row, update_rows
+from storage.rows import insert_row, table_of, update_row, update_rows, values_of
 from storage.tables.customers import CustomerRow, MemberRow
 
 _table = table_of(MemberRow)
@@ -31,18 +28,14 @@ LISTING = Listing(MemberRow, CreatedAtSorting, default="created_at")
 @requires(Scope.MEMBERS_READ)
 async def list_members(ctx: Context, filters: MemberQuery) -> Page[Member]:
     """Members of customers, page by page, the oldest first unless sorted otherwise."""
-
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Member]:
-        return [Member.model_validate(row) for row in rows]
-
     of_customers = any_of(_table.c.customer_id, filters.customer_id)
-    return await list_page(ctx, LISTING, filters, of_customers, assemble)
+    return await list_page(ctx, LISTING, filters, of_customers, each(Member.model_validate))
 
 
 @requires(Scope.MEMBERS_READ)
 async def get_member(ctx: Context, id: UUID) -> Member:
     """One member of a customer."""
-    return Member.model_validate(await get_visible(ctx, MemberRow, id=id))
+    return Member.model_validate(values_of(await get_visible(ctx, MemberRow, id=id)))
 
 
 @requires(Scope.MEMBERS_WRITE, gives=get_member)
@@ -64,7 +57,7 @@ async def add_member(ctx: Context, data: MemberCreate, *, email_unconfirmed: boo
         await _demote_owner(ctx, customer)
     values = data.model_dump() | {"email_unconfirmed": email_unconfirmed}
     row = await insert_row(ctx.connection, MemberRow, workspace_id=customer.workspace_id, **values)
-    return Member.model_validate(row)
+    return Member.model_validate(values_of(row))
 
 
 @requires(Scope.MEMBERS_WRITE, gives=get_member)
@@ -90,7 +83,8 @@ async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Memb
     if is_other:
         changes = changes | {"email_unconfirmed": True}
         await end_entries(ctx, row.workspace_id, row.email, member_id=id)
-    return Member.model_validate(await update_row(ctx.connection, MemberRow, row, **changes))
+    changed = await update_row(ctx.connection, MemberRow, row, **changes)
+    return Member.model_validate(values_of(changed))
 
 
 @requires(Scope.MEMBERS_WRITE)
@@ -106,7 +100,7 @@ async def delete_member(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-async def _lock_customer(ctx: Context, member_id: UUID) -> Row:
+async def _lock_customer(ctx: Context, member_id: UUID) -> CustomerRow:
     """The member's customer, locked, so that its members change one at a time."""
     member = await get_visible(ctx, MemberRow, id=member_id)
     # `If-Match` speaks of the member, not of its customer.
@@ -117,7 +111,7 @@ async def _lock_customer(ctx: Context, member_id: UUID) -> Row:
         raise NotFound("There is no such member.") from None
 
 
-async def _demote_owner(ctx: Context, customer: Row) -> None:
+async def _demote_owner(ctx: Context, customer: CustomerRow) -> None:
     owner: Any = of_customers([(customer.workspace_id, customer.id)])
     owner &= _table.c.deleted_at.is_(None) & (_table.c.role == MemberRole.OWNER)
     await update_rows(ctx.connection, MemberRow, owner, role=MemberRole.BILLING_MANAGER)

@@ -1,8 +1,6 @@
 """How a customer session begins, whoever opens it."""
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
@@ -12,9 +10,9 @@ from oauth.credentials import Credential, mint
 from oauth.scopes import CUSTOMER_SCOPES
 from resolvers.customers.embedded_members import of_customers
 from storage.enums import CredentialKind, CustomerType, MemberRole
-from storage.rows import Values, insert_row, table_of
+from storage.rows import insert_row, table_of
 from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerSessionRow, MemberRow
+from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
 
 LIFE = timedelta(hours=1)
 
@@ -23,13 +21,13 @@ _members = table_of(MemberRow)
 
 async def open_session(
     connection: AsyncConnection,
-    customer: Mapping[str, Any],
+    customer: CustomerRow,
     member_id: UUID | None,
     expires_at: datetime,
     *,
     return_url: str | None = None,
     recipient: str | None = None,
-) -> tuple[Values, Credential]:
+) -> tuple[CustomerSessionRow, Credential]:
     """A new session of the customer, which is locked, and the token that proves it.
 
     `recipient` is the digest of the address by which somebody came in; None where the workspace opened it.
@@ -56,11 +54,11 @@ async def open_session(
     return session, credential
 
 
-async def default_member(connection: AsyncConnection, customer: Mapping[str, Any]) -> UUID | None:
+async def default_member(connection: AsyncConnection, customer: CustomerRow) -> UUID | None:
     """Whose session it is where no member is named: a team's owner; None for an individual."""
     if customer.type != CustomerType.TEAM:
         return None
     own = of_customers([(customer.workspace_id, customer.id)])
     owner = own & _members.c.deleted_at.is_(None) & (_members.c.role == MemberRole.OWNER)
-    found: UUID = (await connection.execute(select(_members.c.id).where(owner))).scalar_one()
-    return found
+    id: UUID = (await connection.execute(select(_members.c.id).where(owner))).scalar_one()
+    return id

@@ -11,13 +11,13 @@ from oauth.scopes import Scope
 from resolvers.customers.answers import customer_of
 from resolvers.customers.embedded_members import of_customers
 from resolvers.customers.opening import LIFE, default_member, open_session
-from resolvers.operations.access import Row, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from schema.customer_sessions import CustomerSession, CustomerSessionCreate
 from schema.errors import Invalid, NotFound, problem
 from storage.clock import now
-from storage.rows import table_of
+from storage.rows import table_of, values_of
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.workspaces import WorkspaceRow
 
@@ -39,21 +39,21 @@ async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> 
     query = urlencode({"customer_session_token": credential.text})
     return CustomerSession.model_validate(
         {
-            **session,
+            **values_of(session),
             "token": credential.text,
-            "customer_portal_url": f"{ctx.services.auth_url}/{workspace['slug']}/portal?{query}",
+            "customer_portal_url": f"{ctx.services.auth_url}/{workspace.slug}/portal?{query}",
             "customer": customer_of(customer),
         }
     )
 
 
-async def _find_customer(ctx: Context, data: CustomerSessionCreate) -> Row:
+async def _find_customer(ctx: Context, data: CustomerSessionCreate) -> CustomerRow:
     """The customer, locked: its deletion, which ends its sessions, comes before or after."""
     named: dict[str, Any] = {}
     if data.external_customer_id is not None:
         named["workspace_id"] = await workspace_for(ctx, data.workspace_id)
     elif data.workspace_id is not None:
-        named["workspace_id"] = (await get_visible(ctx, WorkspaceRow, id=data.workspace_id))["id"]
+        named["workspace_id"] = (await get_visible(ctx, WorkspaceRow, id=data.workspace_id)).id
     try:
         if data.external_customer_id is not None:
             return await get_for_update(ctx, CustomerRow, external_id=data.external_customer_id, **named)
@@ -64,7 +64,7 @@ async def _find_customer(ctx: Context, data: CustomerSessionCreate) -> Row:
 
 
 async def _find_member(
-    ctx: Context, data: CustomerSessionCreate, customer: Row, workspace: Row
+    ctx: Context, data: CustomerSessionCreate, customer: CustomerRow, workspace: WorkspaceRow
 ) -> UUID | None:
     """Whose session it is; None for an individual without a member named."""
     named = [field for field in _MEMBER_FIELDS if getattr(data, field) is not None]

@@ -7,31 +7,31 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.customers.answers import customer_of
-from resolvers.operations.access import Row, visible
+from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from resolvers.operations.linked_pages import LinkedList, PageKey, RowKey, load_pages, of_keys
 from resolvers.operations.lists import Listing
 from schema.events import LABELS, Event, EventQuery, EventSorting
 from schema.pages import Page
-from storage.rows import table_of
+from storage.rows import every, table_of, values_of
 from storage.tables.customers import CustomerRow
 from storage.tables.events import EventRow
 
 _events, _customers = table_of(EventRow), table_of(CustomerRow)
 LISTING = Listing(EventRow, EventSorting, default="-timestamp", replica=True)
-_OF_CUSTOMERS: LinkedList[Event] = LinkedList(
+_OF_CUSTOMERS: LinkedList[EventRow, Event] = LinkedList(
     LISTING,
     _events.c.customer_id,
     lambda customer_id, limit, page: EventQuery(customer_id=[customer_id], limit=limit, page=page),
 )
-_CHILDREN: LinkedList[Event] = LinkedList(
+_CHILDREN: LinkedList[EventRow, Event] = LinkedList(
     LISTING,
     _events.c.parent_id,
     lambda parent_id, limit, page: EventQuery(parent_id=parent_id, limit=limit, page=page),
 )
 
 
-async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> list[Event]:
+async def assemble_events(connection: AsyncConnection, rows: Sequence[EventRow]) -> list[Event]:
     """The events of these rows with their customers and counts: two statements, however many rows."""
     workspaces = {row.workspace_id for row in rows}
     of_rows = and_(_events.c.workspace_id.in_(workspaces), _events.c.parent_id.in_([row.id for row in rows]))
@@ -41,24 +41,23 @@ async def assemble_events(connection: AsyncConnection, rows: Sequence[Row]) -> l
         .group_by(_events.c.parent_id)
     )
     children: dict[UUID, int] = {}
-    customers: dict[UUID, Row] = {}
+    customers: dict[UUID | None, CustomerRow] = {}
     if rows:
         children = {row.parent_id: row.children for row in await connection.execute(counted)}
     if ids := {row.customer_id for row in rows} - {None}:
         # Deleted ones too: an event goes on showing whose it was.
         theirs = and_(_customers.c.workspace_id.in_(workspaces), _customers.c.id.in_(ids))
-        found = (await connection.execute(select(_customers).where(theirs))).mappings()
-        customers = {row.id: dict(row) for row in found}
+        customers = {customer.id: customer for customer in await every(connection, CustomerRow, theirs)}
     return [_event_of(row, customers.get(row.customer_id), children.get(row.id, 0)) for row in rows]
 
 
 async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
     """The visible events of these workspaces and ids, in their order."""
-    wanted = select(_events).where(visible(EventRow, ctx.principal), of_keys(_events.c.id, keys))
+    asked = of_keys(_events.c.id, keys)
     async with ctx.snapshot(replica=True) as connection:
-        rows = [dict(row) for row in (await connection.execute(wanted)).mappings()]
-        found = {(event.workspace_id, event.id): event for event in await assemble_events(connection, rows)}
-    return [found.get(key) for key in keys]
+        rows = await every(connection, EventRow, visible(EventRow, ctx.principal), asked)
+        events = {(event.workspace_id, event.id): event for event in await assemble_events(connection, rows)}
+    return [events.get(key) for key in keys]
 
 
 async def load_customer_events(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
@@ -71,10 +70,10 @@ async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[Pag
     return await load_pages(ctx, _CHILDREN, keys, assemble_events)
 
 
-def _event_of(row: Row, customer: Row | None, child_count: int) -> Event:
+def _event_of(row: EventRow, customer: CustomerRow | None, child_count: int) -> Event:
     return Event.model_validate(
         {
-            **row,
+            **values_of(row),
             "customer": customer and customer_of(customer),
             "label": LABELS.get(row.name, row.name),
             "child_count": child_count,

@@ -1,21 +1,23 @@
 """What can be done with events."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import BigInteger, Column, ColumnElement, MetaData, Table, Text, func, or_, select
+from sqlalchemy import Row as SelectedRow
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.events.answers import LISTING, assemble_events
-from resolvers.operations.access import Row, check_workspaces, visible
+from resolvers.operations.access import check_workspaces, visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, list_page, list_rows, metadata_conditions
 from schema.errors import NotFound
 from schema.events import Event, EventNameQuery, EventNameSorting, EventNameSummary, EventQuery
 from schema.pages import Page
-from storage.rows import table_of
+from storage.rows import first, table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.events import EventRow
 from storage.types import CodePointText, MomentColumn
@@ -52,22 +54,17 @@ async def list_events(ctx: Context, filters: EventQuery) -> Page[Event]:
     ]
     if filters.parent_id is not None:
         conditions.append(_table.c.parent_id == filters.parent_id)
-
-    async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[Event]:
-        return await assemble_events(connection, rows)
-
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    return await list_page(ctx, LISTING, filters, conditions, assemble_events)
 
 
 @requires(Scope.EVENTS_READ)
 async def get_event(ctx: Context, id: UUID) -> Event:
     """One event."""
-    wanted = select(_table).where(visible(EventRow, ctx.principal), _table.c.id == id)
     async with ctx.snapshot(replica=True) as connection:
-        row = (await connection.execute(wanted)).mappings().first()
+        row = await first(connection, EventRow, visible(EventRow, ctx.principal), _table.c.id == id)
         if row is None:
             raise NotFound("There is no such event.")
-        (event,) = await assemble_events(connection, [dict(row)])
+        (event,) = await assemble_events(connection, [row])
     return event
 
 
@@ -89,8 +86,8 @@ async def list_event_names(ctx: Context, filters: EventNameQuery) -> Page[EventN
         .cte(_names.name)
     )
 
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[EventNameSummary]:
-        return [EventNameSummary.model_validate(row) for row in rows]
+    async def assemble(_: AsyncConnection, rows: Sequence[SelectedRow[Any]]) -> list[EventNameSummary]:
+        return [EventNameSummary.model_validate(row._asdict()) for row in rows]
 
     return await list_rows(ctx, NAMES, filters, select(_names).add_cte(names), assemble)
 

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from oauth.scopes import Scope
 from resolvers.events.references import Events, check_shares, find_members, find_parents, find_persons
-from resolvers.operations.access import Row, workspace_for
+from resolvers.operations.access import workspace_for
 from resolvers.operations.checks import check_ahead
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
@@ -36,7 +36,7 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
     events, ids = _new_events(data.events, known)
     rows = await _rows(ctx, workspace_id, events, known | ids)
     # In the order of the external ids: batches with the same ones wait for each other, never in a circle.
-    rows.sort(key=lambda row: row.external_id or "")
+    rows.sort(key=lambda values: values["external_id"] or "")
     inserted = await insert_new_rows(ctx.connection, EventRow, rows)
     await record_facts(ctx.connection, [fact for row in inserted for fact in _facts(row)])
     return EventIngestResult(inserted=len(inserted), duplicates=len(data.events) - len(inserted))
@@ -47,10 +47,10 @@ async def _known_ids(ctx: Context, workspace_id: UUID, events: Sequence[EventCre
     external_ids = {event.external_id for event in events} - {None}
     if not external_ids:
         return {}
-    wanted = select(_table.c.external_id, _table.c.id).where(
+    statement = select(_table.c.external_id, _table.c.id).where(
         _table.c.workspace_id == workspace_id, _table.c.external_id.in_(external_ids)
     )
-    return {row.external_id: row.id for row in await ctx.connection.execute(wanted)}
+    return {row.external_id: row.id for row in await ctx.connection.execute(statement)}
 
 
 def _new_events(
@@ -125,7 +125,7 @@ def _cost_of(cost: EventCost | None) -> dict[str, Any]:
     return {"cost_amount": amount, "cost_parts": parts, "cost_currency": cost.currency.value}
 
 
-def _facts(event: Row) -> list[Fact]:
+def _facts(event: EventRow) -> list[Fact]:
     about: dict[str, Any] = {
         "workspace_id": event.workspace_id,
         "moment": event.timestamp,
@@ -134,10 +134,7 @@ def _facts(event: Row) -> list[Fact]:
     }
     facts = [Fact(kind=FactKind.EVENT, **about)]
     if event.cost_currency is not None:
-        money = {
-            "currency": event.cost_currency,
-            "amount": event.cost_amount,
-            "parts": event.cost_parts,
-        }
-        facts.append(Fact(kind=FactKind.COST, **about, **money))
+        amount, parts = event.cost_amount or 0, event.cost_parts or 0
+        currency = event.cost_currency
+        facts.append(Fact(kind=FactKind.COST, **about, currency=currency, amount=amount, parts=parts))
     return facts

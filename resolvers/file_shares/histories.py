@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from uuid import uuid4
 
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -20,12 +19,11 @@ from resolvers.file_shares.steps import (
     refund,
     refunded,
 )
-from resolvers.operations.access import Row
 from schema.errors import Location, Problem
 from schema.file_share_backfill import FileShareSessionHistory, PaymentHistory, RefundHistory
 from storage.enums import FileShareSessionStatus
 from storage.metrics.facts import Fact, record_facts
-from storage.rows import Values, insert_new_rows, insert_rows
+from storage.rows import Values, changed, insert_new_rows, insert_rows, new_row, values_of
 from storage.tables.file_share_sessions import (
     FileShareDownloadRow,
     FileSharePaymentRow,
@@ -46,7 +44,7 @@ class History:
     `payment_places` and `refund_places` say where each external id was sent.
     """
 
-    session: Row
+    session: FileShareSessionRow
     clock: datetime
     problems: list[Problem] = field(default_factory=list)
     downloads: list[Values] = field(default_factory=list)
@@ -68,7 +66,8 @@ class History:
 
     def _take(self, step: Step) -> None:
         self.facts += step.facts
-        self.session = {**self.session, **step.changes}
+        if step.changes:
+            self.session = changed(self.session, **step.changes)
 
     def _tell_end(self, at: datetime | None, status: FileShareSessionStatus, loc: Location) -> None:
         if at is not None:
@@ -80,41 +79,42 @@ class History:
             self.problems += check_download(self.session, at, self.clock, (*loc, index))
         # In order, as if each had been reported when it came: no activation is moved.
         for at in sorted(moments):
-            self.downloads.append({**_child_of("file_share_session", self.session), "at": at})
+            self.downloads.append({**self._of_session(), "at": at})
             self._take(download(self.session, at))
 
     def _tell_payment(self, sent: PaymentHistory, loc: Location) -> None:
         self.problems += check_moment(self.session, sent.at, self.clock, (*loc, "at"))
-        payment: Values = {
-            **_child_of("file_share_session", self.session),
-            **sent.model_dump(exclude={"refunds"}),
-            "refunded_amount": 0,
-            "refunded_fee": 0,
-        }
+        payment = new_row(FileSharePaymentRow, **self._of_session(), **sent.model_dump(exclude={"refunds"}))
         if sent.external_id is not None:
             self.payment_places.append((sent.external_id, (*loc, "external_id")))
         self._take(pay(self.session, payment))
         for index, given_back in enumerate(sent.refunds):
-            payment |= self._tell_refund(payment, given_back, (*loc, "refunds", index))
-        self.payments.append(payment)
+            payment = self._tell_refund(payment, given_back, (*loc, "refunds", index))
+        self.payments.append(values_of(payment))
 
-    def _tell_refund(self, payment: Row, sent: RefundHistory, loc: Location) -> Values:
-        """What it changes in the payment's row."""
-        given_back = {**_child_of("file_share_payment", payment), **sent.model_dump()}
+    def _tell_refund(
+        self, payment: FileSharePaymentRow, sent: RefundHistory, loc: Location
+    ) -> FileSharePaymentRow:
+        """The payment as it is afterwards."""
+        parent = {"workspace_id": payment.workspace_id, "file_share_payment_id": payment.id}
+        given_back = new_row(FileShareRefundRow, **parent, **sent.model_dump())
         self.problems += check_moment(self.session, sent.at, self.clock, (*loc, "at"))
         self.problems += check_refund(payment, given_back, loc)
         if sent.external_id is not None:
             self.refund_places.append((sent.external_id, (*loc, "external_id")))
-        self.refunds.append(given_back)
+        self.refunds.append(values_of(given_back))
         self._take(refund(self.session, payment, given_back))
-        return dict(refunded(payment, given_back))
+        return changed(payment, **refunded(payment, given_back))
+
+    def _of_session(self) -> Values:
+        return {"workspace_id": self.session.workspace_id, "file_share_session_id": self.session.id}
 
 
 async def insert_sessions(connection: AsyncConnection, histories: Sequence[History]) -> list[History]:
     """Write the sessions that nobody else has written meanwhile, and give their histories."""
     # In one order everywhere, so that two batches never wait for each other in a circle.
-    ordered = sorted(histories, key=lambda history: _external_id(history.session))
-    rows = [dict(history.session) for history in ordered]
+    ordered = sorted(histories, key=lambda history: history.session.external_id or "")
+    rows = [values_of(history.session) for history in ordered]
     new = {row.id for row in await insert_new_rows(connection, FileShareSessionRow, rows)}
     return [history for history in ordered if history.session.id in new]
 
@@ -132,9 +132,5 @@ async def insert_steps(connection: AsyncConnection, histories: Sequence[History]
     await record_facts(connection, [fact for each in histories for fact in each.facts])
 
 
-def _child_of(noun: str, parent: Row) -> Values:
-    return {"workspace_id": parent.workspace_id, "id": uuid4(), f"{noun}_id": parent.id}
-
-
-def _external_id(row: Row) -> str:
-    return row.external_id or ""
+def _external_id(values: Values) -> str:
+    return values["external_id"] or ""

@@ -3,23 +3,31 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
-from uuid import UUID, uuid4
+from typing import TypeVar
+from uuid import UUID
 
 from sqlalchemy import and_, select
-from sqlmodel import SQLModel
 
 from resolvers.file_shares.steps import is_priced
-from resolvers.operations.access import Row
 from resolvers.operations.checks import check_ahead
 from resolvers.operations.context import Context
 from schema.errors import Location, Problem, problem
 from schema.file_share_backfill import FileShareSessionHistory
 from schema.file_share_sessions import FileShareSession, FileShareSessionCreate
 from storage.persons.persons import PersonReference, ResolvedPerson, persons_of
-from storage.rows import table_of
+from storage.rows import changed, every, new_row, table_of, values_of
+from storage.tables.file_share_sessions import (
+    FileShareDownloadRow,
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
 from storage.tables.shares import ShareRow
 from storage.tables.workspaces import WorkspaceRow
+
+Reported = TypeVar(
+    "Reported", bound=FileShareSessionRow | FileShareDownloadRow | FileSharePaymentRow | FileShareRefundRow
+)
 
 # Databases bound the parameters of a statement.
 _IDS_AT_A_TIME = 5_000
@@ -38,13 +46,13 @@ class Opening:
         return self.data.created_at is None
 
 
-def session_of(row: Row) -> FileShareSession:
-    return FileShareSession.model_validate(row)
+def session_of(row: FileShareSessionRow) -> FileShareSession:
+    return FileShareSession.model_validate(values_of(row))
 
 
 async def open_sessions(
     ctx: Context, workspace_id: UUID, openings: Sequence[Opening], clock: datetime
-) -> tuple[list[Row], list[Problem]]:
+) -> tuple[list[FileShareSessionRow], list[Problem]]:
     """The rows of sessions that begin, not yet inserted, and the problems of all of them.
 
     The number of statements does not depend on the number of sessions. `clock` is now.
@@ -66,22 +74,21 @@ async def open_sessions(
 
 
 async def reported(
-    ctx: Context, model: type[SQLModel], workspace_id: UUID, external_ids: Iterable[str]
-) -> dict[str, Row]:
+    ctx: Context, model: type[Reported], workspace_id: UUID, external_ids: Iterable[str]
+) -> dict[str, Reported]:
     """The rows that the workspace has already reported under these external ids."""
     table, ordered = table_of(model), sorted(external_ids)
-    found: dict[str, Row] = {}
+    by_external_id: dict[str, Reported] = {}
     for start in range(0, len(ordered), _IDS_AT_A_TIME):
         named = table.c.external_id.in_(ordered[start : start + _IDS_AT_A_TIME])
-        wanted = select(table).where(table.c.workspace_id == workspace_id, named)
-        rows = (await ctx.connection.execute(wanted)).mappings()
-        found |= {row.external_id: dict(row) for row in rows}
-    return found
+        rows = await every(ctx.connection, model, table.c.workspace_id == workspace_id, named)
+        by_external_id |= {row.external_id: row for row in rows if row.external_id is not None}
+    return by_external_id
 
 
 async def find_reported(
-    ctx: Context, model: type[SQLModel], workspace_id: UUID, external_id: str | None
-) -> Row | None:
+    ctx: Context, model: type[Reported], workspace_id: UUID, external_id: str | None
+) -> Reported | None:
     """The row of one external id; the answer to a repeat, whose status this sets to 200."""
     if external_id is None:
         return None
@@ -97,19 +104,17 @@ def _row_of(
     person: ResolvedPerson,
     currency: str,
     clock: datetime,
-) -> Row:
-    row: dict[str, Any] = {name: getattr(data, name) for name in _FIELDS}
-    if is_priced(row) and row.price_currency is None:
-        row["price_currency"] = currency
-    return {
-        **row,
-        "workspace_id": workspace_id,
-        "id": uuid4(),
-        "created_at": clock if data.created_at is None else data.created_at,
-        "customer_id": person.customer_id,
-        "external_customer_id": person.external_customer_id,
-        "person": person.person,
-    }
+) -> FileShareSessionRow:
+    row = new_row(
+        FileShareSessionRow,
+        **{name: getattr(data, name) for name in _FIELDS},
+        workspace_id=workspace_id,
+        created_at=clock if data.created_at is None else data.created_at,
+        customer_id=person.customer_id,
+        external_customer_id=person.external_customer_id,
+        person=person.person,
+    )
+    return changed(row, price_currency=currency) if is_priced(row) and row.price_currency is None else row
 
 
 async def _shares(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> dict[UUID, bool]:
@@ -118,8 +123,8 @@ async def _shares(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> di
     if not named:
         return {}
     theirs = and_(table.c.workspace_id == workspace_id, table.c.id.in_(named))
-    found = await ctx.connection.execute(select(table.c.id, table.c.is_archived).where(theirs))
-    return {row.id: row.is_archived for row in found}
+    shares = await ctx.connection.execute(select(table.c.id, table.c.is_archived).where(theirs))
+    return {share.id: share.is_archived for share in shares}
 
 
 async def _currency_of(ctx: Context, workspace_id: UUID) -> str:
@@ -141,7 +146,7 @@ def _check_person(opening: Opening, person: ResolvedPerson) -> list[Problem]:
     return []
 
 
-def _check_share(opening: Opening, row: Row, shares: dict[UUID, bool]) -> list[Problem]:
+def _check_share(opening: Opening, row: FileShareSessionRow, shares: dict[UUID, bool]) -> list[Problem]:
     id, loc = opening.data.share_id, (*opening.loc, "share_id")
     if id is None:
         return []

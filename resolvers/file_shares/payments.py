@@ -1,5 +1,6 @@
 """What can be done with payments for file-share sessions."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import select
@@ -8,14 +9,14 @@ from oauth.scopes import Scope
 from resolvers.file_shares.opening import find_reported
 from resolvers.file_shares.payment_mails import mail_payment
 from resolvers.file_shares.steps import check_moment, check_refund, pay, refund, refunded
-from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from schema.errors import Invalid, problem
 from schema.file_share_payments import FileSharePayment, FileSharePaymentCreate, FileShareRefundCreate
 from storage.clock import now
 from storage.metrics.facts import record_facts
-from storage.rows import Values, insert_row, table_of, update_row
+from storage.rows import every_of, insert_row, new_row, table_of, update_row, values_of
 from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
 
 _refunds = table_of(FileShareRefundRow)
@@ -25,14 +26,14 @@ _refunds = table_of(FileShareRefundRow)
 async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
     """One payment for a file-share session, with its refunds."""
     payment = await get_visible(ctx, FileSharePaymentRow, id=id)
-    wanted = (
+    statement = (
         select(_refunds)
         .where(_refunds.c.workspace_id == payment.workspace_id, _refunds.c.file_share_payment_id == id)
         .order_by(_refunds.c.at, _refunds.c.id)
     )
     async with ctx.read() as connection:
-        refunds = [dict(row) for row in (await connection.execute(wanted)).mappings()]
-    return FileSharePayment.model_validate({**payment, "refunds": refunds})
+        refunds = await every_of(connection, FileShareRefundRow, statement)
+    return _payment_of(payment, refunds)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, makes_child=True)
@@ -59,7 +60,7 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
     await update_row(ctx.connection, FileShareSessionRow, session, **step.changes)
     await record_facts(ctx.connection, step.facts)
     await mail_payment(ctx, session, payment)
-    return FileSharePayment.model_validate({**payment, "refunds": []})
+    return _payment_of(payment, [])
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment)
@@ -76,21 +77,31 @@ async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) ->
     if known is not None:
         return await get_file_share_payment(ctx, known.file_share_payment_id)
     given_back = _checked(session, payment, data)
-    await insert_row(ctx.connection, FileShareRefundRow, **given_back)
+    await insert_row(ctx.connection, FileShareRefundRow, **values_of(given_back))
     await update_row(ctx.connection, FileSharePaymentRow, payment, **refunded(payment, given_back))
     await record_facts(ctx.connection, refund(session, payment, given_back).facts)
     return await get_file_share_payment(ctx, id)
 
 
-def _checked(session: Row, payment: Row, data: FileShareRefundCreate) -> Values:
-    """The refund's row. Raises `Invalid`."""
+def _payment_of(payment: FileSharePaymentRow, refunds: Sequence[FileShareRefundRow]) -> FileSharePayment:
+    given_back = [values_of(refund) for refund in refunds]
+    return FileSharePayment.model_validate(values_of(payment) | {"refunds": given_back})
+
+
+def _checked(
+    session: FileShareSessionRow, payment: FileSharePaymentRow, data: FileShareRefundCreate
+) -> FileShareRefundRow:
+    """The refund's row, not yet inserted. Raises `Invalid`."""
     clock, left = now(), payment.amount - payment.refunded_amount
-    given_back = data.model_dump() | {
-        "workspace_id": payment.workspace_id,
-        "file_share_payment_id": payment.id,
-        "amount": left if data.amount is None else data.amount,
-        "at": data.at or max(clock, session.created_at),
-    }
+    given_back = new_row(
+        FileShareRefundRow,
+        workspace_id=payment.workspace_id,
+        file_share_payment_id=payment.id,
+        external_id=data.external_id,
+        amount=left if data.amount is None else data.amount,
+        platform_fee=data.platform_fee,
+        at=data.at or max(clock, session.created_at),
+    )
     problems = check_moment(session, given_back.at, clock, ("data", "at"))
     problems += check_refund(payment, given_back, ("data",))
     if data.amount is None and not left:

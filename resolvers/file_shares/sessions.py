@@ -1,17 +1,14 @@
 """What can be done with file-share sessions."""
 
-from collections.abc import Sequence
 from uuid import UUID
-
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.file_shares.opening import Opening, find_reported, open_sessions, session_of
 from resolvers.file_shares.steps import Step, begin, check_download, check_end, download, end
-from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, list_page
+from resolvers.operations.lists import Listing, any_of, each, list_page
 from schema.errors import Invalid
 from schema.file_share_sessions import (
     FileShareDownloadCreate,
@@ -25,7 +22,7 @@ from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.enums import FileShareSessionStatus
 from storage.metrics.facts import record_facts
-from storage.rows import insert_row, table_of, update_row
+from storage.rows import insert_row, table_of, update_row, values_of
 from storage.tables.file_share_sessions import FileShareDownloadRow, FileShareSessionRow
 
 _table = table_of(FileShareSessionRow)
@@ -42,11 +39,7 @@ async def list_file_share_sessions(ctx: Context, filters: FileShareSessionQuery)
         *any_of(_table.c.customer_id, filters.customer_id),
         *any_of(_table.c.status, filters.status),
     ]
-
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[FileShareSession]:
-        return [session_of(row) for row in rows]
-
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    return await list_page(ctx, LISTING, filters, conditions, each(FileShareSession.model_validate))
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_READ)
@@ -69,9 +62,8 @@ async def create_file_share_session(ctx: Context, data: FileShareSessionCreate) 
     (row,), problems = await open_sessions(ctx, workspace_id, [Opening(data, ("data",))], now())
     if problems:
         raise Invalid(problems)
-    step = begin(row)
-    session = await insert_row(ctx.connection, FileShareSessionRow, **row, **step.changes)
-    await record_facts(ctx.connection, step.facts)
+    session = await insert_row(ctx.connection, FileShareSessionRow, **values_of(row))
+    await record_facts(ctx.connection, begin(session).facts)
     return session_of(session)
 
 
@@ -127,6 +119,6 @@ async def _end(
     return await _take(ctx, session, end(session, status, at))
 
 
-async def _take(ctx: Context, session: Row, step: Step) -> FileShareSession:
+async def _take(ctx: Context, session: FileShareSessionRow, step: Step) -> FileShareSession:
     await record_facts(ctx.connection, step.facts)
     return session_of(await update_row(ctx.connection, FileShareSessionRow, session, **step.changes))

@@ -8,25 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from resolvers.operations.access import Row
 from resolvers.operations.checks import check_ahead
 from schema.errors import Location, Problem, problem
 from schema.scalars import write_moment
 from storage.enums import FactKind, FileShareSessionStatus
 from storage.metrics.facts import Fact
+from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
 
 _ENDS = {
     FileShareSessionStatus.COMPLETED: FactKind.COMPLETION,
     FileShareSessionStatus.EXPIRED: FactKind.EXPIRY,
-}
-# What the later steps find in the row of a session that has just begun.
-_UNTOUCHED = {
-    "status": FileShareSessionStatus.CREATED.value,
-    "download_count": 0,
-    "first_download_at": None,
-    "last_download_at": None,
-    "ended_at": None,
-    "is_converted": False,
 }
 
 
@@ -38,22 +29,22 @@ class Step:
     facts: list[Fact]
 
 
-def is_priced(session: Row) -> bool:
+def is_priced(session: FileShareSessionRow) -> bool:
     """Whether it counts for conversion: no price, or 0, is free."""
     return bool(session.price_amount)
 
 
-def begin(session: Row) -> Step:
-    """The session was made."""
+def begin(session: FileShareSessionRow) -> Step:
+    """The session was made; its row has what it begins with."""
     size = session.file_size_bytes
     if not is_priced(session):
-        return Step(_UNTOUCHED, [_fact(session, FactKind.FREE_SESSION, session.created_at, bytes=size)])
+        return Step({}, [_fact(session, FactKind.FREE_SESSION, session.created_at, bytes=size)])
     price = {"amount": session.price_amount, "currency": session.price_currency}
     fact = _fact(session, FactKind.PRICED_SESSION, session.created_at, bytes=size, **price)
-    return Step(_UNTOUCHED, [fact])
+    return Step({}, [fact])
 
 
-def download(session: Row, at: datetime) -> Step:
+def download(session: FileShareSessionRow, at: datetime) -> Step:
     """Something was downloaded; the earliest download is what made the session active."""
     first, last = session.first_download_at, session.last_download_at
     facts = [_fact(session, FactKind.DOWNLOAD, at)]
@@ -73,7 +64,7 @@ def download(session: Row, at: datetime) -> Step:
     return Step(changes, facts)
 
 
-def end(session: Row, status: FileShareSessionStatus, at: datetime) -> Step:
+def end(session: FileShareSessionRow, status: FileShareSessionStatus, at: datetime) -> Step:
     """The session was completed or expired."""
     facts = [_fact(session, _ENDS[status], at)]
     if session.first_download_at is not None:
@@ -81,7 +72,7 @@ def end(session: Row, status: FileShareSessionStatus, at: datetime) -> Step:
     return Step({"status": status.value, "ended_at": at}, facts)
 
 
-def pay(session: Row, payment: Row) -> Step:
+def pay(session: FileShareSessionRow, payment: FileSharePaymentRow) -> Step:
     """A payment came; the first one converts the session, at the moment it was made."""
     money = {"amount": payment.amount, "fee": payment.platform_fee, "currency": payment.currency}
     facts = [_fact(session, FactKind.PAYMENT, payment.at, **money)]
@@ -90,14 +81,16 @@ def pay(session: Row, payment: Row) -> Step:
     return Step({} if session.is_converted else {"is_converted": True}, facts)
 
 
-def refund(session: Row, payment: Row, given_back: Row) -> Step:
+def refund(
+    session: FileShareSessionRow, payment: FileSharePaymentRow, given_back: FileShareRefundRow
+) -> Step:
     """A payment was given back, or a part of it; that does not take the conversion back."""
     money = {"amount": -given_back.amount, "fee": -given_back.platform_fee}
     fact = _fact(session, FactKind.REFUND, given_back.at, currency=payment.currency, **money)
     return Step({}, [fact])
 
 
-def refunded(payment: Row, given_back: Row) -> dict[str, int]:
+def refunded(payment: FileSharePaymentRow, given_back: FileShareRefundRow) -> dict[str, int]:
     """What a refund changes in its payment's row."""
     return {
         "refunded_amount": payment.refunded_amount + given_back.amount,
@@ -105,7 +98,7 @@ def refunded(payment: Row, given_back: Row) -> dict[str, int]:
     }
 
 
-def check_moment(session: Row, at: datetime, clock: datetime, loc: Location) -> list[Problem]:
+def check_moment(session: FileShareSessionRow, at: datetime, clock: datetime, loc: Location) -> list[Problem]:
     """What holds of every moment after the beginning."""
     if at < session.created_at:
         message = "The moment is before the session's created_at"
@@ -113,13 +106,15 @@ def check_moment(session: Row, at: datetime, clock: datetime, loc: Location) -> 
     return check_ahead(at, clock, loc)
 
 
-def check_download(session: Row, at: datetime, clock: datetime, loc: Location) -> list[Problem]:
+def check_download(
+    session: FileShareSessionRow, at: datetime, clock: datetime, loc: Location
+) -> list[Problem]:
     if session.ended_at is not None and at > session.ended_at:
         return [problem(loc, "The session had ended before", "after_end")]
     return check_moment(session, at, clock, loc)
 
 
-def check_end(session: Row, at: datetime, clock: datetime, loc: Location) -> list[Problem]:
+def check_end(session: FileShareSessionRow, at: datetime, clock: datetime, loc: Location) -> list[Problem]:
     if session.ended_at is not None:
         return [problem(loc, "The session has ended already", "ended")]
     if session.last_download_at is not None and at < session.last_download_at:
@@ -128,18 +123,23 @@ def check_end(session: Row, at: datetime, clock: datetime, loc: Location) -> lis
     return check_moment(session, at, clock, loc)
 
 
-def check_refund(payment: Row, given_back: Row, loc: Location) -> list[Problem]:
+def check_refund(
+    payment: FileSharePaymentRow, given_back: FileShareRefundRow, loc: Location
+) -> list[Problem]:
     """`loc` is the refund's own."""
     problems = []
-    left = (payment.amount - payment.refunded_amount, payment.platform_fee - payment.refunded_fee)
-    for field, most in zip(("amount", "platform_fee"), left, strict=True):
-        if given_back[field] > most:
+    left = {
+        "amount": (given_back.amount, payment.amount - payment.refunded_amount),
+        "platform_fee": (given_back.platform_fee, payment.platform_fee - payment.refunded_fee),
+    }
+    for field, (sent, most) in left.items():
+        if sent > most:
             message = f"Of the payment's {field} {most} is left"
-            problems.append(problem((*loc, field), message, "exceeded", input=given_back[field]))
+            problems.append(problem((*loc, field), message, "exceeded", input=sent))
     return problems
 
 
-def _fact(session: Row, kind: FactKind, moment: datetime, **values: Any) -> Fact:
+def _fact(session: FileShareSessionRow, kind: FactKind, moment: datetime, **values: Any) -> Fact:
     return Fact(
         session.workspace_id,
         kind,

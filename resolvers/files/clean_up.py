@@ -7,11 +7,11 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.files.quota import give_room_back
-from resolvers.operations.access import Row
+from resolvers.files.uploads import BegunUpload
 from resolvers.operations.context import Services
 from storage.clock import now
 from storage.objects.interface import ObjectStore, StoreError, StoreUnavailable
-from storage.rows import insert_rows, key_of, table_of
+from storage.rows import every_of, insert_rows, key_of, table_of
 from storage.tables.files import UNFINISHED, DiscardedObjectRow, FileRow
 
 # As long as anything that is under way when a file is deleted could go on: an address, a join of parts.
@@ -22,7 +22,7 @@ log = structlog.get_logger()
 _files, _discarded = table_of(FileRow), table_of(DiscardedObjectRow)
 
 
-async def remove_content(objects: ObjectStore, file: Row) -> bool:
+async def remove_content(objects: ObjectStore, file: FileRow | DiscardedObjectRow | BegunUpload) -> bool:
     """Drop the file's upload and its object; False, and a warning, where the store would not just now."""
     try:
         await objects.abort(file.upload_id, file.path)
@@ -33,9 +33,12 @@ async def remove_content(objects: ObjectStore, file: Row) -> bool:
     return True
 
 
-async def discard_files(connection: AsyncConnection, files: list[Row]) -> None:
+async def discard_files(connection: AsyncConnection, files: list[FileRow]) -> None:
     """Delete the rows, and remember for the clean-up what they leave in the store."""
-    left = [{name: file[name] for name in ("workspace_id", "id", "path", "upload_id")} for file in files]
+    left = [
+        {"workspace_id": file.workspace_id, "id": file.id, "path": file.path, "upload_id": file.upload_id}
+        for file in files
+    ]
     await insert_rows(connection, DiscardedObjectRow, left)
     await give_room_back(connection, files)
     for file in files:
@@ -55,7 +58,7 @@ async def drop_abandoned_uploads(services: Services, life: timedelta) -> bool:
         .with_for_update(skip_locked=True)
     )
     async with services.database.write() as connection:
-        files: list[Row] = [dict(row) for row in (await connection.execute(abandoned)).mappings()]
+        files = await every_of(connection, FileRow, abandoned)
         await discard_files(connection, files)
     if files:
         log.info("dropped uploads that were never completed", files=len(files))
@@ -75,7 +78,7 @@ async def remove_discarded_content(services: Services, settled: datetime | None 
         .limit(ROWS_AT_A_TIME)
     )
     async with services.database.read() as connection:
-        rows: list[Row] = [dict(row) for row in (await connection.execute(due)).mappings()]
+        rows = await every_of(connection, DiscardedObjectRow, due)
     removed = []
     for row in rows:
         if not await remove_content(services.objects, row):

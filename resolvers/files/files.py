@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, and_, false, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
@@ -15,6 +15,7 @@ from resolvers.files.quota import end_upload, take_room
 from resolvers.files.uploads import (
     IMAGE_SERVICES,
     URL_LIFE,
+    BegunUpload,
     begin_upload,
     check_new_file,
     complete_upload,
@@ -22,7 +23,7 @@ from resolvers.files.uploads import (
     part_values,
     store_failures,
 )
-from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
 from resolvers.operations.lists import Listing, any_of, contains, list_page
@@ -33,7 +34,7 @@ from schema.uploads import FileDownload, FileUpload, FileUploadCompletion
 from storage.clock import now
 from storage.objects.interface import StoredObject
 from storage.objects.names import object_path, readable_size, safe_name
-from storage.rows import insert_row, insert_rows, key_of, table_of, update_row, update_rows
+from storage.rows import first, insert_row, insert_rows, key_of, table_of, update_row, update_rows, values_of
 from storage.tables.files import FilePartRow, FileRow
 from storage.tables.shares import ShareMediaRow, ShareRow
 
@@ -56,7 +57,7 @@ async def list_files(ctx: Context, filters: FileQuery) -> Page[File]:
         *contains(_table.c.name_folded, filters.name),
     ]
 
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[File]:
+    async def assemble(_: AsyncConnection, rows: Sequence[FileRow]) -> list[File]:
         return [file_of(ctx, row) for row in rows]
 
     return await list_page(ctx, LISTING, filters, conditions, assemble)
@@ -100,7 +101,7 @@ async def get_file_download(ctx: Context, id: UUID) -> FileDownload:
 
 
 @asynccontextmanager
-async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[Row]:
+async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[BegunUpload]:
     """Begin the store's upload; yields what the file's row has to remember of it.
 
     Where a kill comes before that row is committed, nobody was told of an address for a part: what is left
@@ -111,7 +112,7 @@ async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[Row]:
     id, name = uuid4(), safe_name(data.name)
     path = object_path(data.service, workspace_id, id, name)
     upload_id = await begin_upload(ctx, path, data.mime_type, part_values(data))
-    begun = {"workspace_id": workspace_id, "id": id, "name": name, "path": path, "upload_id": upload_id}
+    begun = BegunUpload(workspace_id, id, name, path, upload_id)
     try:
         yield begun
     except Failure:
@@ -130,13 +131,14 @@ async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[Row]:
 )
 async def create_file(ctx: Context, data: FileCreate) -> File:
     """Begin a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
-    await take_room(ctx, ctx.prepared["workspace_id"], data.size)
+    begun: BegunUpload = ctx.prepared
+    await take_room(ctx, begun.workspace_id, data.size)
     row = await insert_row(
         ctx.connection,
         FileRow,
         checksum_sha256_hex=_hex(data.checksum_sha256_base64),
         **data.model_dump(include={"service", "mime_type", "size", "version", "checksum_sha256_base64"}),
-        **ctx.prepared,
+        **begun._asdict(),
     )
     owner = {"workspace_id": row.workspace_id, "file_id": row.id}
     await insert_rows(ctx.connection, FilePartRow, [{**owner, **part} for part in part_values(data)])
@@ -177,7 +179,7 @@ async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletio
         return file_of(ctx, row)
     await end_upload(ctx.connection, row.workspace_id)
     stored: StoredObject = ctx.prepared
-    checksum = stored.checksum_sha256_base64 or row["checksum_sha256_base64"]
+    checksum = stored.checksum_sha256_base64 or row.checksum_sha256_base64
     row = await update_row(
         ctx.connection,
         FileRow,
@@ -212,39 +214,38 @@ async def delete_file(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-def file_of(ctx: Context, row: Row, upload: FileUpload | None = None) -> File:
+def file_of(ctx: Context, row: FileRow, upload: FileUpload | None = None) -> File:
     """The file of a row; images that anyone may see have a public address."""
     public_url = None
     if row.service in IMAGE_SERVICES:
-        public_url = f"{ctx.services.auth_url}{MEDIA_PATH}/{quote(row['path'])}"
+        public_url = f"{ctx.services.auth_url}{MEDIA_PATH}/{quote(row.path)}"
     derived = {
         "size_readable": readable_size(row.size),
         "public_url": public_url,
         "upload": upload,
     }
-    return File.model_validate({**row, **derived})
+    return File.model_validate(values_of(row) | derived)
 
 
-async def find_public_file(ctx: Context, path: str) -> Row:
+async def find_public_file(ctx: Context, path: str) -> FileRow:
     """The row of the uploaded image at this path, which anyone may see. Raises `NotFound`."""
     try:
         service, workspace_id, file_id, _ = path.split("/")
-        key = {"workspace_id": UUID(workspace_id), "id": UUID(file_id)}
+        own = and_(_table.c.workspace_id == UUID(workspace_id), _table.c.id == UUID(file_id))
     except ValueError:
-        service, key = "", {}
+        service, own = "", false()
     if service in IMAGE_SERVICES:
-        wanted = key_of(FileRow, key) & (_table.c.path == path) & _table.c.is_uploaded.is_(True)
+        uploaded = and_(_table.c.path == path, _table.c.is_uploaded.is_(True))
         async with ctx.read() as connection:
-            found = (await connection.execute(select(_table).where(wanted))).mappings().first()
-        if found is not None:
-            return dict(found)
+            file = await first(connection, FileRow, own, uploaded)
+        if file is not None:
+            return file
     raise NotFound("There is no such public file.")
 
 
-async def _is_gone(ctx: Context, row: Row) -> bool:
+async def _is_gone(ctx: Context, row: FileRow) -> bool:
     async with ctx.read() as connection:
-        found = await connection.execute(select(_table.c.id).where(key_of(FileRow, row)))
-        return found.first() is None
+        return await first(connection, FileRow, key_of(FileRow, row)) is None
 
 
 def _hex(checksum_base64: str | None) -> str | None:

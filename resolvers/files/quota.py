@@ -1,19 +1,18 @@
 """How much each workspace stores and how many uploads it has open: counted as files come and go."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from resolvers.operations.access import Row
 from resolvers.operations.context import Context, Quota
 from schema.errors import Invalid, problem
 from storage.dialects.upsert import upsert
 from storage.objects.names import readable_size
-from storage.rows import Values, table_of
-from storage.tables.files import StorageUsageRow
+from storage.rows import table_of
+from storage.tables.files import FileRow, StorageUsageRow
 
 _usage = table_of(StorageUsageRow)
 
@@ -48,7 +47,7 @@ async def end_upload(connection: AsyncConnection, workspace_id: UUID) -> None:
     await _change(connection, workspace_id, 0, 1)
 
 
-async def give_room_back(connection: AsyncConnection, files: Iterable[Row]) -> None:
+async def give_room_back(connection: AsyncConnection, files: Iterable[FileRow]) -> None:
     """Take deleted files out of the count, workspace by workspace in one order."""
     left: dict[UUID, tuple[int, int]] = {}
     for file in files:
@@ -60,17 +59,17 @@ async def give_room_back(connection: AsyncConnection, files: Iterable[Row]) -> N
 
 async def usage_of(
     connection: AsyncConnection, workspace_id: UUID, quota: Quota, *, for_update: bool = False
-) -> Values:
+) -> dict[str, int]:
     """`stored_bytes` and `open_uploads` with the quota of each, 0 where there is none."""
-    wanted = select(
+    statement = select(
         _usage.c.stored_bytes,
         _usage.c.open_uploads,
         func.coalesce(_usage.c.storage_quota, quota.stored_bytes).label("storage_quota"),
         func.coalesce(_usage.c.open_upload_quota, quota.open_uploads).label("open_upload_quota"),
     ).where(_usage.c.workspace_id == workspace_id)
     if for_update:
-        wanted = wanted.with_for_update()
-    row = (await connection.execute(wanted)).mappings().first()
+        statement = statement.with_for_update()
+    row = (await connection.execute(statement)).mappings().first()
     if row is not None:
         return dict(row)
     unused = {"stored_bytes": 0, "open_uploads": 0}
@@ -103,9 +102,9 @@ def _fits(amount: ColumnElement[int], own: ColumnElement[Any], default: int) -> 
     return or_(quota == 0, amount <= quota)
 
 
-def _problems(usage: Values, size: int) -> Iterable[dict[str, Any]]:
-    stored, quota = usage.stored_bytes, usage.storage_quota
-    uploads, most = usage.open_uploads, usage.open_upload_quota
+def _problems(usage: Mapping[str, int], size: int) -> Iterable[dict[str, Any]]:
+    stored, quota = usage["stored_bytes"], usage["storage_quota"]
+    uploads, most = usage["open_uploads"], usage["open_upload_quota"]
     if quota and stored + size > quota:
         message = (
             f"The workspace stores {readable_size(stored)} ({stored} bytes) of at most "

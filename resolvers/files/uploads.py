@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import NamedTuple
+from uuid import UUID
 
 from sqlalchemy import select
 
-from resolvers.operations.access import Row
 from resolvers.operations.context import Context
 from schema.errors import Invalid, Problem, Unavailable, problem
 from schema.files import FileCreate
@@ -32,8 +32,8 @@ from storage.objects.interface import (
     UploadUnknown,
 )
 from storage.objects.parts import part_problems
-from storage.rows import table_of
-from storage.tables.files import FilePartRow
+from storage.rows import Values, every_of, table_of, values_of
+from storage.tables.files import FilePartRow, FileRow
 
 URL_LIFE = timedelta(hours=1)
 IMAGE_SERVICES = frozenset({FileService.PRODUCT_MEDIA, FileService.WORKSPACE_AVATAR})
@@ -49,6 +49,16 @@ _FIELD_AT_FAULT = {
     PartFault.checksum: "checksum_sha256_base64",
 }
 _parts = table_of(FilePartRow)
+
+
+class BegunUpload(NamedTuple):
+    """What the store was told of a new file, and its id of the upload: the file's row has to keep it."""
+
+    workspace_id: UUID
+    id: UUID
+    name: str
+    path: str
+    upload_id: str
 
 
 @contextmanager
@@ -80,7 +90,7 @@ def check_new_file(ctx: Context, data: FileCreate) -> None:
         raise Invalid(problems)
 
 
-def part_values(data: FileCreate) -> list[dict[str, Any]]:
+def part_values(data: FileCreate) -> list[Values]:
     """The parts as they are kept; an only part is checked against the file's SHA-256 too."""
     parts = [part.model_dump() for part in data.upload.parts]
     if len(parts) == 1:
@@ -88,22 +98,22 @@ def part_values(data: FileCreate) -> list[dict[str, Any]]:
     return parts
 
 
-async def begin_upload(ctx: Context, path: str, mime_type: str, parts: Sequence[Row]) -> str:
+async def begin_upload(ctx: Context, path: str, mime_type: str, parts: Sequence[Values]) -> str:
     """Open the store's upload and give its id."""
     checksums = all(part["checksum_sha256_base64"] is not None for part in parts)
     with store_failures():
         return await ctx.services.objects.begin(path, mime_type, checksums=checksums)
 
 
-async def declared_parts(ctx: Context, file: Row) -> list[Row]:
+async def declared_parts(ctx: Context, file: FileRow) -> list[FilePartRow]:
     """The parts of the file's plan, by number."""
     own = (_parts.c.workspace_id == file.workspace_id, _parts.c.file_id == file.id)
-    wanted = select(_parts).where(*own).order_by(_parts.c.number)
+    statement = select(_parts).where(*own).order_by(_parts.c.number)
     async with ctx.read() as connection:
-        return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+        return await every_of(connection, FilePartRow, statement)
 
 
-async def describe_upload(ctx: Context, file: Row, *, is_new: bool = False) -> FileUpload:
+async def describe_upload(ctx: Context, file: FileRow, *, is_new: bool = False) -> FileUpload:
     """What has arrived of an unfinished upload, and new addresses for the rest; of a new one all is left.
 
     There are no addresses when the store has joined the parts already but the file is not marked: only
@@ -127,13 +137,13 @@ async def describe_upload(ctx: Context, file: Row, *, is_new: bool = False) -> F
     return FileUpload(id=file.upload_id, path=file.path, parts=parts)
 
 
-async def complete_upload(ctx: Context, file: Row, sent: Sequence[CompletedPart]) -> StoredObject:
+async def complete_upload(ctx: Context, file: FileRow, sent: Sequence[CompletedPart]) -> StoredObject:
     """Join the parts. Raises `Invalid` with every fault at its place, after which the upload can go on.
 
     Where a kill came between this and the commit, the same parts give the same object again.
     """
     objects, upload = ctx.services.objects, (file.upload_id, file.path)
-    declared = {part["number"]: part for part in await declared_parts(ctx, file)}
+    declared = {part.number: part for part in await declared_parts(ctx, file)}
     problems = list(_mention_problems(sent, declared))
     indexes = {part.number: index for index, part in reversed(list(enumerate(sent)))}
     references = [
@@ -156,11 +166,11 @@ async def complete_upload(ctx: Context, file: Row, sent: Sequence[CompletedPart]
     return stored
 
 
-async def _check_image(ctx: Context, file: Row) -> None:
+async def _check_image(ctx: Context, file: FileRow) -> None:
     head = await ctx.services.objects.read_start(file.path, HEAD_BYTES)
     if not begins_as(file.mime_type, head):
         await ctx.services.objects.delete(file.path)
-        message = f"The content is not {file['mime_type']} as declared: delete the file and make it again"
+        message = f"The content is not {file.mime_type} as declared: delete the file and make it again"
         raise Invalid([problem(("data", "parts"), message, "mime_type")])
 
 
@@ -195,7 +205,7 @@ def _plan_problems(size: int, parts: Sequence[FilePartCreate]) -> Iterable[Probl
         yield problem(place, "Declare the SHA-256 of every part or of none", "missing")
 
 
-def _mention_problems(sent: Sequence[CompletedPart], declared: dict[int, Row]) -> Iterable[Problem]:
+def _mention_problems(sent: Sequence[CompletedPart], declared: dict[int, FilePartRow]) -> Iterable[Problem]:
     seen: set[int] = set()
     for index, part in enumerate(sent):
         loc = ("data", "parts", index, "number")
@@ -222,17 +232,17 @@ def _say_missing(numbers: list[str]) -> str:
     return f"Parts {', '.join(named)} and {last} are missing"
 
 
-def _reference(sent: CompletedPart, declared: Row) -> PartReference:
+def _reference(sent: CompletedPart, declared: FilePartRow) -> PartReference:
     return PartReference(
         number=sent.number,
         size=declared.chunk_end - declared.chunk_start,
         etag=sent.checksum_etag,
-        checksum_sha256_base64=declared["checksum_sha256_base64"] or sent.checksum_sha256_base64,
+        checksum_sha256_base64=declared.checksum_sha256_base64 or sent.checksum_sha256_base64,
     )
 
 
-def _contradicts(sent: CompletedPart, declared: Row) -> bool:
-    checksums = {sent.checksum_sha256_base64, declared["checksum_sha256_base64"]} - {None}
+def _contradicts(sent: CompletedPart, declared: FilePartRow) -> bool:
+    checksums = {sent.checksum_sha256_base64, declared.checksum_sha256_base64} - {None}
     return len(checksums) > 1
 
 
@@ -243,20 +253,20 @@ def _located(fault: PartProblem, sent: Sequence[CompletedPart], indexes: dict[in
     return problem(loc, message, fault.fault, input=getattr(sent[index], field))
 
 
-def _described(declared: Row, etag: str | None) -> FileUploadPart:
+def _described(declared: FilePartRow, etag: str | None) -> FileUploadPart:
     return FileUploadPart.model_validate(
-        {**declared, "checksum_etag": etag, "url": None, "headers": None, "expires_at": None}
+        {**values_of(declared), "checksum_etag": etag, "url": None, "headers": None, "expires_at": None}
     )
 
 
-async def _addressed(ctx: Context, file: Row, declared: Row) -> FileUploadPart:
+async def _addressed(ctx: Context, file: FileRow, declared: FilePartRow) -> FileUploadPart:
     signed = await ctx.services.objects.sign_part(
         file.upload_id,
         file.path,
         declared.number,
         declared.chunk_end - declared.chunk_start,
-        checksum_sha256_base64=declared["checksum_sha256_base64"],
+        checksum_sha256_base64=declared.checksum_sha256_base64,
         expires_in=URL_LIFE,
     )
     request = {"url": signed.url, "headers": signed.headers, "expires_at": signed.expires_at}
-    return FileUploadPart.model_validate({**declared, "checksum_etag": None, **request})
+    return FileUploadPart.model_validate({**values_of(declared), "checksum_etag": None, **request})

@@ -8,6 +8,7 @@ from typing import Any
 from resolvers.operations import idempotency
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
+from resolvers.operations.etags import matches_strongly
 from schema.errors import Invalid, PreconditionFailed, problem
 from storage.rows import Duplicate, taken_fields
 
@@ -87,8 +88,7 @@ def _with_precondition(operation: Operation, change: Context, arguments: Mapping
     async def compare() -> None:
         names = {parameter.name for parameter in read.parameters}
         current = await read.resolver(change, **{k: v for k, v in arguments.items() if k in names})
-        wanted = [tag.strip() for tag in (change.if_match or "").split(",")]
-        if "*" not in wanted and current.etag_text() not in wanted:
+        if not matches_strongly(change.if_match or "", current.etag_text()):
             raise PreconditionFailed(
                 "The resource has changed since you read it: read it again and repeat your change."
             )

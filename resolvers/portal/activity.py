@@ -8,23 +8,30 @@ from uuid import UUID
 from sqlalchemy import Table, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from resolvers.operations.access import Row
 from schema.portal import MOST_DOWNLOADS, PortalFileShareSession
-from storage.rows import table_of
-from storage.tables.file_share_sessions import FileShareDownloadRow, FileSharePaymentRow, FileShareRefundRow
+from storage.rows import Values, every_of, table_of, values_of
+from storage.tables.file_share_sessions import (
+    FileShareDownloadRow,
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
 from storage.tables.shares import ShareRow
 
 _downloads, _payments = table_of(FileShareDownloadRow), table_of(FileSharePaymentRow)
 _refunds, _shares = table_of(FileShareRefundRow), table_of(ShareRow)
 
-Found = dict[UUID, list[Row]]
+# Values by the id of what they belong to.
+Grouped = dict[UUID, list[Values]]
 
 
-async def assemble_sessions(connection: AsyncConnection, rows: Sequence[Row]) -> list[PortalFileShareSession]:
+async def assemble_sessions(
+    connection: AsyncConnection, rows: Sequence[FileShareSessionRow]
+) -> list[PortalFileShareSession]:
     """The sessions of these rows, of one workspace: four statements, however many rows there are."""
     if not rows:
         return []
-    workspace_id = rows[0]["workspace_id"]
+    workspace_id = rows[0].workspace_id
     ids = [row.id for row in rows]
     names = await _share_names(connection, workspace_id, [row.share_id for row in rows])
     downloads = await _latest_downloads(connection, workspace_id, ids)
@@ -32,7 +39,7 @@ async def assemble_sessions(connection: AsyncConnection, rows: Sequence[Row]) ->
     return [
         PortalFileShareSession.model_validate(
             {
-                **row,
+                **values_of(row),
                 "share_name": names.get(row.share_id),
                 "downloads": downloads[row.id],
                 "payments": payments[row.id],
@@ -44,13 +51,13 @@ async def assemble_sessions(connection: AsyncConnection, rows: Sequence[Row]) ->
 
 async def _share_names(
     connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID | None]
-) -> dict[UUID, str]:
+) -> dict[UUID | None, str]:
     named = [id for id in ids if id is not None]
-    wanted = select(_shares.c.id, _shares.c.name).where(_of(_shares, workspace_id, "id", named))
-    return {row.id: row.name for row in await connection.execute(wanted)}
+    statement = select(_shares.c.id, _shares.c.name).where(_of(_shares, workspace_id, "id", named))
+    return {row.id: row.name for row in await connection.execute(statement)}
 
 
-async def _latest_downloads(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Found:
+async def _latest_downloads(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
     latest_first = (_downloads.c.at.desc(), _downloads.c.id.desc())
     place = func.row_number().over(partition_by=_downloads.c.file_share_session_id, order_by=latest_first)
     numbered = (
@@ -58,31 +65,33 @@ async def _latest_downloads(connection: AsyncConnection, workspace_id: UUID, ids
         .where(_of(_downloads, workspace_id, "file_share_session_id", ids))
         .subquery()
     )
-    wanted = select(numbered).where(numbered.c.place <= MOST_DOWNLOADS).order_by(numbered.c.place)
-    return _by("file_share_session_id", await _rows(connection, wanted))
+    statement = select(numbered).where(numbered.c.place <= MOST_DOWNLOADS).order_by(numbered.c.place)
+    downloads: Grouped = defaultdict(list)
+    for download in await every_of(connection, FileShareDownloadRow, statement):
+        downloads[download.file_share_session_id].append(values_of(download))
+    return downloads
 
 
-async def _payments_of(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Found:
+async def _payments_of(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
     own = _of(_payments, workspace_id, "file_share_session_id", ids)
-    payments = await _rows(connection, select(_payments).where(own).order_by(_payments.c.at, _payments.c.id))
-    theirs = _of(_refunds, workspace_id, "file_share_payment_id", [payment.id for payment in payments])
-    refunds = _by(
-        "file_share_payment_id",
-        await _rows(connection, select(_refunds).where(theirs).order_by(_refunds.c.at, _refunds.c.id)),
-    )
-    return _by("file_share_session_id", [{**payment, "refunds": refunds[payment.id]} for payment in payments])
+    statement = select(_payments).where(own).order_by(_payments.c.at, _payments.c.id)
+    rows = await every_of(connection, FileSharePaymentRow, statement)
+    refunds = await _refunds_of(connection, workspace_id, [payment.id for payment in rows])
+    payments: Grouped = defaultdict(list)
+    for payment in rows:
+        values = values_of(payment) | {"refunds": refunds[payment.id]}
+        payments[payment.file_share_session_id].append(values)
+    return payments
+
+
+async def _refunds_of(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
+    theirs = _of(_refunds, workspace_id, "file_share_payment_id", ids)
+    statement = select(_refunds).where(theirs).order_by(_refunds.c.at, _refunds.c.id)
+    refunds: Grouped = defaultdict(list)
+    for refund in await every_of(connection, FileShareRefundRow, statement):
+        refunds[refund.file_share_payment_id].append(values_of(refund))
+    return refunds
 
 
 def _of(table: Table, workspace_id: UUID, column: str, ids: Sequence[UUID]) -> Any:
     return and_(table.c.workspace_id == workspace_id, table.c[column].in_(ids))
-
-
-def _by(column: str, rows: Sequence[Row]) -> Found:
-    found: Found = defaultdict(list)
-    for row in rows:
-        found[row[column]].append(row)
-    return found
-
-
-async def _rows(connection: AsyncConnection, statement: Any) -> list[Row]:
-    return [dict(row) for row in (await connection.execute(statement)).mappings()]

@@ -4,22 +4,20 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, and_, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import and_, delete, select
 
 from resolvers.customers.entrants import Entrant, find_entrants, lock_customers, recipient_of
 from resolvers.mails.mails import make_mail
 from resolvers.mails.stranger_mails import mail_stranger_if_allowed
-from resolvers.operations.access import Row
 from resolvers.operations.context import Context
 from storage.clock import now
 from storage.mails import NOBODY, Mail
-from storage.rows import insert_row, key_of, table_of, update_row
+from storage.rows import first, first_of, insert_row, key_of, table_of, update_row
 from storage.sealing import Purpose, is_signed, sign
 from storage.tables.portal_codes import PortalCodeRow
+from storage.tables.workspaces import WorkspaceRow
 
 LIFE = timedelta(minutes=30)
 # A visitor has a few tries, and all of them together so many that strangers hardly use them up.
@@ -44,7 +42,7 @@ class Entry:
     choices: Sequence[Entrant] = ()
 
 
-async def mail_code(change: Context, workspace: Row, email: str) -> None:
+async def mail_code(change: Context, workspace: WorkspaceRow, email: str) -> None:
     """Mail the address a code, if it is a customer's or a member's; the code before it ends.
 
     The steps are the same for any address. Nothing is mailed within two minutes of a code that was not used,
@@ -81,7 +79,7 @@ async def mail_code(change: Context, workspace: Row, email: str) -> None:
 
 
 async def use_code(
-    change: Context, workspace: Row, email: str, code: str, customer_id: UUID | None = None
+    change: Context, workspace: WorkspaceRow, email: str, code: str, customer_id: UUID | None = None
 ) -> Entry:
     """Who comes in by this code, which is then used. A try that does not count is noted.
 
@@ -89,21 +87,20 @@ async def use_code(
     does not say yet whose portal is meant: a right code stays as it is until `customer_id` names one of them.
     """
     recipient = recipient_of(change, workspace.id, email)
-    latest = (
+    statement = (
         select(_codes)
         .where(_codes.c.workspace_id == workspace.id, _codes.c.recipient == recipient)
         .order_by(_codes.c.created_at.desc(), _codes.c.id.desc())
         .limit(1)
     )
-    found = await _first(change.connection, latest)
-    if found is None:
+    latest_code = await first_of(change.connection, PortalCodeRow, statement)
+    if latest_code is None:
         return Entry()
     await lock_customers(
         change.connection, workspace, await find_entrants(change.connection, workspace, email)
     )
     # Under the locks nobody else uses it, and whoever was faster is seen.
-    locked = select(_codes).where(key_of(PortalCodeRow, found)).with_for_update()
-    row = await _first(change.connection, locked)
+    row = await first(change.connection, PortalCodeRow, key_of(PortalCodeRow, latest_code), lock=True)
     if row is None:
         return Entry()
     entrants = await find_entrants(change.connection, workspace, email)
@@ -136,17 +133,12 @@ def _visitor(ctx: Context) -> str:
     return sign(ctx.services.secret_key, Purpose.CODE_VISITOR, ctx.caller.address)
 
 
-async def _first(connection: AsyncConnection, statement: Select[Any]) -> dict[str, Any] | None:
-    row = (await connection.execute(statement)).mappings().first()
-    return None if row is None else dict(row)
-
-
-def _mail(ctx: Context, workspace: Row, address: str, code: str) -> Mail:
+def _mail(ctx: Context, workspace: WorkspaceRow, address: str, code: str) -> Mail:
     return make_mail(
         address,
         "portal_code",
         workspace=workspace.name,
         code=code,
-        portal=f"{ctx.services.auth_url}/{workspace['slug']}/portal",
+        portal=f"{ctx.services.auth_url}/{workspace.slug}/portal",
         minutes=int(LIFE.total_seconds() // 60),
     )

@@ -1,41 +1,35 @@
 """What a customer can do with its members: everyone sees them, the owner of a team changes them."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
-
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.customers import members
 from resolvers.customers.opening import default_member
-from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import list_page
+from resolvers.operations.lists import each, list_page
 from resolvers.portal.sessions import CUSTOMERS
 from schema.errors import NotPermitted
 from schema.members import Member, MemberCreate
 from schema.pages import Page
 from schema.portal import PortalMemberCreate, PortalMemberQuery, PortalMemberUpdate
 from storage.enums import CustomerType
+from storage.rows import values_of
 from storage.tables.customers import CustomerRow, MemberRow
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def list_portal_members(ctx: Context, filters: PortalMemberQuery) -> Page[Member]:
     """The customer's own members, the oldest first unless sorted otherwise."""
-
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Member]:
-        return [Member.model_validate(row) for row in rows]
-
-    return await list_page(ctx, members.LISTING, filters, [], assemble)
+    return await list_page(ctx, members.LISTING, filters, [], each(Member.model_validate))
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_member(ctx: Context, id: UUID) -> Member:
     """One of the customer's own members."""
-    return Member.model_validate(await get_visible(ctx, MemberRow, id=id))
+    return Member.model_validate(values_of(await get_visible(ctx, MemberRow, id=id)))
 
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)
@@ -63,7 +57,7 @@ async def delete_portal_member(ctx: Context, id: UUID) -> UUID:
     return await members.delete_member(ctx, id)
 
 
-async def _lock_as_owner(ctx: Context) -> Row:
+async def _lock_as_owner(ctx: Context) -> CustomerRow:
     """The customer, locked, so that its owner stays the owner. Raises `NotPermitted` for anyone else."""
     # `If-Match` speaks of a member.
     unconditional = replace(ctx, precondition=None)

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from oauth.scopes import Scope
 from resolvers.customers.answers import profile_of, whole_address
 from resolvers.file_shares import sessions as file_share_sessions
-from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import contains, list_page
@@ -55,7 +55,7 @@ async def update_portal_customer(ctx: Context, data: PortalCustomerUpdate) -> Po
     return _customer_of(await update_row(ctx.connection, CustomerRow, row, **changes))
 
 
-async def _check_role(ctx: Context, customer: Row) -> None:
+async def _check_role(ctx: Context, customer: CustomerRow) -> None:
     """Raises `NotPermitted` where the session is a plain member's of a team."""
     if customer.type != CustomerType.TEAM or ctx.principal.member_id is None:
         return
@@ -68,7 +68,7 @@ async def _check_role(ctx: Context, customer: Row) -> None:
 async def list_portal_shares(ctx: Context, filters: PortalShareQuery) -> Page[PortalShare]:
     """The workspace's public shares, without archived ones, newest first unless sorted otherwise."""
 
-    async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[PortalShare]:
+    async def assemble(connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[PortalShare]:
         return await _offers(ctx, connection, rows)
 
     named = contains(_shares.c.name_folded, filters.query)
@@ -101,10 +101,10 @@ async def get_portal_file_share_session(ctx: Context, id: UUID) -> PortalFileSha
     return session
 
 
-async def _offers(ctx: Context, connection: AsyncConnection, rows: Sequence[Row]) -> list[PortalShare]:
-    found = await assemble_shares(ctx, connection, rows)
-    return [PortalShare.model_validate(share.model_dump()) for share in found]
+async def _offers(ctx: Context, connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[PortalShare]:
+    assembled = await assemble_shares(ctx, connection, rows)
+    return [PortalShare.model_validate(share.model_dump()) for share in assembled]
 
 
-def _customer_of(row: Row) -> PortalCustomer:
+def _customer_of(row: CustomerRow) -> PortalCustomer:
     return PortalCustomer.model_validate(profile_of(row))

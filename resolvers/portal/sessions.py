@@ -2,13 +2,13 @@
 
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement
 
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.customers.entrants import Entrant, note_entry, recipient_of
 from resolvers.customers.opening import LIFE, open_session
-from resolvers.operations.access import Row, get_visible
+from resolvers.operations.access import get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
 from resolvers.portal.codes import mail_code, use_code
@@ -24,7 +24,7 @@ from schema.portal import (
     PortalWorkspace,
 )
 from storage.clock import now
-from storage.rows import table_of, update_rows
+from storage.rows import first, table_of, update_rows, values_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.customers import CustomerSessionRow, MemberRow
 from storage.tables.workspaces import WorkspaceRow
@@ -99,9 +99,14 @@ async def get_portal_session(ctx: Context) -> PortalSession:
     workspace = await get_visible(ctx, WorkspaceRow, id=principal.workspace_id)
     member = None
     if principal.member_id is not None:
-        member = Member.model_validate(await get_visible(ctx, MemberRow, id=principal.member_id))
+        row = await get_visible(ctx, MemberRow, id=principal.member_id)
+        member = Member.model_validate(values_of(row))
     return PortalSession.model_validate(
-        {**session, "member": member, "workspace": PortalWorkspace.model_validate(workspace)}
+        {
+            **values_of(session),
+            "member": member,
+            "workspace": PortalWorkspace.model_validate(values_of(workspace)),
+        }
     )
 
 
@@ -116,19 +121,20 @@ async def end_portal_session(ctx: Context) -> UUID:
 
 async def find_portal_workspace(ctx: Context, slug: str) -> PortalWorkspace:
     """What anyone may know of the workspace in whose portal they are to come in. Raises `NotFound`."""
-    return PortalWorkspace.model_validate(await _find_workspace(ctx, _workspaces.c.slug == slug))
+    workspace = await _find_workspace(ctx, _workspaces.c.slug == slug)
+    return PortalWorkspace.model_validate(values_of(workspace))
 
 
-async def _workspace_of(ctx: Context, data: PortalDoor) -> Row:
+async def _workspace_of(ctx: Context, data: PortalDoor) -> WorkspaceRow:
     if data.slug is not None:
         return await _find_workspace(ctx, _workspaces.c.slug == data.slug.lower())
     return await _find_workspace(ctx, _workspaces.c.id == data.workspace_id)
 
 
-async def _find_workspace(ctx: Context, named: ColumnElement[bool]) -> Row:
+async def _find_workspace(ctx: Context, named: ColumnElement[bool]) -> WorkspaceRow:
     """The workspace, which has a public page: that it exists is no secret. Raises `NotFound`."""
     async with ctx.read() as connection:
-        row = (await connection.execute(select(_workspaces).where(named))).mappings().first()
-    if row is None:
+        workspace = await first(connection, WorkspaceRow, named)
+    if workspace is None:
         raise NotFound("There is no such workspace.")
-    return dict(row)
+    return workspace

@@ -13,9 +13,10 @@ from resolvers.operations.context import Context
 from schema.errors import NotPermitted
 from storage.clock import now
 from storage.mails import Mail
-from storage.rows import Values, table_of, update_rows
+from storage.rows import table_of, update_rows
 from storage.tables.second_factors import PasskeyRow, RecoveryCodeRow, TotpSecretRow
 from storage.tables.second_steps import SecondStepRow
+from storage.tables.users import UserRow
 
 # The page on which users manage their factors.
 SECURITY_PATH = "/account/security"
@@ -83,10 +84,10 @@ async def end_steps(connection: AsyncConnection, user_id: UUID) -> None:
     await update_rows(connection, SecondStepRow, mine, ended_at=now())
 
 
-def check_confirmed(user: Values) -> None:
-    """Raises `NotPermitted` while the address is not known to be the user's.
+def check_confirmed(user: UserRow) -> None:
+    """Raises `NotPermitted` while the address is not confirmed.
 
-    Else somebody who signed up with another's address would keep a way in after its owner took it over.
+    Otherwise a user who signed up with someone else's address would keep a factor after its owner took over.
     """
     if user.email_verified_at is None:
         raise NotPermitted("Confirm your e-mail address first: follow the link that we mailed you.")
@@ -97,12 +98,12 @@ def relying_party(ctx: Context) -> RelyingParty | None:
     return RelyingParty.at(ctx.services.auth_url)
 
 
-async def tell_owner(change: Context, user: Values, event: Event, **values: Any) -> None:
+async def tell_owner(change: Context, user: UserRow, event: Event, **values: Any) -> None:
     """Mail the user what happened to their account, once the change is committed."""
     await send_mails(change, [factor_mail(change.services.auth_url, user, event, **values)])
 
 
-def factor_mail(auth_url: str, user: Values, event: Event, **values: Any) -> Mail:
+def factor_mail(auth_url: str, user: UserRow, event: Event, **values: Any) -> Mail:
     subject, sentence = event.value
     said = {name: plain_name(value) if isinstance(value, str) else value for name, value in values.items()}
     return make_mail(

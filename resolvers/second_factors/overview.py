@@ -14,7 +14,7 @@ from resolvers.second_factors.factors import Event, drop_factors, end_steps, fac
 from resolvers.second_factors.recovery_codes import count_codes, own_id
 from schema.second_factors import SecondFactors
 from storage.mails import write_mail
-from storage.rows import table_of
+from storage.rows import first, table_of
 from storage.tables.second_factors import PasskeyRow, TotpSecretRow
 
 _totp, _passkeys = table_of(TotpSecretRow), table_of(PasskeyRow)
@@ -39,7 +39,7 @@ async def reset_factors(connection: AsyncConnection, auth_url: str, user_id: UUI
 
 
 async def _state_of(connection: AsyncConnection, user_id: UUID) -> SecondFactors:
-    totp = (await connection.execute(select(_totp).where(_totp.c.user_id == user_id))).mappings().first()
+    totp = await first(connection, TotpSecretRow, _totp.c.user_id == user_id)
     counted = select(func.count()).select_from(_passkeys).where(_passkeys.c.user_id == user_id)
     passkeys = (await connection.execute(counted)).scalar_one()
     return SecondFactors(

@@ -1,6 +1,5 @@
 """What can be done with the passkeys of a user."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -13,10 +12,10 @@ from oauth.passkeys import Assertion, Refused, challenge_of_creation, read_asser
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
-from resolvers.operations.access import Row, get_for_update, get_visible
+from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, list_page
+from resolvers.operations.lists import Listing, each, list_page
 from resolvers.second_factors.factors import (
     Event,
     check_confirmed,
@@ -30,7 +29,7 @@ from schema.pages import Page
 from schema.second_factors import Passkey, PasskeyCreate, PasskeyQuery, PasskeyUpdate
 from schema.sorting import CreatedAtSorting
 from storage.clock import now
-from storage.rows import Values, insert_row, key_of, table_of, update_row
+from storage.rows import every_of, first, insert_row, key_of, one, table_of, update_row, values_of
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.users import UserRow
 
@@ -51,24 +50,21 @@ class PasskeyCreated:
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def list_passkeys(ctx: Context, filters: PasskeyQuery) -> Page[Passkey]:
     """The user's passkeys, page by page, oldest first unless sorted otherwise."""
-
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Passkey]:
-        return [Passkey.model_validate(row) for row in rows]
-
-    return await list_page(ctx, LISTING, filters, [], assemble)
+    return await list_page(ctx, LISTING, filters, [], each(Passkey.model_validate))
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def get_passkey(ctx: Context, id: UUID) -> Passkey:
     """One passkey of the user."""
-    return Passkey.model_validate(await get_visible(ctx, PasskeyRow, id=id))
+    return Passkey.model_validate(values_of(await get_visible(ctx, PasskeyRow, id=id)))
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, gives=get_passkey)
 async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey:
     """Rename a passkey."""
     row = await get_for_update(ctx, PasskeyRow, id=id)
-    return Passkey.model_validate(await update_row(ctx.connection, PasskeyRow, row, **data.changes()))
+    row = await update_row(ctx.connection, PasskeyRow, row, **data.changes())
+    return Passkey.model_validate(values_of(row))
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
@@ -85,11 +81,11 @@ async def delete_passkey(ctx: Context, id: UUID) -> UUID:
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def begin_passkey(ctx: Context) -> str | None:
     """The options with which the browser makes a passkey, as JSON; None where it would refuse to."""
-    party, wanted = relying_party(ctx), select(_users).where(_users.c.id == own_id(ctx))
+    party = relying_party(ctx)
     if party is None:
         return None
     async with ctx.read() as connection:
-        user = dict((await connection.execute(wanted)).mappings().one())
+        user = await one(connection, UserRow, _users.c.id == own_id(ctx))
         existing = await passkeys_of(connection, user.id)
     challenge = new_challenge(ctx.services.secret_key, ChallengeUse.CREATION, session_binding(ctx))
     return party.creation_options(challenge, user.id, user.email, existing)
@@ -113,27 +109,26 @@ async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
         raise not_accepted()
     row = await insert_row(ctx.connection, PasskeyRow, user_id=user.id, name=data.name, **vars(made))
     await tell_owner(ctx, user, Event.PASSKEY_ADDED, name=data.name)
-    return PasskeyCreated(Passkey.model_validate(row), await make_first_codes(ctx, user.id))
+    return PasskeyCreated(Passkey.model_validate(values_of(row)), await make_first_codes(ctx, user.id))
 
 
-async def passkeys_of(connection: AsyncConnection, user_id: UUID) -> list[Values]:
+async def passkeys_of(connection: AsyncConnection, user_id: UUID) -> list[PasskeyRow]:
     """All passkeys of a user, oldest first."""
-    wanted = select(_table).where(_table.c.user_id == user_id).order_by(_table.c.created_at, _table.c.id)
-    return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+    own = select(_table).where(_table.c.user_id == user_id)
+    return await every_of(connection, PasskeyRow, own.order_by(_table.c.created_at, _table.c.id))
 
 
 async def owner_of(connection: AsyncConnection, text: str) -> UUID | None:
-    """Whose passkey a browser says it used; None where there is no such passkey."""
+    """The owner of the passkey that a browser says it used; None if there is no such passkey."""
     try:
         credential_id = read_assertion(text).credential_id
     except Refused:
         return None
-    wanted = select(_table.c.user_id).where(_table.c.credential_id == credential_id)
-    owner: UUID | None = (await connection.execute(wanted)).scalar_one_or_none()
-    return owner
+    row = await first(connection, PasskeyRow, _table.c.credential_id == credential_id)
+    return None if row is None else row.user_id
 
 
-async def use_passkey(change: Context, user: Values, text: str, use: ChallengeUse, binding: str) -> bool:
+async def use_passkey(change: Context, user: UserRow, text: str, use: ChallengeUse, binding: str) -> bool:
     """Whether the browser proves one of the passkeys of the user, who is locked, by a challenge of ours.
 
     As the only proof, the authenticator must have checked its user. One whose counter went back is refused,
@@ -166,12 +161,11 @@ def not_accepted() -> Invalid:
     return Invalid([problem(("data",), message, "passkey")])
 
 
-async def _find(connection: AsyncConnection, user: Values, assertion: Assertion) -> Values | None:
+async def _find(connection: AsyncConnection, user: UserRow, assertion: Assertion) -> PasskeyRow | None:
     if assertion.user_id not in (None, user.id):
         return None
     same = (_table.c.user_id == user.id) & (_table.c.credential_id == assertion.credential_id)
-    row = (await connection.execute(select(_table).where(same))).mappings().first()
-    return None if row is None else dict(row)
+    return await first(connection, PasskeyRow, same)
 
 
 def session_binding(ctx: Context) -> str:

@@ -15,9 +15,10 @@ from resolvers.operations.declaration import requires
 from resolvers.second_factors.factors import Event, has_factor, tell_owner
 from schema.errors import NotFound
 from storage.clock import now
-from storage.rows import Values, insert_rows, table_of, update_row
+from storage.rows import first, insert_rows, table_of, update_row
 from storage.sealing import Purpose, sign
 from storage.tables.second_factors import RecoveryCodeRow
+from storage.tables.users import UserRow
 
 COUNT = 10
 # 59 bits; without what reads alike: 0 and O, 1 and I.
@@ -53,17 +54,17 @@ async def make_first_codes(change: Context, user_id: UUID) -> list[str]:
     return [] if (await change.connection.execute(mine)).first() else await make_codes(change, user_id)
 
 
-async def use_code(change: Context, user: Values, typed: str) -> bool:
+async def use_code(change: Context, user: UserRow, typed: str) -> bool:
     """Whether it is an unused code of the user, who is locked and told; it is used with this."""
     same = and_(
         _codes.c.user_id == user.id,
         _codes.c.hash == _hash(change, user.id, tidied(typed)),
         _codes.c.used_at.is_(None),
     )
-    row = (await change.connection.execute(select(_codes).where(same))).mappings().first()
+    row = await first(change.connection, RecoveryCodeRow, same)
     if row is None:
         return False
-    await update_row(change.connection, RecoveryCodeRow, dict(row), used_at=now())
+    await update_row(change.connection, RecoveryCodeRow, row, used_at=now())
     await tell_owner(change, user, Event.CODE_USED, left=await count_codes(change.connection, user.id))
     return True
 

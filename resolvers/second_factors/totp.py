@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
@@ -18,7 +18,7 @@ from resolvers.second_factors.recovery_codes import make_first_codes, own_id, ti
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from schema.second_factors import TotpConfirmation
 from storage.clock import now
-from storage.rows import Values, insert_row, table_of, update_row
+from storage.rows import first, insert_row, one, table_of, update_row
 from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.second_factors import TotpSecretRow
 from storage.tables.users import UserRow
@@ -41,9 +41,8 @@ class Enrolment:
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def begin_totp(ctx: Context, sealed: str | None = None) -> Enrolment:
     """A new secret for an authenticator app, or the one in `sealed` if it can still be confirmed."""
-    wanted = select(_users).where(_users.c.id == own_id(ctx))
     async with ctx.read() as connection:
-        user = dict((await connection.execute(wanted)).mappings().one())
+        user = await one(connection, UserRow, _users.c.id == own_id(ctx))
         existing = await find_totp(connection, user)
     _check_free(user, existing)
     secret = None if sealed is None else _opened(ctx, sealed)
@@ -95,12 +94,11 @@ async def delete_totp(ctx: Context) -> UUID:
     return own_id(ctx)
 
 
-async def find_totp(connection: AsyncConnection, user: Values) -> Values | None:
-    row = (await connection.execute(select(_table).where(_table.c.user_id == user.id))).mappings().first()
-    return None if row is None else dict(row)
+async def find_totp(connection: AsyncConnection, user: UserRow) -> TotpSecretRow | None:
+    return await first(connection, TotpSecretRow, _table.c.user_id == user.id)
 
 
-async def use_totp(change: Context, user: Values, code: str) -> bool:
+async def use_totp(change: Context, user: UserRow, code: str) -> bool:
     """Whether it is a code of the app of the user, who is locked, and later than the last one accepted."""
     row = await find_totp(change.connection, user)
     if row is None or len(code) != DIGITS or not code.isdecimal():
@@ -116,7 +114,7 @@ async def use_totp(change: Context, user: Values, code: str) -> bool:
     return True
 
 
-def _check_free(user: Values, existing: Values | None) -> None:
+def _check_free(user: UserRow, existing: TotpSecretRow | None) -> None:
     check_confirmed(user)
     if existing is not None:
         raise NotPermitted("There is an authenticator app already: remove it before you set up another.")

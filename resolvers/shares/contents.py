@@ -5,18 +5,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Row as SelectedRow
 from sqlalchemy import Select, Table, and_, delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.files.files import file_of
-from resolvers.operations.access import Row
 from resolvers.operations.context import Context
 from schema.custom_fields import CustomField
 from schema.errors import Invalid, Problem, problem
 from schema.prices import KIND_FIELDS, Price
 from schema.shares import AttachedCustomField, Share
 from storage.enums import FileService, PriceAmountType
-from storage.rows import insert_rows, key_of, table_of, update_rows
+from storage.rows import every, every_of, insert_rows, key_of, read, table_of, update_rows, values_of
 from storage.tables.custom_fields import CustomFieldRow
 from storage.tables.files import FileRow
 from storage.tables.shares import ShareCustomFieldRow, ShareMediaRow, SharePriceRow, ShareRow
@@ -25,23 +25,24 @@ from storage.tables.workspaces import WorkspaceRow
 _prices, _medias = table_of(SharePriceRow), table_of(ShareMediaRow)
 _attachments = table_of(ShareCustomFieldRow)
 _files, _custom_fields = table_of(FileRow), table_of(CustomFieldRow)
-_SORT_AMOUNT = {PriceAmountType.FREE: 0}
+_SORT_AMOUNT: dict[str, int] = {PriceAmountType.FREE: 0}
 
 
-async def assemble_shares(ctx: Context, connection: AsyncConnection, rows: Sequence[Row]) -> list[Share]:
+async def assemble_shares(ctx: Context, connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[Share]:
     """The shares of these rows: three statements, however many rows there are."""
     prices, medias, attachments = defaultdict(list), defaultdict(list), defaultdict(list)
-    for row in await _rows(connection, _select_prices(rows)):
-        prices[row.share_id].append(Price.model_validate(row))
-    for row in await _rows(connection, _select_embedded(rows, _medias, _files, _medias.c.file_id)):
-        medias[row.share_id].append(file_of(ctx, row))
+    for price in await every_of(connection, SharePriceRow, _select_prices(rows)):
+        prices[price.share_id].append(Price.model_validate(values_of(price)))
+    embedded = _select_embedded(rows, _medias, _files, _medias.c.file_id)
+    for media in await connection.execute(embedded):
+        medias[media.share_id].append(file_of(ctx, read(FileRow, media)))
     embedded = _select_embedded(rows, _attachments, _custom_fields, _attachments.c.custom_field_id)
-    for row in await _rows(connection, embedded):
-        attachments[row.share_id].append(_attached(row))
+    for attachment in await connection.execute(embedded):
+        attachments[attachment.share_id].append(_attached(attachment))
     return [
         Share.model_validate(
             {
-                **row,
+                **values_of(row),
                 "prices": prices[row.id],
                 "medias": medias[row.id],
                 "attached_custom_fields": attachments[row.id],
@@ -51,14 +52,14 @@ async def assemble_shares(ctx: Context, connection: AsyncConnection, rows: Seque
     ]
 
 
-async def replace_prices(ctx: Context, share: Row, prices: Sequence[dict[str, Any]]) -> None:
+async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[str, Any]]) -> None:
     """Make `prices` the share's current set: those named by id stay, the others are archived or new.
 
     Raises `Invalid` for an id that is no current price of the share, for other values than it has, and
     for more than one price in the end.
     """
-    found = await _rows(ctx.connection, _select_prices([share]))
-    current: dict[UUID, Row] = {row.id: row for row in found}
+    rows = await every_of(ctx.connection, SharePriceRow, _select_prices([share]))
+    current = {row.id: row for row in rows}
     problems = [entry for index, price in enumerate(prices) for entry in _check_kept(index, price, current)]
     if len(prices) > 1:
         problems.append(problem(("data", "prices"), "A share has at most one static price", "too_many"))
@@ -69,22 +70,22 @@ async def replace_prices(ctx: Context, share: Row, prices: Sequence[dict[str, An
     await update_rows(ctx.connection, SharePriceRow, dropped, is_archived=True)
     default_currency = await _default_currency(ctx, share)
     new = [_new_price(share, price, default_currency) for price in prices if price["id"] is None]
-    await insert_rows(ctx.connection, SharePriceRow, new)
-    (final,) = [current[price["id"]] for price in prices if price["id"] is not None] or new
-    amount = _SORT_AMOUNT.get(final["amount_type"], final["price_amount"])
+    added = await insert_rows(ctx.connection, SharePriceRow, new)
+    (final,) = [current[price["id"]] for price in prices if price["id"] is not None] or added
+    amount = _SORT_AMOUNT.get(final.amount_type, final.price_amount)
     # A sort key that follows the price; it is no change of the share's own, so modified_at stays.
     sort_key = update(table_of(ShareRow)).where(key_of(ShareRow, share)).values(price_amount=amount)
     await ctx.connection.execute(sort_key)
 
 
-async def replace_medias(ctx: Context, share: Row, ids: Sequence[UUID]) -> None:
+async def replace_medias(ctx: Context, share: ShareRow, ids: Sequence[UUID]) -> None:
     """Make these files the share's medias, in this order. Raises `Invalid` for each that may not be one."""
     own = and_(_files.c.workspace_id == share.workspace_id, _files.c.id.in_(ids))
-    found = {row.id: row for row in await _rows(ctx.connection, select(_files).where(own))}
+    files = {file.id: file for file in await every(ctx.connection, FileRow, own)}
     problems = [
         problem(("data", "medias", index), message, "media", input=str(id))
         for index, id in enumerate(ids)
-        if (message := _refuse_media(found.get(id)))
+        if (message := _refuse_media(files.get(id)))
     ]
     if problems:
         raise Invalid(problems)
@@ -93,15 +94,15 @@ async def replace_medias(ctx: Context, share: Row, ids: Sequence[UUID]) -> None:
     await insert_rows(ctx.connection, ShareMediaRow, rows)
 
 
-async def replace_custom_fields(ctx: Context, share: Row, attached: Sequence[dict[str, Any]]) -> None:
+async def replace_custom_fields(ctx: Context, share: ShareRow, attached: Sequence[dict[str, Any]]) -> None:
     """Attach these custom fields, in this order. Raises `Invalid` for an unknown one and for one twice."""
     ids = [entry["custom_field_id"] for entry in attached]
     own = and_(_custom_fields.c.workspace_id == share.workspace_id, _custom_fields.c.id.in_(ids))
-    found = {row.id for row in await _rows(ctx.connection, select(_custom_fields.c.id).where(own))}
+    known = set((await ctx.connection.execute(select(_custom_fields.c.id).where(own))).scalars())
     problems = []
     for index, id in enumerate(ids):
         loc = ("data", "attached_custom_fields", index, "custom_field_id")
-        if id not in found:
+        if id not in known:
             problems.append(problem(loc, "There is no such custom field", "not_found", input=str(id)))
         elif id in ids[:index]:
             problems.append(problem(loc, "This custom field is listed twice", "twice", input=str(id)))
@@ -112,7 +113,7 @@ async def replace_custom_fields(ctx: Context, share: Row, attached: Sequence[dic
     await insert_rows(ctx.connection, ShareCustomFieldRow, rows)
 
 
-def _check_kept(index: int, price: dict[str, Any], current: dict[UUID, Row]) -> Iterable[Problem]:
+def _check_kept(index: int, price: dict[str, Any], current: dict[UUID, SharePriceRow]) -> Iterable[Problem]:
     if price["id"] is None:
         return
     loc = ("data", "prices", index)
@@ -123,68 +124,65 @@ def _check_kept(index: int, price: dict[str, Any], current: dict[UUID, Row]) -> 
         )
         return
     for name, value in price.items():
-        if name != "id" and value is not None and value != row[name]:
+        if name != "id" and value is not None and value != getattr(row, name):
             yield problem(
                 (*loc, name), "A price never changes: drop it and add a new one", "fixed", input=value
             )
 
 
-def _refuse_media(row: Row | None) -> str | None:
-    if row is None:
+def _refuse_media(file: FileRow | None) -> str | None:
+    if file is None:
         return "There is no such file in the share's workspace"
-    if row.service != FileService.PRODUCT_MEDIA:
+    if file.service != FileService.PRODUCT_MEDIA:
         return "Only a file of the service product_media can be a media"
-    return None if row.is_uploaded else "The file is not fully uploaded"
+    return None if file.is_uploaded else "The file is not fully uploaded"
 
 
-def _new_price(share: Row, price: dict[str, Any], default_currency: str) -> dict[str, Any]:
+def _new_price(share: ShareRow, price: dict[str, Any], default_currency: str) -> dict[str, Any]:
     own = {name: price[name] for name in KIND_FIELDS[price["amount_type"]]}
     if "price_currency" in own:
-        own["price_currency"] = own.price_currency or default_currency
+        own["price_currency"] = own["price_currency"] or default_currency
     return {**_keys(share), "amount_type": price["amount_type"], "price_amount": None, **own}
 
 
-async def _default_currency(ctx: Context, share: Row) -> str:
+async def _default_currency(ctx: Context, share: ShareRow) -> str:
     workspaces = table_of(WorkspaceRow)
-    wanted = select(workspaces.c.default_presentment_currency).where(workspaces.c.id == share.workspace_id)
-    return str((await ctx.connection.execute(wanted)).scalar_one())
+    statement = select(workspaces.c.default_presentment_currency).where(workspaces.c.id == share.workspace_id)
+    return str((await ctx.connection.execute(statement)).scalar_one())
 
 
-def _keys(share: Row) -> dict[str, Any]:
+def _keys(share: ShareRow) -> dict[str, Any]:
     return {"workspace_id": share.workspace_id, "share_id": share.id}
 
 
-def _own(table: Table, share: Row) -> Any:
+def _own(table: Table, share: ShareRow) -> Any:
     return and_(table.c.workspace_id == share.workspace_id, table.c.share_id == share.id)
 
 
-def _of_shares(table: Table, rows: Sequence[Row]) -> Any:
+def _of_shares(table: Table, rows: Sequence[ShareRow]) -> Any:
     return and_(
         table.c.workspace_id.in_({row.workspace_id for row in rows}),
         table.c.share_id.in_([row.id for row in rows]),
     )
 
 
-def _select_prices(rows: Sequence[Row]) -> Select[Any]:
+def _select_prices(rows: Sequence[ShareRow]) -> Select[Any]:
     current = and_(_of_shares(_prices, rows), _prices.c.is_archived.is_(False))
     return select(_prices).where(current).order_by(_prices.c.created_at, _prices.c.id)
 
 
-def _select_embedded(rows: Sequence[Row], between: Table, embedded: Table, key: Any) -> Select[Any]:
+def _select_embedded(rows: Sequence[ShareRow], between: Table, embedded: Table, key: Any) -> Select[Any]:
     same = and_(embedded.c.workspace_id == between.c.workspace_id, embedded.c.id == key)
     others = [column for column in between.c if column.name not in embedded.c]
     joined = select(embedded, *others).join_from(between, embedded, same)
     return joined.where(_of_shares(between, rows)).order_by(between.c.position)
 
 
-def _attached(row: Row) -> AttachedCustomField:
+def _attached(attachment: SelectedRow[Any]) -> AttachedCustomField:
+    custom_field = read(CustomFieldRow, attachment)
     return AttachedCustomField(
-        custom_field_id=row.id,
-        custom_field=CustomField.model_validate(row),
-        order=row.position,
-        required=row.required,
+        custom_field_id=custom_field.id,
+        custom_field=CustomField.model_validate(values_of(custom_field)),
+        order=attachment.position,
+        required=attachment.required,
     )
-
-
-async def _rows(connection: AsyncConnection, statement: Select[Any]) -> list[dict[str, Any]]:
-    return [dict(row) for row in (await connection.execute(statement)).mappings()]

@@ -1,23 +1,22 @@
 """What can be done with custom fields."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import delete
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
-from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, list_page
+from resolvers.operations.lists import Listing, any_of, each, list_page
 from schema.custom_fields import CustomField, CustomFieldCreate, CustomFieldQuery, CustomFieldUpdate
 from schema.errors import Invalid, problem
 from schema.pages import Page
 from schema.sorting import CreatedAtSorting
 from storage.enums import CustomFieldType
-from storage.rows import insert_row, key_of, table_of, update_row
+from storage.rows import insert_row, key_of, table_of, update_row, values_of
 from storage.tables.custom_fields import CustomFieldRow
 
 _table = table_of(CustomFieldRow)
@@ -28,19 +27,14 @@ LISTING = Listing(CustomFieldRow, CreatedAtSorting, default="created_at")
 async def list_custom_fields(ctx: Context, filters: CustomFieldQuery) -> Page[CustomField]:
     """Custom fields, page by page, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[CustomField]:
-        return [CustomField.model_validate(row) for row in rows]
-
-    return await list_page(
-        ctx, LISTING, filters, any_of(_table.c.workspace_id, filters.workspace_id), assemble
-    )
+    of_workspaces = any_of(_table.c.workspace_id, filters.workspace_id)
+    return await list_page(ctx, LISTING, filters, of_workspaces, each(CustomField.model_validate))
 
 
 @requires(Scope.CUSTOM_FIELDS_READ)
 async def get_custom_field(ctx: Context, id: UUID) -> CustomField:
     """One custom field."""
-    return CustomField.model_validate(await get_visible(ctx, CustomFieldRow, id=id))
+    return CustomField.model_validate(values_of(await get_visible(ctx, CustomFieldRow, id=id)))
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
@@ -50,7 +44,7 @@ async def create_custom_field(ctx: Context, data: CustomFieldCreate) -> CustomFi
     values = data.model_dump(exclude={"workspace_id"})
     values["properties"] = _stated(data.type, values["properties"])
     row = await insert_row(ctx.connection, CustomFieldRow, workspace_id=workspace_id, **values)
-    return CustomField.model_validate(row)
+    return CustomField.model_validate(values_of(row))
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
@@ -60,7 +54,8 @@ async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -
     changes = data.changes()
     if "properties" in changes:
         changes["properties"] = _stated(CustomFieldType(row.type), changes["properties"])
-    return CustomField.model_validate(await update_row(ctx.connection, CustomFieldRow, row, **changes))
+    changed = await update_row(ctx.connection, CustomFieldRow, row, **changes)
+    return CustomField.model_validate(values_of(changed))
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE)

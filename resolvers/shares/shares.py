@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
-from resolvers.operations.access import Row, check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, contains, list_page, metadata_conditions
@@ -38,7 +38,7 @@ async def list_shares(ctx: Context, filters: ShareQuery) -> Page[Share]:
     if filters.is_archived is not None:
         conditions.append(_table.c.is_archived.is_(filters.is_archived))
 
-    async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[Share]:
+    async def assemble(connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[Share]:
         return await assemble_shares(ctx, connection, rows)
 
     return await list_page(ctx, LISTING, filters, conditions, assemble)
@@ -84,7 +84,7 @@ async def delete_share(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-async def _replace_parts(ctx: Context, share: Row, parts: dict[str, Any]) -> None:
+async def _replace_parts(ctx: Context, share: ShareRow, parts: dict[str, Any]) -> None:
     if parts.get("prices") is not None:
         await replace_prices(ctx, share, parts["prices"])
     if parts.get("medias") is not None:

@@ -20,7 +20,7 @@ async def mail_address_confirmation(ctx: Context) -> bool:
     if user_id is None:
         raise TypeError("A browser session always has a user.")
     async with ctx.change() as change:
-        if (await lock_user(change.connection, user_id))["email_verified_at"] is not None:
+        if (await lock_user(change.connection, user_id)).email_verified_at is not None:
             return False
         await mail_link(change, user_id, LinkPurpose.ADDRESS)
         return True

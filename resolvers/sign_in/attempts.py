@@ -7,7 +7,7 @@ same number one after the other. Unknown addresses are counted like known ones.
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import ColumnElement, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.operations.context import Context
@@ -15,7 +15,7 @@ from schema.errors import RateLimited
 from storage.clock import now
 from storage.dialects.upsert import upsert
 from storage.emails import fold_email
-from storage.rows import Values, table_of
+from storage.rows import first, one, table_of
 from storage.sealing import Purpose, sign
 from storage.tables.sign_in_attempts import SignInAttemptRow
 
@@ -55,7 +55,7 @@ def address_subject(ctx: Context, email: str) -> Subject:
 
 
 async def count_attempt(ctx: Context, subject: Subject) -> int:
-    """Count one more attempt and give how many there were in a row.
+    """Count one more attempt and return how many there were in a row.
 
     Raises `RateLimited` while the subject has to wait, which counts nothing.
     """
@@ -81,8 +81,7 @@ async def forget_attempts(connection: AsyncConnection, subject: Subject) -> None
 
 async def may_notify(connection: AsyncConnection, subject: Subject) -> bool:
     """Whether the owner was not told of wrong passwords within the last day, and now counts as told."""
-    found = await connection.execute(select(_table.c.notified_at).where(subject.row).with_for_update())
-    row, moment = found.first(), now()
+    row, moment = await first(connection, SignInAttemptRow, subject.row, lock=True), now()
     if row is None or (row.notified_at and moment - row.notified_at < NOTIFIED_EVERY):
         return False
     await connection.execute(update(_table).where(subject.row).values(notified_at=moment))
@@ -97,7 +96,7 @@ def delay_after(failures: int) -> timedelta:
     return min(FIRST_DELAY * (1 << doublings), LONGEST_DELAY)
 
 
-async def _lock(connection: AsyncConnection, subject: Subject) -> Values:
+async def _lock(connection: AsyncConnection, subject: Subject) -> SignInAttemptRow:
     """The row of the subject's slot, which may be another subject's.
 
     The insert always runs, so that the steps are the same for a first attempt and for any other.
@@ -105,8 +104,7 @@ async def _lock(connection: AsyncConnection, subject: Subject) -> Values:
     values = {"slot": subject.slot, "subject": subject.digest, "failures": 0, "attempted_at": now()}
     statement = upsert(connection.dialect.name, _table).values(values).on_conflict_do_nothing()
     await connection.execute(statement)
-    row = await connection.execute(select(_table).where(_table.c.slot == subject.slot).with_for_update())
-    return dict(row.mappings().one())
+    return await one(connection, SignInAttemptRow, _table.c.slot == subject.slot, lock=True)
 
 
 def _too_many(seconds: int) -> RateLimited:

@@ -31,7 +31,7 @@ from resolvers.sign_in.sign_in import (
 )
 from schema.errors import Invalid, problem
 from schema.second_factors import Confirmation, PasskeySignIn, SecondStep
-from storage.rows import Values
+from storage.tables.users import UserRow
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class NeededProof:
 async def get_second_step(ctx: Context, pending: str) -> NeededProof | None:
     """What the step needs; None for one that has ended."""
     async with ctx.snapshot() as connection:
-        found = await find_step(connection, pending)
-        if found is None:
+        step = await find_step(connection, pending)
+        if step is None:
             return None
-        return await _needed(ctx, connection, found[1], ChallengeUse.SECOND_STEP, pending)
+        return await _needed(ctx, connection, step.user, ChallengeUse.SECOND_STEP, pending)
 
 
 @public("the password was right, which the step proves", restricted=True)
@@ -67,18 +67,18 @@ async def take_second_step(
     Raises `Invalid` for what does not count, and `RateLimited` after too many wrong codes of the user.
     """
     async with ctx.change() as change:
-        found = await lock_step(change.connection, pending)
-        if found is None:
+        step = await lock_step(change.connection, pending)
+        if step is None:
             return None
-        step, user = found
+        user = step.user
         if data.passkey:
             is_proved = await use_passkey(change, user, data.passkey, ChallengeUse.SECOND_STEP, pending)
         else:
-            is_proved = await take_code(change, user, data.code, step)
+            is_proved = await take_code(change, user, data.code, step.row)
         if is_proved:
-            await end_step(change.connection, step)
+            await end_step(change.connection, step.row)
             # What the sign-in is for was said with the password.
-            entering = replace(browser, authorization_digest=step.authorization_digest)
+            entering = replace(browser, authorization_digest=step.row.authorization_digest)
             return await open_session(change.connection, change, user, entering)
     raise not_accepted() if data.passkey else wrong_code()
 
@@ -141,7 +141,7 @@ async def confirm_user(ctx: Context, data: Confirmation) -> datetime:
 
 
 async def _needed(
-    ctx: Context, connection: AsyncConnection, user: Values, use: ChallengeUse, binding: str
+    ctx: Context, connection: AsyncConnection, user: UserRow, use: ChallengeUse, binding: str
 ) -> NeededProof:
     has_totp = await find_totp(connection, user) is not None
     passkeys, party, options = await passkeys_of(connection, user.id), relying_party(ctx), None

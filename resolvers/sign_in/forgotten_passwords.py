@@ -1,6 +1,6 @@
 """How users who forgot their password set a new one: by a link that their address is mailed."""
 
-from oauth.grants import end_user
+from oauth.endings import end_user
 from resolvers.accounts.users import find_user, verify_address
 from resolvers.mails.mails import make_mail, send_mails
 from resolvers.operations.context import Context
@@ -10,7 +10,7 @@ from resolvers.sign_in.mailed_links import LinkState, MailedLink, find_link, mai
 from resolvers.sign_in.new_passwords import hash_new_password
 from schema.accounts import ForgottenPassword, NewPassword
 from storage.enums import LinkPurpose
-from storage.rows import Values, update_row
+from storage.rows import update_row
 from storage.tables.users import UserRow
 
 # Where the page is on which a link is asked for.
@@ -66,7 +66,7 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
         return link
 
 
-async def mail_password_change(change: Context, user: Values, *, everything_ended: bool = False) -> None:
+async def mail_password_change(change: Context, user: UserRow, *, everything_ended: bool = False) -> None:
     """Tell the user that their password was changed, which somebody else may have done.
 
     `everything_ended` says that tokens and applications ended too, not the other browsers' sessions alone.

@@ -8,8 +8,8 @@ import re
 import secrets
 
 from resolvers.operations.context import Context
-from storage.rows import Values
 from storage.sealing import Purpose, is_signed, sign
+from storage.tables.users import UserRow
 
 # Of so many users one browser keeps the tokens.
 MOST_TOKENS = 4
@@ -18,7 +18,7 @@ SEPARATOR = ":"
 _TOKENS = re.compile(r"[A-Za-z0-9_.:-]{1,400}")
 
 
-def find_token(ctx: Context, user: Values | None, tokens: str) -> str | None:
+def find_token(ctx: Context, user: UserRow | None, tokens: str) -> str | None:
     """The token of these that is the user's; what one browser tries is counted by it."""
     if user is None or not _TOKENS.fullmatch(tokens):
         return None
@@ -29,7 +29,7 @@ def find_token(ctx: Context, user: Values | None, tokens: str) -> str | None:
     return None
 
 
-def renew_token(ctx: Context, user: Values, tokens: str) -> str:
+def renew_token(ctx: Context, user: UserRow, tokens: str) -> str:
     """The browser's tokens with a new one of the user, who has signed in there, before the others."""
     text = secrets.token_urlsafe(16)
     token = f"{text}.{sign(ctx.services.secret_key, Purpose.KNOWN_BROWSER, text, *_about(user))}"
@@ -38,5 +38,5 @@ def renew_token(ctx: Context, user: Values, tokens: str) -> str:
     return SEPARATOR.join([token, *(one for one in kept if one != former)][:MOST_TOKENS])
 
 
-def _about(user: Values) -> tuple[str, str]:
+def _about(user: UserRow) -> tuple[str, str]:
     return str(user.id), user.password_hash

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import ColumnElement, Select, and_, delete, select
+from sqlalchemy import ColumnElement, and_, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest
@@ -20,7 +19,7 @@ from schema.errors import RateLimited
 from storage.clock import now
 from storage.enums import LinkPurpose
 from storage.mails import NOBODY
-from storage.rows import Values, insert_row, table_of, update_row, update_rows
+from storage.rows import first, insert_row, table_of, update_row, update_rows
 from storage.tables.mailed_links import MailedLinkRow
 from storage.tables.users import UserRow
 
@@ -33,8 +32,6 @@ MOST_LINKS, WINDOW = 5, timedelta(hours=1)
 KEPT_FOR = timedelta(days=30)
 
 _links, _users = table_of(MailedLinkRow), table_of(UserRow)
-# Whose links and mails are written in the place of a user's, and reach nobody.
-_NO_USER: Values = {"id": None, "email": NOBODY, "email_folded": NOBODY}
 
 
 class LinkState(StrEnum):
@@ -48,11 +45,20 @@ class LinkState(StrEnum):
 
 
 @dataclass(frozen=True)
+class Recipient:
+    """The user that a link is for. Without an id the link and its mail are written, and nobody gets them."""
+
+    user_id: UUID | None = None
+    email: str = NOBODY
+    email_folded: str = NOBODY
+
+
+@dataclass(frozen=True)
 class MailedLink:
     """What a link is worth, and whose it is: None for one that we never mailed for this purpose."""
 
     state: LinkState
-    user: Values | None = field(default=None, repr=False)
+    user: UserRow | None = field(default=None, repr=False)
 
 
 async def mail_link(change: Context, user_id: UUID, purpose: LinkPurpose) -> None:
@@ -61,25 +67,24 @@ async def mail_link(change: Context, user_id: UUID, purpose: LinkPurpose) -> Non
     latest = await _latest(change.connection, user_id, purpose)
     if len(latest) == MOST_LINKS:
         raise _too_many(latest[-1])
-    await _write(change, user, purpose)
+    await _write(change, Recipient(user.id, user.email, user.email_folded), purpose)
 
 
-async def mail_link_if_known(change: Context, user: Values | None, purpose: LinkPurpose) -> None:
+async def mail_link_if_known(change: Context, user: UserRow | None, purpose: LinkPurpose) -> None:
     """The same for a user if there is one, and nothing after five in an hour.
 
     The statements are the same in every case, and so is the time for which others wait behind them.
     """
     user_id = user.id if user is not None else uuid4()
-    locked = select(_users).where(_users.c.id == user_id).with_for_update()
-    recipient = await _first(change.connection, locked)
-    if len(await _latest(change.connection, user_id, purpose)) == MOST_LINKS:
-        recipient = None
-    await _write(change, recipient or _NO_USER, purpose)
+    known = await first(change.connection, UserRow, _users.c.id == user_id, lock=True)
+    is_allowed = len(await _latest(change.connection, user_id, purpose)) < MOST_LINKS
+    recipient = Recipient(known.id, known.email, known.email_folded) if known and is_allowed else Recipient()
+    await _write(change, recipient, purpose)
 
 
-async def _write(change: Context, user: Values, purpose: LinkPurpose) -> None:
-    moment, user_id = now(), user.id
-    # Links of nobody say nothing to anyone, so only the latest is kept.
+async def _write(change: Context, recipient: Recipient, purpose: LinkPurpose) -> None:
+    moment, user_id = now(), recipient.user_id
+    # A link without a user is of no use, so only the latest is kept.
     outdated = moment - KEPT_FOR if user_id is not None else moment
     await change.connection.execute(
         delete(_links).where(_of(user_id, purpose), _links.c.created_at < outdated)
@@ -91,15 +96,15 @@ async def _write(change: Context, user: Values, purpose: LinkPurpose) -> None:
         MailedLinkRow,
         user_id=user_id,
         purpose=purpose.value,
-        recipient=user.email_folded,
+        recipient=recipient.email_folded,
         hash=digest(text),
         created_at=moment,
         expires_at=moment + LIVES[purpose],
     )
     mail = make_mail(
-        user.email,
+        recipient.email,
         TEMPLATES[purpose],
-        address=user.email,
+        address=recipient.email,
         link=f"{change.services.auth_url}{PATHS[purpose]}?token={text}",
     )
     await send_mails(change, [mail])
@@ -107,19 +112,19 @@ async def _write(change: Context, user: Values, purpose: LinkPurpose) -> None:
 
 async def find_link(connection: AsyncConnection, text: str, purpose: LinkPurpose) -> MailedLink:
     """The link as it is, unused by looking at it."""
-    row = await _first(connection, _wanted(text, purpose))
-    user = row and await _first(connection, select(_users).where(_users.c.id == row.user_id))
+    row = await first(connection, MailedLinkRow, _is_link(text, purpose))
+    user = None if row is None else await first(connection, UserRow, _users.c.id == row.user_id)
     return _assess(row, user)
 
 
 async def use_link(connection: AsyncConnection, text: str, purpose: LinkPurpose) -> MailedLink:
     """The link as it was until now: a valid one is used with this. Its user is locked."""
-    row = await _first(connection, _wanted(text, purpose))
-    if row is None:
+    row = await first(connection, MailedLinkRow, _is_link(text, purpose))
+    if row is None or row.user_id is None:
         return MailedLink(LinkState.UNKNOWN)
     user = await lock_user(connection, row.user_id)
-    # Under the lock nobody else uses it or has another one mailed, and whoever was faster is seen.
-    row = await _first(connection, _wanted(text, purpose).with_for_update())
+    # Read again under the lock: another request may have used it, or had a newer one mailed, meanwhile.
+    row = await first(connection, MailedLinkRow, _is_link(text, purpose), lock=True)
     link = _assess(row, user)
     if row is not None and link.state is LinkState.VALID:
         await update_row(connection, MailedLinkRow, row, used_at=now())
@@ -140,8 +145,8 @@ async def _latest(connection: AsyncConnection, user_id: UUID, purpose: LinkPurpo
     return (await connection.execute(latest)).scalars().all()
 
 
-def _too_many(first: datetime) -> RateLimited:
-    seconds = max(math.ceil((first + WINDOW - now()).total_seconds()), 1)
+def _too_many(oldest: datetime) -> RateLimited:
+    seconds = max(math.ceil((oldest + WINDOW - now()).total_seconds()), 1)
     return RateLimited(
         f"{MOST_LINKS} such mails were sent within an hour, and the latest one counts. "
         f"Another one can be sent in {math.ceil(seconds / 60)} minutes.",
@@ -149,7 +154,7 @@ def _too_many(first: datetime) -> RateLimited:
     )
 
 
-def _assess(row: Values | None, user: Values | None) -> MailedLink:
+def _assess(row: MailedLinkRow | None, user: UserRow | None) -> MailedLink:
     if row is None or user is None:
         return MailedLink(LinkState.UNKNOWN)
     if row.used_at is not None:
@@ -164,10 +169,5 @@ def _of(user_id: UUID | None, purpose: LinkPurpose) -> ColumnElement[bool]:
     return and_(_links.c.user_id == user_id, _links.c.purpose == purpose.value)
 
 
-def _wanted(text: str, purpose: LinkPurpose) -> Select[Any]:
-    return select(_links).where(_links.c.hash == digest(text), _links.c.purpose == purpose.value)
-
-
-async def _first(connection: AsyncConnection, statement: Select[Any]) -> Values | None:
-    row = (await connection.execute(statement)).mappings().first()
-    return None if row is None else dict(row)
+def _is_link(text: str, purpose: LinkPurpose) -> ColumnElement[bool]:
+    return and_(_links.c.hash == digest(text), _links.c.purpose == purpose.value)

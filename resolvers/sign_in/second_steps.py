@@ -18,7 +18,7 @@ from resolvers.second_factors.recovery_codes import tidied, use_code
 from resolvers.second_factors.totp import use_totp
 from schema.errors import Invalid, RateLimited, problem
 from storage.clock import now
-from storage.rows import Values, insert_row, table_of, update_row
+from storage.rows import first, insert_row, one, table_of, update_row
 from storage.tables.second_steps import SecondStepRow
 from storage.tables.users import UserRow
 
@@ -30,6 +30,14 @@ _steps, _users = table_of(SecondStepRow), table_of(UserRow)
 
 
 @dataclass(frozen=True)
+class OpenStep:
+    """A step that still counts, and its user."""
+
+    row: SecondStepRow
+    user: UserRow
+
+
+@dataclass(frozen=True)
 class PendingSignIn:
     """A sign-in whose second factor is missing: `text` is what the browser keeps, and grants nothing."""
 
@@ -37,7 +45,7 @@ class PendingSignIn:
 
 
 async def begin_second_step(
-    connection: AsyncConnection, user: Values, authorization_digest: str | None
+    connection: AsyncConnection, user: UserRow, authorization_digest: str | None
 ) -> PendingSignIn | None:
     """The step for a user whose password was right and who is locked; None if that was enough.
 
@@ -50,16 +58,15 @@ async def begin_second_step(
     return PendingSignIn(text)
 
 
-async def find_step(connection: AsyncConnection, pending: str) -> tuple[Values, Values] | None:
+async def find_step(connection: AsyncConnection, pending: str) -> OpenStep | None:
     """The step that still counts and its user."""
     step = await _first(connection, pending)
     if step is None:
         return None
-    wanted = select(_users).where(_users.c.id == step.user_id)
-    return _if_open(step, dict((await connection.execute(wanted)).mappings().one()))
+    return _if_open(step, await one(connection, UserRow, _users.c.id == step.user_id))
 
 
-async def lock_step(connection: AsyncConnection, pending: str) -> tuple[Values, Values] | None:
+async def lock_step(connection: AsyncConnection, pending: str) -> OpenStep | None:
     """The step that still counts and its user, who is locked: only one request takes the step."""
     step = await _first(connection, pending)
     if step is None:
@@ -69,11 +76,11 @@ async def lock_step(connection: AsyncConnection, pending: str) -> tuple[Values, 
     return _if_open(await _first(connection, pending), user)
 
 
-async def end_step(connection: AsyncConnection, step: Values) -> None:
+async def end_step(connection: AsyncConnection, step: SecondStepRow) -> None:
     await update_row(connection, SecondStepRow, step, ended_at=now())
 
 
-async def take_code(change: Context, user: Values, typed: str, step: Values | None = None) -> bool:
+async def take_code(change: Context, user: UserRow, typed: str, step: SecondStepRow | None = None) -> bool:
     """Whether it is a code of the user's app or a recovery code, which is then used. The user is locked.
 
     A wrong one is noted, and the fifth of a step ends it; without a step it counts against the user alone.
@@ -98,7 +105,7 @@ def wrong_code() -> Invalid:
     return Invalid([problem(("data", "code"), message, "code")])
 
 
-async def _insert(connection: AsyncConnection, user: Values, text: str, **values: Any) -> None:
+async def _insert(connection: AsyncConnection, user: UserRow, text: str, **values: Any) -> None:
     moment = now()
     outdated = and_(_steps.c.user_id == user.id, _steps.c.created_at < moment - WINDOW)
     await connection.execute(delete(_steps).where(outdated))
@@ -119,9 +126,9 @@ async def _check_pace(connection: AsyncConnection, user_id: UUID) -> int:
     moment = now()
     recent = and_(_steps.c.user_id == user_id, _steps.c.created_at > moment - WINDOW, _steps.c.tries > 0)
     wanted = select(func.coalesce(func.sum(_steps.c.tries), 0), func.min(_steps.c.created_at)).where(recent)
-    tries, first = (await connection.execute(wanted)).one()
+    tries, oldest = (await connection.execute(wanted)).one()
     if tries >= MOST_TRIES_IN_WINDOW:
-        seconds = max(math.ceil((first + WINDOW - moment).total_seconds()), 1)
+        seconds = max(math.ceil((oldest + WINDOW - moment).total_seconds()), 1)
         raise RateLimited(
             f"Too many wrong codes were entered for this account. Try again in {math.ceil(seconds / 60)} "
             "minutes, or use a passkey.",
@@ -130,14 +137,11 @@ async def _check_pace(connection: AsyncConnection, user_id: UUID) -> int:
     return int(tries)
 
 
-async def _first(connection: AsyncConnection, pending: str) -> Values | None:
-    row = (
-        (await connection.execute(select(_steps).where(_steps.c.hash == digest(pending)))).mappings().first()
-    )
-    return None if row is None else dict(row)
+async def _first(connection: AsyncConnection, pending: str) -> SecondStepRow | None:
+    return await first(connection, SecondStepRow, _steps.c.hash == digest(pending))
 
 
-def _if_open(step: Values | None, user: Values) -> tuple[Values, Values] | None:
+def _if_open(step: SecondStepRow | None, user: UserRow) -> OpenStep | None:
     if step is None or step.ended_at is not None or step.expires_at <= now():
         return None
-    return (step, user) if step.password_digest == digest(user.password_hash) else None
+    return OpenStep(step, user) if step.password_digest == digest(user.password_hash) else None

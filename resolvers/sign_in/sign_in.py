@@ -3,11 +3,10 @@
 from dataclasses import dataclass, field
 from functools import partial
 
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import Credential
-from oauth.grants import end_user
+from oauth.endings import end_user
 from oauth.passwords import verify_password_aside
 from resolvers.accounts.users import find_user, insert_user, lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER, end_session, end_sessions, start_session
@@ -30,7 +29,7 @@ from schema.accounts import PasswordChange, SignIn, SignUp
 from schema.errors import Invalid, problem
 from storage.enums import LinkPurpose
 from storage.mails import NOBODY
-from storage.rows import Duplicate, Values, table_of, update_row
+from storage.rows import Duplicate, one, table_of, update_row
 from storage.tables.users import UserRow
 
 _users = table_of(UserRow)
@@ -90,7 +89,7 @@ async def sign_in(ctx: Context, data: SignIn, browser: Browser) -> OpenedSession
         return pending or await open_session(connection, ctx, user, browser)
 
 
-async def check_password(ctx: Context, data: SignIn, browser: Browser) -> Values:
+async def check_password(ctx: Context, data: SignIn, browser: Browser) -> UserRow:
     """The first step of a sign-in: the user with this address and password.
 
     Raises `Invalid`, and `RateLimited` after too many wrong ones: in this browser if the user is known
@@ -111,14 +110,14 @@ async def check_password(ctx: Context, data: SignIn, browser: Browser) -> Values
     return user
 
 
-async def lock_unchanged(connection: AsyncConnection, user: Values) -> None:
+async def lock_unchanged(connection: AsyncConnection, user: UserRow) -> None:
     """Lock the user. Raises `Invalid` if the password has been changed meanwhile."""
-    if (await lock_user(connection, user.id))["password_hash"] != user.password_hash:
+    if (await lock_user(connection, user.id)).password_hash != user.password_hash:
         raise _wrong()
 
 
 async def open_session(
-    connection: AsyncConnection, ctx: Context, user: Values, browser: Browser
+    connection: AsyncConnection, ctx: Context, user: UserRow, browser: Browser
 ) -> OpenedSession:
     """The last step of a sign-in: the browser's new session, in the place of the one that it had."""
     if browser.session is not None:
@@ -170,7 +169,7 @@ async def _tell_owner(ctx: Context, subject: Subject, email: str) -> None:
             await mail_wrong_passwords(change, email)
 
 
-async def is_own_password(ctx: Context, user: Values, password: str) -> bool:
+async def is_own_password(ctx: Context, user: UserRow, password: str) -> bool:
     """Whether it is the password of the session's user. Raises `RateLimited` after too many wrong ones."""
     subject = Subject.of(ctx, "session", str(ctx.principal.credential_id))
     await count_attempt(ctx, subject)
@@ -181,11 +180,10 @@ async def is_own_password(ctx: Context, user: Values, password: str) -> bool:
     return True
 
 
-async def find_own_user(ctx: Context) -> Values:
+async def find_own_user(ctx: Context) -> UserRow:
     """The user of the browser session."""
-    wanted = select(_users).where(_users.c.id == ctx.principal.user_id)
     async with ctx.read() as connection:
-        return dict((await connection.execute(wanted)).mappings().one())
+        return await one(connection, UserRow, _users.c.id == ctx.principal.user_id)
 
 
 def _wrong() -> Invalid:

@@ -1,6 +1,6 @@
 """Workspaces and roles, written without permission checks: for commands, and resolvers that have checked."""
 
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import func, select
@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from resolvers.workspaces.memberships import hold_members
 from storage.clock import now
 from storage.enums import WorkspaceRole, WorkspaceStatus
-from storage.rows import Values, insert_row, table_of, update_row
+from storage.rows import every, first, insert_row, read, table_of, update_row
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
@@ -24,7 +24,7 @@ STATUS_MOVES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
     WorkspaceStatus.DENIED: frozenset({WorkspaceStatus.INITIAL_REVIEW}),
 }
 
-_users, _members = table_of(UserRow), table_of(WorkspaceMemberRow)
+_users, _members, _workspaces = table_of(UserRow), table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
 
 
 class MoveRefused(ValueError):
@@ -35,7 +35,14 @@ class RoleRefused(ValueError):
     """A role that a user of the workspace cannot be given."""
 
 
-async def found_workspace(connection: AsyncConnection, owner: Values, **values: Any) -> Values:
+class ListedMember(NamedTuple):
+    """A member or an invitation, and the address: of a member, the one that the user has now."""
+
+    row: WorkspaceMemberRow
+    address: str
+
+
+async def found_workspace(connection: AsyncConnection, owner: UserRow, **values: Any) -> WorkspaceRow:
     """A new workspace with `owner` as its first member and owner. Raises `Duplicate`."""
     workspace = await insert_row(connection, WorkspaceRow, **values)
     await insert_row(
@@ -50,29 +57,26 @@ async def found_workspace(connection: AsyncConnection, owner: Values, **values: 
     return workspace
 
 
-async def find_workspace(connection: AsyncConnection, slug: str) -> Values | None:
-    workspaces = table_of(WorkspaceRow)
-    found = await connection.execute(select(workspaces).where(workspaces.c.slug == slug))
-    row = found.mappings().first()
-    return dict(row) if row else None
+async def find_workspace(connection: AsyncConnection, slug: str) -> WorkspaceRow | None:
+    return await first(connection, WorkspaceRow, _workspaces.c.slug == slug)
 
 
-async def move_workspace(connection: AsyncConnection, slug: str, status: WorkspaceStatus) -> Values:
+async def move_workspace(connection: AsyncConnection, slug: str, status: WorkspaceStatus) -> WorkspaceRow:
     """Give a workspace its next status. Raises `MoveRefused`, which names the moves that are allowed."""
-    workspaces = table_of(WorkspaceRow)
-    found = await connection.execute(select(workspaces).where(workspaces.c.slug == slug).with_for_update())
-    row = found.mappings().first()
-    if row is None:
+    workspace = await first(connection, WorkspaceRow, _workspaces.c.slug == slug, lock=True)
+    if workspace is None:
         raise MoveRefused(f"There is no workspace {slug!r}.")
-    allowed = STATUS_MOVES[WorkspaceStatus(row.status)]
+    allowed = STATUS_MOVES[WorkspaceStatus(workspace.status)]
     if status not in allowed:
-        raise MoveRefused(f"From {row['status']} the status moves to {' or '.join(sorted(allowed))}.")
+        raise MoveRefused(f"From {workspace.status} the status moves to {' or '.join(sorted(allowed))}.")
     return await update_row(
-        connection, WorkspaceRow, dict(row), status=WorkspaceStatus(status).value, status_changed_at=now()
+        connection, WorkspaceRow, workspace, status=WorkspaceStatus(status).value, status_changed_at=now()
     )
 
 
-async def set_limit(connection: AsyncConnection, workspace: Values, requests_per_minute: int) -> Values:
+async def set_limit(
+    connection: AsyncConnection, workspace: WorkspaceRow, requests_per_minute: int
+) -> WorkspaceRow:
     """Give a workspace its own limit, 0 for none; it counts from the next request on."""
     return await update_row(
         connection,
@@ -84,8 +88,8 @@ async def set_limit(connection: AsyncConnection, workspace: Values, requests_per
 
 
 async def set_review_threshold(
-    connection: AsyncConnection, workspace: Values, threshold: int | None
-) -> Values:
+    connection: AsyncConnection, workspace: WorkspaceRow, threshold: int | None
+) -> WorkspaceRow:
     """Set the revenue, in minor units, at which the workspace is reviewed next; None for none."""
     return await update_row(
         connection,
@@ -112,28 +116,29 @@ async def first_owner_id(connection: AsyncConnection, workspace_id: UUID) -> UUI
     return found
 
 
-async def list_members(connection: AsyncConnection, workspace_id: UUID) -> list[Values]:
-    """Members, then invitations, the oldest first, each with its user's `address` where it has one."""
-    wanted = (
+async def list_members(connection: AsyncConnection, workspace_id: UUID) -> list[ListedMember]:
+    """Members, then invitations, the oldest first."""
+    statement = (
         select(_members, func.coalesce(_users.c.email, _members.c.email).label("address"))
         .join_from(_members, _users, _members.c.user_id == _users.c.id, isouter=True)
         .where(_members.c.workspace_id == workspace_id)
         .order_by(_members.c.user_id.is_(None), _members.c.created_at, _members.c.id)
     )
-    return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+    rows = await connection.execute(statement)
+    return [ListedMember(read(WorkspaceMemberRow, row), row.address) for row in rows]
 
 
 async def set_role(
     connection: AsyncConnection, workspace_id: UUID, user_id: UUID, role: WorkspaceRole
-) -> Values:
+) -> WorkspaceMemberRow:
     """Give a member a role. Raises `RoleRefused`."""
     await hold_members(connection, workspace_id)
-    members = [row for row in await list_members(connection, workspace_id) if row.user_id is not None]
-    found = next((row for row in members if row.user_id == user_id), None)
-    if found is None:
+    of_users = (_members.c.workspace_id == workspace_id) & _members.c.user_id.is_not(None)
+    members = await every(connection, WorkspaceMemberRow, of_users)
+    member = next((row for row in members if row.user_id == user_id), None)
+    if member is None:
         raise RoleRefused("This user is no member of the workspace.")
     owners = {row.user_id for row in members if row.role == WorkspaceRole.OWNER}
     if owners == {user_id} and role is not WorkspaceRole.OWNER:
         raise RoleRefused("This is the last owner of the workspace: make another member an owner first.")
-    row = {name: value for name, value in found.items() if name != "address"}
-    return await update_row(connection, WorkspaceMemberRow, row, role=role.value)
+    return await update_row(connection, WorkspaceMemberRow, member, role=role.value)

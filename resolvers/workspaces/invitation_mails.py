@@ -4,12 +4,11 @@ from sqlalchemy import select
 
 from resolvers.mails.mails import make_mail
 from resolvers.mails.stranger_mails import mail_stranger
-from resolvers.operations.access import Row
 from resolvers.operations.context import Context
 from schema.prose import write_moment
 from storage.rows import table_of
 from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 # Where signed-in users find the invitations to their address.
 PAGE_PATH = "/account/invitations"
@@ -17,23 +16,25 @@ PAGE_PATH = "/account/invitations"
 _workspaces, _users = table_of(WorkspaceRow), table_of(UserRow)
 
 
-async def mail_invitation(ctx: Context, member: Row) -> None:
+async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
     """Mail the address of a new or renewed invitation, inside the change that makes it.
 
     Raises `NotPermitted` or `RateLimited` where nobody may be mailed now, which undoes the change.
     """
-    wanted = (
+    if member.expires_at is None:
+        raise TypeError("An invitation always has an end.")
+    statement = (
         select(_workspaces.c.name, _users.c.name.label("inviter"), _users.c.email.label("inviter_email"))
         .join_from(_workspaces, _users, _users.c.id == member.invited_by_user_id, isouter=True)
         .where(_workspaces.c.id == member.workspace_id)
     )
-    found = (await ctx.connection.execute(wanted)).mappings().one()
+    workspace = (await ctx.connection.execute(statement)).one()
     mail = make_mail(
         member.email,
         "invitation",
-        workspace=found.name,
-        inviter=found.inviter,
-        inviter_address=found.inviter_email,
+        workspace=workspace.name,
+        inviter=workspace.inviter,
+        inviter_address=workspace.inviter_email,
         address=member.email,
         ends=write_moment(member.expires_at),
         page=f"{ctx.services.auth_url}{PAGE_PATH}",

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, delete, select
+from sqlalchemy import Row, Select, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.accounts.people import find_people
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.access_tokens import USER_KINDS
-from resolvers.operations.access import Row, invitations_to
+from resolvers.operations.access import invitations_to
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import list_rows
@@ -20,7 +20,7 @@ from resolvers.workspaces.memberships import join
 from schema.errors import Invalid, NotFound, problem
 from schema.pages import Page
 from schema.workspace_members import WorkspaceInvitation, WorkspaceInvitationQuery, WorkspaceMember
-from storage.rows import Values, table_of
+from storage.rows import first, table_of
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 _table, _workspaces = table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
@@ -38,10 +38,10 @@ async def list_workspace_invitations(
 async def get_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceInvitation:
     """One invitation to the user's confirmed address."""
     async with ctx.read() as connection:
-        row = (await connection.execute(_invitations(ctx).where(_table.c.id == id))).mappings().first()
+        row = (await connection.execute(_invitations(ctx).where(_table.c.id == id))).first()
         if row is None:
             raise _absent()
-        (invitation,) = await _assemble(connection, [dict(row)])
+        (invitation,) = await _assemble(connection, [row])
     return invitation
 
 
@@ -79,21 +79,21 @@ def _invitations(ctx: Context) -> Select[Any]:
     return joined.where(invitations_to(ctx.principal))
 
 
-async def _assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceInvitation]:
+async def _assemble(connection: AsyncConnection, rows: Sequence[Row[Any]]) -> list[WorkspaceInvitation]:
     people = await find_people(connection, (row.invited_by_user_id for row in rows))
     return [
-        WorkspaceInvitation.model_validate({**row, "invited_by": people.get(row.invited_by_user_id)})
+        WorkspaceInvitation.model_validate(row._asdict() | {"invited_by": people.get(row.invited_by_user_id)})
         for row in rows
     ]
 
 
-async def _lock(ctx: Context, id: UUID) -> Values:
+async def _lock(ctx: Context, id: UUID) -> WorkspaceMemberRow:
     """The invitation, which nobody else accepts, declines or takes back meanwhile. Raises `NotFound`."""
-    wanted = select(_table).where(invitations_to(ctx.principal), _table.c.id == id).with_for_update()
-    row = (await ctx.connection.execute(wanted)).mappings().first()
-    if row is None:
+    own = invitations_to(ctx.principal)
+    invitation = await first(ctx.connection, WorkspaceMemberRow, own, _table.c.id == id, lock=True)
+    if invitation is None:
         raise _absent()
-    return dict(row)
+    return invitation
 
 
 def _absent() -> NotFound:

@@ -7,12 +7,11 @@ from uuid import UUID
 from sqlalchemy import delete, func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from oauth.grants import end_creations, end_membership
+from oauth.endings import end_creations, end_membership
 from oauth.scopes import Scope
 from resolvers.accounts.people import find_people, maker_of
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.operations.access import (
-    Row,
     check_owner,
     check_workspaces,
     get_for_update,
@@ -36,7 +35,7 @@ from schema.workspace_members import (
 )
 from storage.clock import now
 from storage.enums import WorkspaceRole
-from storage.rows import table_of, update_row
+from storage.rows import table_of, update_row, values_of
 from storage.tables.workspaces import WorkspaceMemberRow
 
 _table = table_of(WorkspaceMemberRow)
@@ -130,37 +129,34 @@ async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool =
     return id
 
 
-async def assemble(connection: AsyncConnection, rows: Sequence[Row]) -> list[WorkspaceMember]:
+async def assemble(connection: AsyncConnection, rows: Sequence[WorkspaceMemberRow]) -> list[WorkspaceMember]:
     """The members and invitations; a member's address is the one that its user has now."""
-    ids = [row[name] for row in rows for name in ("user_id", "invited_by_user_id")]
+    ids = [id for row in rows for id in (row.user_id, row.invited_by_user_id)]
     people = await find_people(connection, ids)
     members = []
     for row in rows:
         user = people.get(row.user_id)
         own = {"email": user.email, "name": user.name} if user else {"name": None}
-        invited_by = people.get(row.invited_by_user_id)
-        members.append(
-            WorkspaceMember.model_validate(
-                {**row, **own, "status": _status_of(row), "invited_by": invited_by}
-            )
-        )
+        derived = {"status": _status_of(row), "invited_by": people.get(row.invited_by_user_id)}
+        members.append(WorkspaceMember.model_validate(values_of(row) | own | derived))
     return members
 
 
-def _status_of(row: Row) -> WorkspaceMemberStatus:
+def _status_of(row: WorkspaceMemberRow) -> WorkspaceMemberStatus:
     if row.user_id is not None:
         return WorkspaceMemberStatus.ACTIVE
-    return WorkspaceMemberStatus.EXPIRED if row.expires_at <= now() else WorkspaceMemberStatus.INVITED
+    has_expired = row.expires_at is not None and row.expires_at <= now()
+    return WorkspaceMemberStatus.EXPIRED if has_expired else WorkspaceMemberStatus.INVITED
 
 
-async def _hold(ctx: Context, id: UUID) -> Row:
+async def _hold(ctx: Context, id: UUID) -> WorkspaceMemberRow:
     """The row, locked, of a workspace whose members nobody else changes meanwhile."""
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
     await hold_members(ctx.connection, row.workspace_id)
     return await get_for_update(ctx, WorkspaceMemberRow, id=id)
 
 
-async def _check_owned(ctx: Context, row: Row) -> None:
+async def _check_owned(ctx: Context, row: WorkspaceMemberRow) -> None:
     """Raises `Invalid` where the change of `row` has left its workspace without an owner."""
     owners = select(func.count()).where(
         _table.c.workspace_id == row.workspace_id,

@@ -10,7 +10,8 @@ from resolvers.accounts.users import find_user
 from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import WorkspaceRole
-from storage.rows import Values, insert_row, table_of, update_row
+from storage.rows import every_of, insert_row, table_of, update_row
+from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 INVITATION_LIFE = timedelta(days=7)
@@ -30,7 +31,7 @@ async def hold_members(connection: AsyncConnection, workspace_id: UUID) -> None:
 
 async def invite(
     connection: AsyncConnection, workspace_id: UUID, email: str, role: WorkspaceRole, inviter_id: UUID | None
-) -> Values:
+) -> WorkspaceMemberRow:
     """A new invitation, or the one that the address has, renewed. The members are held.
 
     Raises `AlreadyMember`.
@@ -38,8 +39,8 @@ async def invite(
     user = await find_user(connection, email)
     has_address = _members.c.email_folded == fold_email(email)
     same = has_address if user is None else or_(has_address, _members.c.user_id == user.id)
-    wanted = select(_members).where(_members.c.workspace_id == workspace_id, same).with_for_update()
-    rows = [dict(row) for row in (await connection.execute(wanted)).mappings()]
+    statement = select(_members).where(_members.c.workspace_id == workspace_id, same).with_for_update()
+    rows = await every_of(connection, WorkspaceMemberRow, statement)
     if any(row.user_id is not None for row in rows):
         raise AlreadyMember
     values = {"role": role.value, "invited_by_user_id": inviter_id, "expires_at": now() + INVITATION_LIFE}
@@ -54,7 +55,9 @@ async def take_back_invitations(connection: AsyncConnection, inviter_id: UUID, w
     await connection.execute(delete(_members).where(sent, _members.c.user_id.is_(None)))
 
 
-async def join(connection: AsyncConnection, invitation: Values, user: Values) -> Values:
+async def join(
+    connection: AsyncConnection, invitation: WorkspaceMemberRow, user: UserRow
+) -> WorkspaceMemberRow:
     """Make the user a member by an invitation, whose row is locked."""
     return await update_row(
         connection,

@@ -5,15 +5,14 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import func, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
-from resolvers.operations.access import Row, get_for_update, get_visible, visible
+from resolvers.operations.access import get_for_update, get_visible, visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, contains, list_page
+from resolvers.operations.lists import Listing, any_of, contains, each, list_page
 from resolvers.workspaces.administration import found_workspace
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from schema.pages import Page
@@ -27,7 +26,8 @@ from schema.workspaces import (
 )
 from storage.clock import now
 from storage.enums import WorkspaceRole
-from storage.rows import table_of, update_row
+from storage.rows import every, first, table_of, update_row, values_of
+from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 # Each workspace has a budget of its own.
@@ -50,11 +50,7 @@ async def list_workspaces(ctx: Context, filters: WorkspaceQuery) -> Page[Workspa
         *any_of(_table.c.slug, None if filters.slug is None else [filters.slug.lower()]),
         *contains(_table.c.name_folded, filters.name),
     ]
-
-    async def assemble(_: AsyncConnection, rows: Sequence[Row]) -> list[Workspace]:
-        return [Workspace.model_validate(row) for row in rows]
-
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    return await list_page(ctx, LISTING, filters, conditions, each(Workspace.model_validate))
 
 
 @requires(Scope.WORKSPACES_READ)
@@ -63,7 +59,7 @@ async def get_workspace(ctx: Context, id: Id | None = None, slug: str | None = N
     if (id is None) == (slug is None):
         raise Invalid([problem(("id",), "Name the workspace by `id` or by `slug`, one of them", "one_of")])
     named = {"slug": slug.lower()} if slug is not None else {"id": id}
-    return Workspace.model_validate(await get_visible(ctx, WorkspaceRow, **named))
+    return Workspace.model_validate(values_of(await get_visible(ctx, WorkspaceRow, **named)))
 
 
 @requires(Scope.WORKSPACES_READ)
@@ -72,10 +68,10 @@ async def get_founded_workspace(ctx: Context, id: UUID) -> Workspace:
     founded = select(_members.c.workspace_id).where(_members.c.user_id == ctx.principal.maker_user_id)
     seen = or_(visible(WorkspaceRow, ctx.principal), _table.c.id.in_(founded))
     async with ctx.read() as connection:
-        row = (await connection.execute(select(_table).where(_table.c.id == id, seen))).mappings().first()
-    if row is None:
+        workspace = await first(connection, WorkspaceRow, _table.c.id == id, seen)
+    if workspace is None:
         raise NotFound("There is no such workspace.")
-    return Workspace.model_validate(dict(row))
+    return Workspace.model_validate(values_of(workspace))
 
 
 @requires(Scope.WORKSPACES_WRITE, gives=get_founded_workspace)
@@ -94,28 +90,31 @@ async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     sent = data.model_dump(exclude_unset=True)
     values = {name: value for name, value in sent.items() if value is not None}
     submission = _submission(None, values.get("details"))
-    row = await found_workspace(ctx.connection, founder, **values, **submission)
-    return Workspace.model_validate(row)
+    workspace = await found_workspace(ctx.connection, founder, **values, **submission)
+    return Workspace.model_validate(values_of(workspace))
 
 
 @requires(Scope.WORKSPACES_WRITE, gives=get_workspace)
 async def update_workspace(ctx: Context, id: UUID, data: WorkspaceUpdate) -> Workspace:
     """Change the fields that were sent. Settings and `details` are merged at every depth."""
     row = await get_for_update(ctx, WorkspaceRow, id=id)
-    sent = data.changes()
+    stored, sent = values_of(row), data.changes()
     changes = {
-        name: merged(row[name], value) if isinstance(value, dict) else value for name, value in sent.items()
+        name: merged(stored[name], value) if isinstance(value, dict) else value
+        for name, value in sent.items()
     }
     changes |= _submission(row.details_submitted_at, sent.get("details"))
-    return Workspace.model_validate(await update_row(ctx.connection, WorkspaceRow, row, **changes))
+    workspace = await update_row(ctx.connection, WorkspaceRow, row, **changes)
+    return Workspace.model_validate(values_of(workspace))
 
 
 async def load_workspaces(ctx: Context, ids: Sequence[UUID]) -> list[Workspace | None]:
     """The visible workspaces of these ids, in their order."""
-    wanted = select(_table).where(visible(WorkspaceRow, ctx.principal), _table.c.id.in_(ids))
+    seen = visible(WorkspaceRow, ctx.principal)
     async with ctx.read() as connection:
-        found = {row.id: row for row in (await connection.execute(wanted)).mappings()}
-    return [Workspace.model_validate(dict(found[id])) if id in found else None for id in ids]
+        rows = await every(connection, WorkspaceRow, seen, _table.c.id.in_(ids))
+    workspaces = {row.id: values_of(row) for row in rows}
+    return [Workspace.model_validate(workspaces[id]) if id in workspaces else None for id in ids]
 
 
 def merged(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,7 +126,7 @@ def merged(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]
     return result
 
 
-async def _check_room(ctx: Context, founder: Row) -> None:
+async def _check_room(ctx: Context, founder: UserRow) -> None:
     """Raises `NotPermitted` for a user who owns as many workspaces as one user may create."""
     owned = (_members.c.user_id == founder.id) & (_members.c.role == WorkspaceRole.OWNER.value)
     counted = select(func.count()).where(owned)

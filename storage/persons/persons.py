@@ -19,12 +19,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.database import Database
 from storage.dialects.upsert import upsert
 from storage.persons.numbers import new_persons
-from storage.rows import table_of
+from storage.rows import every_of, table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.metric_cells import PersonMergeDeltaRow
 from storage.tables.metrics import ExternalPersonRow, PersonMergeRow
-
-Row = Mapping[str, Any]
 
 _customers, _merges = table_of(CustomerRow), table_of(PersonMergeRow)
 _externals, _merge_deltas = table_of(ExternalPersonRow), table_of(PersonMergeDeltaRow)
@@ -77,26 +75,28 @@ async def persons_of(
     resolved = [_resolve(reference, by_id, by_external_id) for reference in references]
 
     accepted = [one for one in resolved if not one.is_refused]
-    of_customers = {one.customer_id: by_id[one.customer_id]["person"] for one in accepted if one.customer_id}
-    without = [id for id, person in of_customers.items() if person is None]
+    numbers = {one.customer_id: by_id[one.customer_id].person for one in accepted if one.customer_id}
+    of_customers = {id: person for id, person in numbers.items() if person is not None}
+    without = [id for id, person in numbers.items() if person is None]
     of_customers |= await _number_customers(connection, database, workspace_id, without)
     free = {one.external_customer_id for one in accepted if not one.customer_id and one.external_customer_id}
     of_others = await _external_persons(connection, database, workspace_id, free)
     return [one if one.is_refused else _with_person(one, of_customers, of_others) for one in resolved]
 
 
-async def claim_external_id(connection: AsyncConnection, database: Database, customer: Row) -> None:
+async def claim_external_id(connection: AsyncConnection, database: Database, customer: CustomerRow) -> None:
     """Make a customer and the external id that it has just taken one person.
 
     `customer` is its row, locked and with the id written. It takes over the id's person if it has none
     of its own; else the id's person, if it has one, is merged into the customer's.
     """
-    workspace_id, own = customer.workspace_id, customer.person
+    workspace_id, own, external_id = customer.workspace_id, customer.person, customer.external_id
+    if external_id is None:
+        return
     offered = own
     if offered is None:
         (offered,) = await new_persons(connection, database, workspace_id, 1)
-    pointed = await _point(connection, workspace_id, {customer.external_id: offered})
-    held = pointed[customer.external_id]
+    held = (await _point(connection, workspace_id, {external_id: offered}))[external_id]
     if own is None:
         same = and_(_customers.c.workspace_id == workspace_id, _customers.c.id == customer.id)
         await connection.execute(update(_customers).where(same).values(person=held))
@@ -104,7 +104,7 @@ async def claim_external_id(connection: AsyncConnection, database: Database, cus
         await _merge(connection, customer, absorbed=held, into=own)
 
 
-async def release_external_id(connection: AsyncConnection, customer: Row) -> None:
+async def release_external_id(connection: AsyncConnection, customer: CustomerRow) -> None:
     """Let the external id of a customer that is being deleted start a new person when it is used again."""
     if customer.external_id is None:
         return
@@ -113,14 +113,14 @@ async def release_external_id(connection: AsyncConnection, customer: Row) -> Non
 
 async def _named_customers(
     connection: AsyncConnection, workspace_id: UUID, references: Sequence[PersonReference]
-) -> list[Row]:
+) -> list[CustomerRow]:
     """The customers that the references name, kept from being changed or deleted until the unit ends."""
     if not references:
         return []
     ids = {one.customer_id for one in references} - {None}
     external_ids = {one.external_customer_id for one in references} - {None}
-    wanted = (
-        select(_customers.c.id, _customers.c.external_id, _customers.c.person)
+    named = (
+        select(_customers)
         .where(
             _customers.c.workspace_id == workspace_id,
             _customers.c.deleted_at.is_(None),
@@ -129,11 +129,11 @@ async def _named_customers(
         .order_by(_customers.c.id)
         .with_for_update(read=True, key_share=True)
     )
-    return [dict(row) for row in (await connection.execute(wanted)).mappings()]
+    return await every_of(connection, CustomerRow, named)
 
 
 def _resolve(
-    reference: PersonReference, by_id: Mapping[UUID, Row], by_external_id: Mapping[str, Row]
+    reference: PersonReference, by_id: Mapping[UUID, CustomerRow], by_external_id: Mapping[str, CustomerRow]
 ) -> ResolvedPerson:
     id, external_id = reference.customer_id, reference.external_customer_id
     if id is None:
@@ -220,7 +220,7 @@ async def _point(
     return {row.external_id: row.person for row in await connection.execute(settled, rows)}
 
 
-async def _merge(connection: AsyncConnection, customer: Row, *, absorbed: int, into: int) -> None:
+async def _merge(connection: AsyncConnection, customer: CustomerRow, *, absorbed: int, into: int) -> None:
     """Say that two numbers are one person; whatever led to the absorbed one leads on in one step."""
     workspace_id = customer.workspace_id
     earlier = and_(_merges.c.workspace_id == workspace_id, _merges.c.into == absorbed)
@@ -230,7 +230,7 @@ async def _merge(connection: AsyncConnection, customer: Row, *, absorbed: int, i
     await connection.execute(update(_externals).where(_is_external(customer)).values(person=into))
 
 
-def _is_external(customer: Row) -> Any:
+def _is_external(customer: CustomerRow) -> Any:
     return and_(
         _externals.c.workspace_id == customer.workspace_id,
         _externals.c.external_id == customer.external_id,

@@ -16,8 +16,8 @@ from gateway.web.kit.html import content_security_policy
 from gateway.web.kit.visits import NEVER_KEEP, SIGN_IN_PATH, Visit, page
 from gateway.web.words.scopes import in_words
 from oauth.authorization import Answered, Asked, Unanswerable, read_request
-from oauth.decision import Allowed, NeedsConsent, NeedsSignIn, Person, has_to_sign_in, next_step
-from oauth.messages import Pairs
+from oauth.consent_step import Allowed, NeedsConsent, NeedsSignIn, Person, has_to_sign_in, next_step
+from oauth.protocol import Pairs
 from oauth.reauthentication import is_fresh, read_pairs, spend
 from oauth.redirects import form_target
 from oauth.subjects import find_subject

@@ -258,7 +258,7 @@ async def _find_user(ctx: Context, session_id: UUID) -> SignedIn:
         .where(_credentials.c.id == session_id)
     )
     async with ctx.read() as connection:
-        row = (await connection.execute(wanted)).mappings().one()
+        row = (await connection.execute(wanted)).one()
     is_verified = row.email_verified_at is not None
     return SignedIn(
         row.id,

@@ -11,7 +11,7 @@ from oauth.clients import Client
 from oauth.credentials import digest, kind_of
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import Values, table_of
+from storage.rows import first, one, table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_grants import OAuthGrantRow
 
@@ -23,7 +23,7 @@ class Issued(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc]
 
     code_challenge_method = "S256"
 
-    def __init__(self, row: Values, grant: Values) -> None:
+    def __init__(self, row: CredentialRow, grant: OAuthGrantRow) -> None:
         self.row = row
         self.grant = grant
         self.code_challenge: str | None = grant.code_challenge
@@ -35,9 +35,15 @@ class Issued(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc]
     def check_client(self, client: Client) -> bool:
         return bool(self.grant.oauth_client_id == client.id)
 
+    @property
+    def expires_at(self) -> datetime:
+        """When it expires, which every code and token does."""
+        if self.row.expires_at is None:
+            raise TypeError("This credential does not expire.")
+        return self.row.expires_at
+
     def is_expired(self) -> bool:
-        expires_at: datetime = self.row.expires_at
-        return expires_at <= now()
+        return self.expires_at <= now()
 
     def is_revoked(self) -> bool:
         return self.row.revoked_at is not None or self.grant.revoked_at is not None
@@ -49,8 +55,7 @@ class Issued(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc]
         return " ".join(self.row.scopes)
 
     def get_nonce(self) -> str | None:
-        nonce: str | None = self.grant.nonce
-        return nonce
+        return self.grant.nonce
 
     def get_auth_time(self) -> int:
         authenticated_at: datetime = self.grant.authenticated_at
@@ -69,9 +74,7 @@ async def find_issued(
         return None
     mine = _credentials.c.hash == digest(text)
     id = select(_credentials.c.grant_id).where(mine).scalar_subquery()
-    wanted = select(_grants).where(_grants.c.id == id)
-    grant = (await connection.execute(wanted.with_for_update() if lock else wanted)).mappings().first()
+    grant = await first(connection, OAuthGrantRow, _grants.c.id == id, lock=lock)
     if grant is None:
         return None
-    row = (await connection.execute(select(_credentials).where(mine))).mappings().one()
-    return Issued(dict(row), dict(grant))
+    return Issued(await one(connection, CredentialRow, mine), grant)

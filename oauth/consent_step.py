@@ -11,7 +11,7 @@ from oauth.authorization import CONSENT, LOGIN, NONE, SELECT_ACCOUNT, Asked
 from oauth.consents import find_consents
 from oauth.redirects import is_loopback
 from storage.clock import now
-from storage.rows import Values, table_of
+from storage.rows import every_of, table_of
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 _workspaces, _members = table_of(WorkspaceRow), table_of(WorkspaceMemberRow)
@@ -35,7 +35,7 @@ class NeedsSignIn:
 class NeedsConsent:
     """The user has to decide; `workspaces` are those they can choose from, `allowed` what they did allow."""
 
-    workspaces: Sequence[Values]
+    workspaces: Sequence[WorkspaceRow]
     allowed: frozenset[UUID]
 
 
@@ -79,11 +79,11 @@ def has_to_sign_in(asked: Asked, person: Person) -> bool:
     return (LOGIN in asked.prompts or is_too_old) and not person.is_fresh
 
 
-async def _find_workspaces(asked: Asked, person: Person) -> list[Values]:
-    wanted = (
-        select(_workspaces.c.id, _workspaces.c.name, _workspaces.c.slug)
+async def _find_workspaces(asked: Asked, person: Person) -> list[WorkspaceRow]:
+    own = (
+        select(_workspaces)
         .join(_members, _members.c.workspace_id == _workspaces.c.id)
         .where(_members.c.user_id == person.id)
         .order_by(_workspaces.c.name_folded, _workspaces.c.id)
     )
-    return [dict(row) for row in (await asked.server.connection.execute(wanted)).mappings()]
+    return await every_of(asked.server.connection, WorkspaceRow, own)

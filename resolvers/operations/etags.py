@@ -1,0 +1,15 @@
+"""Lists of entity tags in conditional headers (RFC 9110 13.1)."""
+
+
+def matches_strongly(header: str, etag: str) -> bool:
+    """Whether `If-Match` holds for a resource with this tag: weak tags never do."""
+    return not {"*", etag}.isdisjoint(_tags(header))
+
+
+def matches_weakly(header: str, etag: str) -> bool:
+    """Whether `If-None-Match` names a representation with this tag, weak or strong."""
+    return not {"*", etag}.isdisjoint(tag.removeprefix("W/") for tag in _tags(header))
+
+
+def _tags(header: str) -> list[str]:
+    return [tag.strip() for tag in header.split(",")]
