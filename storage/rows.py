@@ -101,7 +101,9 @@ def read(model: type[Model], row: Sequence[Any]) -> Model:
 
 def changed(row: Model, **values: Any) -> Model:
     """The record with other values, which are named by column."""
-    return record(_model_of(row), {**values_of(row), **values})
+    fields = fields_of(_model_of(row))
+    replaced = {fields[column]: value for column, value in values.items()}
+    return row._replace(**replaced)  # type: ignore[attr-defined, no-any-return]
 
 
 def values_of(row: SQLModel) -> Values:
@@ -240,7 +242,7 @@ def _with_defaults(model: type[SQLModel], values: Values) -> Values:
     complete = _fold(model, values)
     for name, field in _fields(model).items():
         if name not in complete:
-            complete[name] = field.get_default(call_default_factory=True)
+            complete[name] = field.default_factory() if field.default_factory else field.default
     return complete
 
 

@@ -16,7 +16,7 @@ from schema.errors import Invalid, Problem, problem
 from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import table_of, update_row
+from storage.rows import update_row
 from storage.tables.credentials import CredentialRow
 
 USER_KINDS = frozenset({PrincipalKind.PERSONAL_TOKEN, PrincipalKind.BROWSER_SESSION})

@@ -68,7 +68,7 @@ async def issue(gateway, tokens, *scopes, **values):
     owner = {name: UUID(id) for name, id in tokens.owner.items()}
     async with gateway.database.write() as connection:
         token, row = await issue_token(connection, tokens.credential_kind, scopes, **owner, **values)
-    return token.text, str(row["id"])
+    return token.text, str(row.id)
 
 
 async def test_a_new_token_is_shown_once_and_works(tokens, gateway, tenant):

@@ -83,7 +83,7 @@ async def report(gateway, tenant, **values):
     base = {"workspace_id": UUID(tenant.id), "source": EventSource.USER, "name": "page.viewed"}
     async with gateway.database.write() as connection:
         (row,) = await insert_rows(connection, EventRow, [{**base, **values}])
-    return str(row["id"])
+    return str(row.id)
 
 
 async def test_anonymising_reaches_members_and_every_event(surface, gateway, tenant):

@@ -44,7 +44,7 @@ async def history(gateway, tenant):
             rows = [row(n, name=f"visit {n}", customer_id=UUID(customer["id"])) for n in range(visits)]
             made = await insert_rows(connection, EventRow, rows)
             if made:
-                steps = [row(n, name=f"step {n}", parent_id=made[-1]["id"]) for n in range(2)]
+                steps = [row(n, name=f"step {n}", parent_id=made[-1].id) for n in range(2)]
                 await insert_rows(connection, EventRow, steps)
     return customers
 

@@ -267,8 +267,8 @@ async def test_a_workspace_in_the_making_numbers_its_persons_in_its_own_transact
         numbers = [
             number
             for _ in range(2)
-            for number in await new_persons(connection, gateway.database, workspace["id"], 2)
+            for number in await new_persons(connection, gateway.database, workspace.id, 2)
         ]
     async with gateway.database.write() as connection:
-        numbers += await new_persons(connection, gateway.database, workspace["id"], 2)
+        numbers += await new_persons(connection, gateway.database, workspace.id, 2)
     assert len(set(numbers)) == 6

@@ -187,7 +187,7 @@ async def test_a_session_ends_no_later_than_the_credential_that_made_it(surface,
     session = await surface.with_token(short.text).create_customer_session(
         data={"customer_id": customer["id"]}
     )
-    assert now() < datetime.fromisoformat(session["expires_at"]) <= row["expires_at"]
+    assert now() < datetime.fromisoformat(session["expires_at"]) <= row.expires_at
 
 
 async def test_a_retry_is_told_the_same_token_and_another_credential_is_not(

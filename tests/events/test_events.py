@@ -33,7 +33,7 @@ def report(gateway, tenant):
             for minute, event in enumerate(events)
         ]
         async with gateway.database.write() as connection:
-            return [str(row["id"]) for row in await insert_rows(connection, EventRow, rows)]
+            return [str(row.id) for row in await insert_rows(connection, EventRow, rows)]
 
     return write
 

@@ -141,4 +141,4 @@ async def test_a_code_and_a_new_password_go_before_a_flood_of_other_mails(post):
         await post.write(f"p{number}@example.com")
     await post.write("late@example.com", is_urgent=True)
     claimed = [await post.claim() for _ in range(2)]
-    assert [mail["recipient"] for mail in claimed] == ["late@example.com", "p0@example.com"]
+    assert [mail.recipient for mail in claimed] == ["late@example.com", "p0@example.com"]

@@ -68,14 +68,14 @@ async def make_grant(connection, tenant):
     grant = await insert_row(
         connection,
         OAuthGrantRow,
-        oauth_client_id=client["id"],
+        oauth_client_id=client.id,
         user_id=user,
         workspace_id=home,
         scopes=[],
         redirect_uri="https://app.example.com/",
         authenticated_at=now(),
     )
-    keys = {"oauth_client_id": client["id"], "grant_id": grant["id"]}
+    keys = {"oauth_client_id": client.id, "grant_id": grant.id}
     return client, {**keys, "workspace_id": home, "maker_user_id": user}
 
 
@@ -95,8 +95,8 @@ async def test_every_kind_of_credential_is_recognised_revoked_and_mailed_about(s
             CredentialKind.CUSTOMER_SESSION: {"workspace_id": UUID(tenant.id)},
             CredentialKind.PERSONAL_TOKEN: {"user_id": UUID(tenant.user_id)},
             CredentialKind.BROWSER_SESSION: {"user_id": UUID(tenant.user_id)},
-            CredentialKind.CLIENT_SECRET: {"oauth_client_id": client["id"]},
-            CredentialKind.REGISTRATION_TOKEN: {"oauth_client_id": client["id"]},
+            CredentialKind.CLIENT_SECRET: {"oauth_client_id": client.id},
+            CredentialKind.REGISTRATION_TOKEN: {"oauth_client_id": client.id},
         }.get(kind, of_grant)
         text = await insert_credential(connection, kind, **owner)
     assert [entry["label"] for entry in (await report(find(text))).json()] == ["true_positive"]

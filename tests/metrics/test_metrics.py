@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete
 
+from resolvers.accounts.users import find_user
 from resolvers.workspaces.administration import found_workspace
 from storage.enums import FactKind
 from storage.metrics.cells import period_sql as grouping
@@ -68,17 +69,17 @@ class Home:
 async def home(gateway):
     tenant = await make_tenant(gateway, default_presentment_currency="eur")
     other = {"name": "Other", "slug": f"w-{uuid4().hex}", "default_presentment_currency": "jpy"}
-    owner = {"id": UUID(tenant.user_id), "email": tenant.user_email}
     async with gateway.database.write() as connection:
+        owner = await find_user(connection, tenant.user_email)
         second = await found_workspace(connection, owner, **other)
-        workspaces = {UUID(tenant.id): "eur", second["id"]: "jpy"}
+        workspaces = {UUID(tenant.id): "eur", second.id: "jpy"}
         rows = [
             {"workspace_id": workspace, "email": f"{person}@example.com", "person": person}
             for workspace in workspaces
             for person in (None, 1, 2, 5)
         ]
         made = await insert_rows(connection, CustomerRow, rows)
-    customers = {row["id"]: (row["workspace_id"], row["person"]) for row in made}
+    customers = {row.id: (row.workspace_id, row.person) for row in made}
     return Home(tenant.personal_token, workspaces, [uuid4(), uuid4()], customers)
 
 

@@ -135,7 +135,7 @@ async def make_application(
         secret, row = await make_client(
             connection, OAuthClientCreate(**data), workspace_id=owner, maker_user_id=maker
         )
-    return Application(gateway, row["id"], row["client_id"], secret, data["redirect_uris"][0])
+    return Application(gateway, row.id, row.client_id, secret, data["redirect_uris"][0])
 
 
 def told(location: str) -> dict[str, str]:

@@ -114,7 +114,7 @@ async def add_factors(user: Surface, user_id: str) -> str:
         await insert_row(connection, TotpSecretRow, user_id=owner, sealed="", last_step=0)
         values = {"name": "Phone", "credential_id": text, "public_key": "", "transports": ["internal"]}
         row = await insert_row(connection, PasskeyRow, user_id=owner, **values)
-    return str(row["id"])
+    return str(row.id)
 
 
 async def allow(user: Surface, user_id: str, oauth_client_id: str) -> str:

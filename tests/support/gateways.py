@@ -90,13 +90,13 @@ async def make_tenant(gateway: Gateway, **values: Any) -> Tenant:
             connection,
             CredentialKind.WORKSPACE_TOKEN,
             WORKSPACE_SCOPES,
-            workspace_id=workspace["id"],
-            maker_user_id=user["id"],
+            workspace_id=workspace.id,
+            maker_user_id=user.id,
         )
         personal, _ = await issue_token(
-            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user["id"]
+            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user.id
         )
-    return Tenant(str(workspace["id"]), slug, str(user["id"]), user["email"], token.text, personal.text)
+    return Tenant(str(workspace.id), slug, str(user.id), user.email, token.text, personal.text)
 
 
 async def make_token(gateway: Gateway, tenant: Tenant, *scopes: Scope) -> str:

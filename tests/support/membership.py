@@ -11,7 +11,11 @@ from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import found_workspace
 from resolvers.workspaces.memberships import invite, join
 from storage.enums import CredentialKind, WorkspaceRole
+from storage.rows import one, table_of
+from storage.tables.users import UserRow
 from tests.support.gateways import Gateway, Tenant
+
+_users = table_of(UserRow)
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,8 @@ async def make_user(gateway: Gateway, *, email: str | None = None, confirmed: bo
             row = await create_user(connection, address, "a long password", "Grace")
         else:
             row = await insert_user(connection, address, hash_password("a long password"), "Grace")
-        token, _ = await issue_token(
-            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=row["id"]
-        )
-    return TestUser(str(row["id"]), address, token.text)
+        token, _ = await issue_token(connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=row.id)
+    return TestUser(str(row.id), address, token.text)
 
 
 async def make_member(
@@ -51,8 +53,8 @@ async def make_member(
     user, inviter_id = await make_user(gateway), UUID(inviter or tenant.user_id)
     async with gateway.database.write() as connection:
         row = await invite(connection, UUID(tenant.id), user.email, WorkspaceRole(role), inviter_id)
-        await join(connection, row, {"id": UUID(user.id), "email": user.email})
-    return TestUser(user.id, user.email, user.token, str(row["id"]))
+        await join(connection, row, await one(connection, UserRow, _users.c.id == UUID(user.id)))
+    return TestUser(user.id, user.email, user.token, str(row.id))
 
 
 async def members_of(surface: Any, tenant: Tenant) -> dict[str, str]:
@@ -67,5 +69,5 @@ async def invited_elsewhere(database: Any, email: str) -> str:
     async with database.write() as connection:
         founder = await create_user(connection, f"{slug}@example.com", "a long password", "Eve")
         other = await found_workspace(connection, founder, name="Elsewhere", slug=slug)
-        row = await invite(connection, other["id"], email, WorkspaceRole.MEMBER, founder["id"])
-    return str(row["id"])
+        row = await invite(connection, other.id, email, WorkspaceRole.MEMBER, founder.id)
+    return str(row.id)

@@ -38,18 +38,16 @@ async def make_shares(gateway, tenant, many):
         shares = await insert_rows(
             connection, ShareRow, [{"workspace_id": home, "name": f"Share {n}"} for n in range(many)]
         )
-        keys = [{"workspace_id": home, "share_id": share["id"]} for share in shares]
+        keys = [{"workspace_id": home, "share_id": share.id} for share in shares]
         prices = [{**key, "amount_type": "fixed", "price_amount": 5, "price_currency": "usd"} for key in keys]
         await insert_rows(connection, SharePriceRow, prices)
         embedded = [
-            {**key, "file_id": media["id"], "position": place}
+            {**key, "file_id": media.id, "position": place}
             for key in keys
             for place, media in enumerate(medias)
         ]
         await insert_rows(connection, ShareMediaRow, embedded)
-        attached = [
-            {**key, "custom_field_id": fields[0]["id"], "position": 0, "required": True} for key in keys
-        ]
+        attached = [{**key, "custom_field_id": fields[0].id, "position": 0, "required": True} for key in keys]
         await insert_rows(connection, ShareCustomFieldRow, attached)
 
 

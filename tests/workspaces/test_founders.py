@@ -80,9 +80,7 @@ async def test_a_users_client_makes_a_workspace_of_that_user(surface, gateway, t
 async def test_a_user_cannot_multiply_budgets_by_workspaces_before_the_address_is_confirmed(caller, gateway):
     async with gateway.database.write() as connection:
         user = await insert_user(connection, f"{uuid4().hex}@example.com", "a hash", None)
-        token, _ = await issue_token(
-            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user["id"]
-        )
+        token, _ = await issue_token(connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user.id)
     personal = caller(token.text)
     for _ in range(MOST_UNCONFIRMED):
         await personal.create_workspace(data={"name": "One more", "slug": new_slug()})
@@ -105,6 +103,6 @@ async def test_a_user_cannot_multiply_budgets_by_any_number_of_workspaces(person
     # Of those, others now own one: it counts to them.
     members = table_of(WorkspaceMemberRow)
     async with gateway.database.write() as connection:
-        own = select(members.c.id).where(members.c.user_id == user["id"]).limit(1)
+        own = select(members.c.id).where(members.c.user_id == user.id).limit(1)
         await update_rows(connection, WorkspaceMemberRow, members.c.id.in_(own), role="member")
     await personal.create_workspace(data={"name": "One more", "slug": new_slug()})

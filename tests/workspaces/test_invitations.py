@@ -11,7 +11,7 @@ from resolvers.accounts.users import verify_address
 from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import table_of, update_rows
+from storage.rows import one, table_of, update_rows
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
@@ -116,8 +116,8 @@ async def test_confirming_an_address_shows_the_invitations_and_joins_nothing(sur
             await attempt(id=invited["id"])
     users = table_of(UserRow)
     async with gateway.database.write() as connection:
-        row = (await connection.execute(users.select().where(users.c.id == UUID(user.id)))).mappings().one()
-        await verify_address(connection, dict(row))
+        row = await one(connection, UserRow, users.c.id == UUID(user.id))
+        await verify_address(connection, row)
     assert [entry["id"] for entry in await invitations_of(surface, user)] == [invited["id"]]
     with pytest.raises(Refused, match="not_found"):
         await guest.get_workspace(id=tenant.id)

@@ -50,7 +50,7 @@ async def test_a_token_of_an_unknown_maker_says_so(surface, gateway, tenant):
         _, row = await issue_token(
             connection, CredentialKind.WORKSPACE_TOKEN, WORKSPACE_SCOPES, workspace_id=UUID(tenant.id)
         )
-    assert (await surface.get_workspace_access_token(id=str(row["id"])))["created_by"] is None
+    assert (await surface.get_workspace_access_token(id=str(row.id)))["created_by"] is None
 
 
 async def test_a_removed_members_tokens_end(surface, gateway, tenant, owner):
