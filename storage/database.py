@@ -1,4 +1,4 @@
-"""Engines and units of work: how statements reach SQLite or PostgreSQL."""
+"""Engines and units of work: every statement reaches SQLite or PostgreSQL through one of these."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,25 +16,25 @@ from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite_driver import SqliteDriver
 
 BUSY_TIMEOUT_SECONDS = 30
-# How long a connection may lie unused before the server is asked whether it still knows it.
+# A connection that has been idle for longer is pinged before use.
 TRUSTED_SECONDS = 5
 
-# Statements here are short: to compile one, or to start processes for it, takes longer than to run it.
+# Our statements are short: compiling one, or starting processes for it, would take longer than running it.
 _POSTGRESQL_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "timezone": "UTC"}
 
 
 class Database:
-    """One primary and, where there is one, one read replica.
+    """A primary and optionally a read replica.
 
-    `url` and `read_url` are SQLAlchemy addresses of `sqlite+aiosqlite` or
-    `postgresql+asyncpg`. Every statement runs inside one of three units:
+    `url` and `read_url` are SQLAlchemy URLs for `sqlite+aiosqlite` or `postgresql+asyncpg`. Every statement
+    runs in one of three units:
 
     - `read`: autocommit, for one statement that must not wait;
     - `snapshot`: several statements that see the same state;
-    - `write`: one transaction, committed when the block ends, rolled back when it raises; with
+    - `write`: one transaction, committed at the end of the block and rolled back if it raises; with
       `repeatable` all its statements see the same state.
 
-    `write_apart` is for a `write` that needs something committed before it ends.
+    Within a `write`, `write_apart` commits something before the `write` ends.
     """
 
     def __init__(self, url: str, read_url: str | None = None, pool_size: int = 20) -> None:
@@ -72,7 +72,7 @@ class Database:
     async def write(self, *, repeatable: bool = False) -> AsyncIterator[AsyncConnection]:
         async with AsyncExitStack() as stack:
             if self._writer is not None:
-                # SQLite has one writer: waiting here is fair, waiting in its busy handler is not.
+                # SQLite has one writer. This lock is fair; waiting in SQLite's busy handler is not.
                 await stack.enter_async_context(self._writer)
             connection = await stack.enter_async_context(self.engine.connect())
             if self.is_sqlite:
@@ -84,9 +84,9 @@ class Database:
 
     @asynccontextmanager
     async def write_apart(self) -> AsyncIterator[AsyncConnection]:
-        """A short transaction inside another unit, on PostgreSQL only: SQLite has one writer.
+        """A short transaction during another unit, on PostgreSQL only: SQLite has one writer.
 
-        Its connection is outside the pool, which units that each wait for a second one would drain.
+        Its connection is outside the pool: units that each wait for a second connection would exhaust it.
         """
         async with self._engine_apart.connect() as connection, connection.begin():
             yield connection
@@ -105,7 +105,7 @@ def _make_engine(url: str, pool_size: int) -> AsyncEngine:
             module=SqliteDriver(),
             connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
             pool_size=pool_size,
-            # What others write makes a connection forget the pages that it knows: writers share the last one.
+            # A write through one connection clears the page caches of all others: writers share the last one.
             pool_use_lifo=True,
         )
         event.listen(engine.sync_engine, "connect", _prepare_sqlite)
@@ -128,9 +128,9 @@ def _note_last_use(_connection: Any, record: Any) -> None:
 
 
 def _replace_lost(connection: Any, record: Any, _proxy: Any) -> None:
-    """Have the pool connect anew where the server closed the connection, or answers no more.
+    """Make the pool reconnect if the server has closed the connection or no longer responds.
 
-    It is asked only after a while without use, as that takes three round trips.
+    Pinging takes three round trips, so only idle connections are pinged.
     """
     last_use = record.info.get("last_use")
     if last_use is None:
@@ -145,7 +145,7 @@ def _replace_lost(connection: Any, record: Any, _proxy: Any) -> None:
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    # None: the driver begins nothing by itself, `_begin_sqlite` does.
+    # None: the driver never begins a transaction; `_begin_sqlite` does.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
@@ -155,6 +155,6 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
 
 
 def _begin_sqlite(connection: Any) -> None:
-    """Take the write lock at the start, so that a writer never fails half-way on a stale snapshot."""
+    """Begin with the write lock for writers, so that none fails half-way on a stale snapshot."""
     if mode := connection.get_execution_options().get("sqlite_begin"):
         connection.connection.dbapi_connection.begin(mode)

@@ -1,4 +1,4 @@
-"""E-mail addresses: when two are the same, and how a domain is written for mail servers."""
+"""Email addresses: when two are the same, and how mail servers expect a domain."""
 
 import string
 import unicodedata
@@ -9,19 +9,19 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def fold_email(address: str) -> str:
-    """What all spellings of one address have in common; users, members and customers are found by it.
+    """One form for all spellings of an address; users, members and customers are looked up by it.
 
-    The address in NFC with ASCII letters in lower case, the domain in Unicode as IDNA 2008 reads it. Other
-    letters keep their case: mailboxes of one host may differ in them. `straße` and `strasse` are two domains.
+    The address is in NFC with ASCII letters in lower case, its domain in Unicode as IDNA 2008 decodes it.
+    Other letters keep their case, which may distinguish mailboxes. `straße` and `strasse` are two domains.
     """
     local, at, domain = unicodedata.normalize("NFC", address).rpartition("@")
     return local.translate(_LOWER) + at + _unicode_domain(domain)
 
 
 def ascii_domain(domain: str) -> str:
-    """The domain as mail servers take it, by IDNA 2008 (RFC 5891; UTS 46 without its transitional mappings).
+    """The domain as mail servers accept it, by IDNA 2008 (RFC 5891; UTS 46, non-transitional).
 
-    Raises `ValueError` for one that IDNA 2008 does not allow.
+    Raises `ValueError` if IDNA 2008 does not allow it.
     """
     return idna.encode(domain, uts46=True, transitional=False).decode()
 
@@ -33,5 +33,5 @@ def _unicode_domain(domain: str) -> str:
     try:
         return idna.decode(ascii_domain(lower))
     except ValueError:
-        # Not a domain that mail could go to; what a caller searches for may be anything.
+        # No mail can go to such a domain, but callers may search for any text.
         return lower

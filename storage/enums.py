@@ -1,4 +1,4 @@
-"""The closed sets of values that both the tables and the vocabulary use."""
+"""The enumerations that both the tables and the API vocabulary use."""
 
 from enum import StrEnum
 
@@ -53,7 +53,7 @@ class CustomerType(StrEnum):
 
 
 class WorkspaceRole(StrEnum):
-    """What a user may do in a workspace: owners also manage who and what else has access to it."""
+    """A user's role in a workspace: owners also manage members and other access to it."""
 
     OWNER = "owner"
     MEMBER = "member"
@@ -66,7 +66,7 @@ class MemberRole(StrEnum):
 
 
 class FileService(StrEnum):
-    """What a file is for; it decides the size limit and whether it has a public address."""
+    """What a file is for, which decides its size limit and whether it has a public address."""
 
     DOWNLOADABLE = "downloadable"
     PRODUCT_MEDIA = "product_media"
@@ -93,7 +93,7 @@ class CredentialKind(StrEnum):
 
 
 class LinkPurpose(StrEnum):
-    """What a link that a user was mailed is for."""
+    """The purpose of a link that was emailed to a user."""
 
     ADDRESS = "address"
     PASSWORD = "password"  # noqa: S105
@@ -107,7 +107,7 @@ class FileShareSessionStatus(StrEnum):
 
 
 class FactKind(StrEnum):
-    """What one row of the log of measured facts says; each lies at its own moment."""
+    """What a fact in the log of metrics reports; each has its own moment."""
 
     FREE_SESSION = "free_session"
     PRICED_SESSION = "priced_session"

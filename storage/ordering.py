@@ -1,4 +1,4 @@
-"""Total orders over rows, and reading on from a place in one (keyset pagination)."""
+"""Total orders over rows, and continuing from a place in one (keyset pagination)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ class SortKey:
 
 
 def total_order(keys: Sequence[SortKey], identity: Column[Any]) -> list[SortKey]:
-    """The keys asked for, then the identity in the direction of the last one: one index serves both."""
+    """The keys, then the identity in the direction of the last key, so that one index serves both."""
     return [*keys, SortKey(identity, keys[-1].descending)]
 
 
 def after(keys: Sequence[SortKey], values: Sequence[Any]) -> ColumnElement[bool]:
-    """The rows that come after the one with these values of the keys."""
+    """The condition for rows after the one with these values of the keys."""
     same_direction = len({key.descending for key in keys}) == 1
     if same_direction and not any(key.column.nullable for key in keys):
         columns, place = tuple_(*(key.column for key in keys)), tuple_(*values)
@@ -52,14 +52,14 @@ def after(keys: Sequence[SortKey], values: Sequence[Any]) -> ColumnElement[bool]
 
 
 def to_json(value: Any) -> Any:
-    """A key's value as a cursor holds it."""
+    """A key's value as a cursor stores it."""
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value) if isinstance(value, UUID) else value
 
 
 def from_json(column: Column[Any], value: Any) -> Any:
-    """The value again. Raises `ValueError` for what cannot be the column's."""
+    """The value from a cursor. Raises `ValueError` if the column cannot hold it."""
     if value is None:
         return None
     if isinstance(column.type, MomentColumn):

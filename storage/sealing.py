@@ -1,6 +1,6 @@
-"""Signatures (HMAC-SHA256) and sealed texts (AES-256-GCM): each purpose has a key of its own.
+"""Signatures (HMAC-SHA256) and sealed texts (AES-256-GCM), with a separate key for each purpose.
 
-Nothing else here uses `hmac` or a cipher; a test keeps it. A new use gets a `Purpose`.
+No other module uses `hmac` or a cipher, which a test checks. A new use needs a new `Purpose`.
 """
 
 import hmac
@@ -20,7 +20,7 @@ _NONCE_BYTES = 12
 
 @unique
 class Purpose(StrEnum):
-    """What a key is for. Its text goes into the derivation: nothing made before it changed is readable."""
+    """What a key is for. Keys are derived from this text: changing it invalidates everything made before."""
 
     CODE_VISITOR = "duograph code visitor"
     FORM = "duograph form"
@@ -41,46 +41,46 @@ class Purpose(StrEnum):
 
 
 class Unreadable(Exception):
-    """A sealed text that was altered, or that has another secret, another purpose or another `about`."""
+    """A sealed text was altered, or was sealed with another secret, purpose or `about`."""
 
 
 def sign(secret: bytes, purpose: Purpose, *parts: str) -> str:
-    """A signature of the parts in their order: 43 characters that are safe in addresses and cookies."""
+    """The signature of these parts in this order: 43 characters that are safe in URLs and cookies."""
     framed = b"".join(_framed(part) for part in parts)
     return _as_text(hmac.digest(_signing_key(secret, purpose), framed, "sha256"))
 
 
 def is_signed(secret: bytes, purpose: Purpose, signature: str, *parts: str) -> bool:
-    """Whether `sign` made the signature; takes the same time wherever it differs."""
+    """Whether `sign` made this signature, compared in constant time."""
     return hmac.compare_digest(_as_bytes(signature), sign(secret, purpose, *parts).encode())
 
 
 def signed(secret: bytes, purpose: Purpose, text: str, *about: str) -> str:
-    """The text, readable by anyone, with a signature of it and of what it is about, which is not in it."""
-    carried = _as_text(_as_bytes(text))
-    return f"{carried}.{sign(secret, purpose, carried, *about)}"
+    """The text, readable but signed. The signature also covers `about`, which the result does not contain."""
+    encoded = _as_text(_as_bytes(text))
+    return f"{encoded}.{sign(secret, purpose, encoded, *about)}"
 
 
 def read_signed(secret: bytes, purpose: Purpose, text: str, *about: str) -> str | None:
-    """What `signed` was told; None for any other text."""
-    carried, _, signature = text.rpartition(".")
-    if not is_signed(secret, purpose, signature, carried, *about):
+    """The text that `signed` was given; None if the signature is invalid."""
+    encoded, _, signature = text.rpartition(".")
+    if not is_signed(secret, purpose, signature, encoded, *about):
         return None
-    padding = "=" * (-len(carried) % 4)
-    return urlsafe_b64decode(carried + padding).decode("utf-8", "surrogatepass")
+    padding = "=" * (-len(encoded) % 4)
+    return urlsafe_b64decode(encoded + padding).decode("utf-8", "surrogatepass")
 
 
 def seal(secret: bytes, purpose: Purpose, plain: bytes, about: str) -> str:
-    """`plain` encrypted, in base64; `about` is not in it but has to be repeated to open it."""
+    """`plain` encrypted, in base64. `about` is not contained, but `unseal` needs the same one."""
     nonce = token_bytes(_NONCE_BYTES)
     return b64encode(nonce + _cipher(secret, purpose).encrypt(nonce, plain, about.encode())).decode()
 
 
 def unseal(secret: bytes, purpose: Purpose, sealed: str, about: str) -> bytes:
-    """Raises `Unreadable`."""
+    """The bytes that `seal` encrypted. Raises `Unreadable`."""
     try:
-        opened = b64decode(sealed, validate=True)
-        nonce, encrypted = opened[:_NONCE_BYTES], opened[_NONCE_BYTES:]
+        content = b64decode(sealed, validate=True)
+        nonce, encrypted = content[:_NONCE_BYTES], content[_NONCE_BYTES:]
         return _cipher(secret, purpose).decrypt(nonce, encrypted, about.encode())
     except (InvalidTag, ValueError):
         raise Unreadable from None
@@ -100,7 +100,7 @@ def _cipher(secret: bytes, purpose: Purpose) -> AESGCM:
 
 
 def _framed(part: str) -> bytes:
-    """With its length before it, so that no other parts make up the same bytes."""
+    """The part after its length, so that no other parts give the same bytes."""
     content = _as_bytes(part)
     return len(content).to_bytes(8) + content
 

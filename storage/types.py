@@ -10,7 +10,7 @@ from sqlalchemy.types import TypeDecorator
 
 
 class MomentColumn(TypeDecorator[datetime]):
-    """An instant in UTC with microseconds; SQLite, which has no zones, keeps the UTC wall clock."""
+    """An instant in UTC with microseconds; SQLite, which has no time zones, stores UTC without one."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -43,7 +43,7 @@ class JsonColumn(TypeDecorator[Any]):
 
 
 class CodePointText(TypeDecorator[str]):
-    """Text that sorts by code point on both databases, whatever the server's locale."""
+    """Text that sorts by code point on both databases, regardless of the server's locale."""
 
     impl = Text
     cache_ok = True

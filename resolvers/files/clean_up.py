@@ -10,7 +10,7 @@ from resolvers.files.quota import give_room_back
 from resolvers.files.uploads import BegunUpload
 from resolvers.operations.context import Services
 from storage.clock import now
-from storage.objects.interface import ObjectStore, StoreError, StoreUnavailable
+from storage.objects.interface import ObjectStore, OpenUpload, StoreError, StoreUnavailable
 from storage.rows import every_of, insert_rows, key_of, table_of
 from storage.tables.files import UNFINISHED, DiscardedObjectRow, FileRow
 
@@ -98,7 +98,7 @@ async def drop_lost_uploads(services: Services, life: timedelta) -> bool:
     """
     unfinished = select(_files.c.upload_id, _files.c.path).where(UNFINISHED)
     async with services.database.read() as connection:
-        known = {(row.upload_id, row.path) for row in await connection.execute(unfinished)}
+        known = {OpenUpload(row.upload_id, row.path) for row in await connection.execute(unfinished)}
     try:
         dropped = await services.objects.drop_uploads(now() - life, known)
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""Rows as the driver gives them: where they are thousands, SQLAlchemy's take longer than the statement."""
+"""Rows as the driver returns them: SQLAlchemy's rows, by the thousand, take longer than the statement."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 async def driver_rows(
     connection: AsyncConnection, statement: Executable, values: Mapping[str, Any]
 ) -> Sequence[Any]:
-    """The rows of a statement whose columns need no conversion, as numbers and texts do not."""
+    """The rows of a statement whose columns need no conversion, such as numbers and texts."""
     result = await connection.execute(statement, values)
     rows: Sequence[Any] = result.cursor.fetchall()
     result.close()

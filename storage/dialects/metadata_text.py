@@ -1,4 +1,4 @@
-"""SQL that the two databases spell differently."""
+"""`metadata_text`, a SQL function that each database spells differently."""
 
 import json
 from typing import Any
@@ -9,9 +9,9 @@ from sqlalchemy.types import Text
 
 
 class MetadataText(GenericFunction[str]):
-    """`metadata_text(column, key)`: one metadata value as text, null where the key is absent.
+    """`metadata_text(column, key)`: one metadata value as text, null if the key is absent.
 
-    Strings as they are, numbers and booleans as JSON writes them: `1`, `2.5`, `true`.
+    Strings are unchanged; numbers and booleans are written as in JSON: `1`, `2.5`, `true`.
     """
 
     name = "metadata_text"
@@ -26,6 +26,6 @@ def _in_postgresql(element: MetadataText, compiler: Any, **options: Any) -> str:
 
 
 def metadata_text(document: str | None, key: str) -> str | None:
-    """The same in SQLite, where `Database` registers it."""
+    """The function for SQLite, which `Database` registers."""
     value = json.loads(document).get(key) if document else None
     return value if value is None or isinstance(value, str) else json.dumps(value)

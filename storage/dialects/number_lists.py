@@ -1,4 +1,4 @@
-"""Whole numbers in one value, however many they are: a parameter to be joined with, or what a group holds."""
+"""Lists of integers as one value: a parameter to join with, or the aggregate of a group."""
 
 import json
 from collections.abc import Sequence
@@ -28,22 +28,22 @@ _ARRAY = ARRAY(BigInteger)
 
 
 def numbers(connection: AsyncConnection, values: Sequence[int]) -> TableValuedAlias:
-    """A table of the connection's database with these numbers in its column `value`."""
+    """These numbers as a table with one column, `value`, for the connection's database."""
     return numbers_in(connection.dialect.name, values)
 
 
 def numbers_in(dialect: str, values: Sequence[int]) -> TableValuedAlias:
-    """The same, for a statement that is built apart from a connection."""
+    """The same, for a statement that is built without a connection."""
     return _table(dialect, literal(as_numbers(dialect, values), _type(dialect)))
 
 
 def numbers_named(dialect: str, name: str) -> TableValuedAlias:
-    """The same with numbers that are yet to be given, as `as_numbers` makes them."""
+    """The same, with a parameter of this name for the numbers, which `as_numbers` writes."""
     return _table(dialect, bindparam(name, type_=_type(dialect)))
 
 
 class Pairs(NamedTuple):
-    """A table of pairs of numbers, and their sides."""
+    """A table of pairs of numbers, and its two columns."""
 
     table: TableValuedAlias
     first: ColumnElement[int]
@@ -64,18 +64,18 @@ def pairs_in(dialect: str, pairs: Sequence[tuple[int, int]]) -> Pairs:
 
 
 def as_numbers(dialect: str, values: Sequence[int]) -> list[int] | str:
-    """The value of the one parameter."""
+    """The parameter's value: an array on PostgreSQL, JSON on SQLite."""
     return list(values) if dialect == _POSTGRESQL else json.dumps(list(values))
 
 
 def gathered(dialect: str, values: ColumnElement[int]) -> ColumnElement[Any]:
-    """The numbers of a group that are not null, in one value, which `read_numbers` reads."""
+    """The aggregate of a group's numbers without nulls, which `read_numbers` reads."""
     gather = func.array_agg if dialect == _POSTGRESQL else func.json_group_array
     return type_coerce(gather(values).filter(values.is_not(None)), NullType())
 
 
 def read_numbers(gathered: list[int] | str | None) -> list[int]:
-    """The numbers of a group, which PostgreSQL gives none of where there are none."""
+    """The numbers of a group; PostgreSQL returns null for an empty one."""
     return orjson.loads(gathered) if isinstance(gathered, str) else gathered or []
 
 

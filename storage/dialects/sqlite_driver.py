@@ -1,6 +1,6 @@
-"""SQLAlchemy's driver of SQLite, with one hop to the connection's thread for a statement instead of four.
+"""SQLAlchemy's driver for SQLite, with one hop to the connection's thread per statement instead of four.
 
-What needs no answer, a BEGIN or what is `put_off`, goes along with the next statement or the COMMIT.
+Statements without a result, BEGIN and those that are `put_off`, run with the next statement or the COMMIT.
 """
 
 import sqlite3
@@ -24,13 +24,13 @@ Step = Callable[[sqlite3.Connection], sqlite3.Cursor]
 
 
 def put_off(connection: Connection, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Run a statement on SQLite, in the driver's words, with the next one or with the COMMIT."""
+    """Run a statement, in SQLite's own SQL, together with the next one or with the COMMIT."""
     adapted = cast(SqliteConnection, connection.connection.dbapi_connection)
     adapted.put_off(statement, rows)
 
 
 class _Cursor(AsyncAdapt_aiosqlite_cursor):
-    """Makes, reads and closes SQLite's cursor in one go; what it says of the statement stays readable."""
+    """Makes, reads and closes SQLite's cursor in one hop; the cursor's description stays readable."""
 
     __slots__ = ()
 
@@ -46,12 +46,12 @@ class _Cursor(AsyncAdapt_aiosqlite_cursor):
     async def _executemany_async(self, operation: Any, seq_of_parameters: Any) -> None:
         await self._run(sqlite3.Connection.executemany, operation, seq_of_parameters)
 
-    async def _run(self, execute: Callable[..., sqlite3.Cursor], *what: Any) -> None:
+    async def _run(self, execute: Callable[..., sqlite3.Cursor], *arguments: Any) -> None:
         driver: Any = self._connection
         adapted = cast(SqliteConnection, self._adapt_connection)
         async with adapted._execute_mutex:
             self._cursor, rows = await driver._execute(
-                _finish, adapted.take_waiting(), execute, driver._conn, *what
+                _finish, adapted.take_waiting(), execute, driver._conn, *arguments
             )
         self._rows = deque(rows)
 
@@ -66,10 +66,10 @@ def _finish(
     waiting: Sequence[Step],
     execute: Callable[..., sqlite3.Cursor],
     connection: sqlite3.Connection,
-    *what: Any,
+    *arguments: Any,
 ) -> Finished:
     _run_all(waiting, connection)
-    cursor = execute(connection, *what)
+    cursor = execute(connection, *arguments)
     rows = cursor.fetchall() if cursor.description else ()
     cursor.close()
     return cursor, rows
@@ -86,7 +86,7 @@ def _commit(waiting: Sequence[Step], connection: sqlite3.Connection) -> None:
 
 
 class SqliteConnection(AsyncAdapt_aiosqlite_connection):
-    """Begins a transaction together with its first statement, and ends one only where there is one."""
+    """Begins a transaction together with its first statement, and ends it only if it has begun."""
 
     __slots__ = ("_begin", "_put_off")
 
@@ -98,11 +98,11 @@ class SqliteConnection(AsyncAdapt_aiosqlite_connection):
         self._put_off: list[Step] = []
 
     def begin(self, mode: str) -> None:
-        """Have the next statement begin a transaction: `DEFERRED` or `IMMEDIATE`."""
+        """Begin a transaction, `DEFERRED` or `IMMEDIATE`, with the next statement."""
         self._begin = [lambda connection: connection.execute(f"BEGIN {mode}")]
 
     def put_off(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Run a statement that cannot fail for its rows before the next one, or before the COMMIT."""
+        """Run a statement, which no row can make fail, before the next one or before the COMMIT."""
         self._put_off.append(lambda connection: connection.executemany(statement, rows))
 
     def take_waiting(self) -> list[Step]:
@@ -140,7 +140,7 @@ class SqliteConnection(AsyncAdapt_aiosqlite_connection):
 
 
 class SqliteDriver(AsyncAdapt_aiosqlite_dbapi):
-    """The `module` of an engine."""
+    """The DB-API module that an engine is given as `module`."""
 
     def __init__(self) -> None:
         super().__init__(aiosqlite, sqlite3)

@@ -1,4 +1,4 @@
-"""INSERT ... ON CONFLICT, which SQLite and PostgreSQL both have and SQLAlchemy spells once for each."""
+"""INSERT ... ON CONFLICT, which SQLAlchemy has separately for SQLite and PostgreSQL."""
 
 from typing import TypeAlias
 
@@ -9,7 +9,7 @@ Upsert: TypeAlias = postgresql.Insert | sqlite.Insert
 
 
 def upsert(dialect: str, table: Table) -> Upsert:
-    """An INSERT, to which a conflict can be answered."""
+    """An INSERT that can have an ON CONFLICT clause."""
     if dialect == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)

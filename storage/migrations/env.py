@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the revisions over the connection that `storage.migrations.run` hands in."""
+"""Alembic's entry point: runs the revisions on the connection that `storage.migrations.run` passes in."""
 
 from alembic import context
 

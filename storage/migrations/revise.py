@@ -1,4 +1,4 @@
-"""`python -m storage.migrations.revise MESSAGE`: write the revision that a change of the tables needs."""
+"""`python -m storage.migrations.revise MESSAGE`: write the revision for changed tables."""
 
 import asyncio
 import sys
@@ -10,7 +10,7 @@ from storage.migrations.run import new_revision, upgrade
 
 
 async def revise(message: str) -> None:
-    """Compare an empty database at the newest revision with the tables, and write down the difference."""
+    """Compare an empty database at the newest revision with the tables, and write their difference."""
     with TemporaryDirectory() as folder:
         database = Database(f"sqlite+aiosqlite:///{Path(folder) / 'revise.sqlite'}")
         await upgrade(database)

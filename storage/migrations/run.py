@@ -1,4 +1,4 @@
-"""Bring a database to the newest revision, or say which one it has."""
+"""Upgrade a database to the newest revision, or read which one it has."""
 
 from pathlib import Path
 
@@ -12,10 +12,10 @@ from storage.database import Database
 
 
 class BrokenReferences(Exception):
-    """A revision left rows that refer to nothing; it was undone."""
+    """A revision left rows with broken references; it was rolled back."""
 
     def __init__(self, table: str) -> None:
-        super().__init__(f"Rows of {table} would refer to nothing.")
+        super().__init__(f"Rows of {table} would refer to missing rows.")
 
 
 def newest_revision() -> str:
@@ -23,26 +23,26 @@ def newest_revision() -> str:
 
 
 def is_known(revision: str | None) -> bool:
-    """Whether a database at that revision can be brought to the newest one."""
-    known = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
-    return revision is None or revision in known
+    """Whether a database at this revision can be upgraded to the newest one."""
+    revisions = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+    return revision is None or revision in revisions
 
 
 async def current_revision(database: Database) -> str | None:
-    """The revision the database has; None for an empty one."""
+    """The database's revision; None if it is empty."""
 
-    def ask(connection: Connection) -> str | None:
+    def read(connection: Connection) -> str | None:
         return MigrationContext.configure(connection).get_current_revision()
 
     async with database.engine.connect() as connection:
-        return await connection.run_sync(ask)
+        return await connection.run_sync(read)
 
 
 async def upgrade(database: Database, revision: str = "head") -> None:
-    """Run every revision up to `revision`, all or nothing.
+    """Run all revisions up to `revision` in one transaction.
 
-    SQLite rebuilds a table to change it, and dropping the old one would count as deleting its rows: foreign
-    keys are off meanwhile and all of them are checked before the commit. Raises `BrokenReferences`.
+    SQLite rebuilds a table to change it, and dropping the old table would count as deleting its rows. So
+    foreign keys are off meanwhile and all are checked before the commit. Raises `BrokenReferences`.
     """
 
     def run(connection: Connection) -> None:
@@ -67,9 +67,9 @@ async def upgrade(database: Database, revision: str = "head") -> None:
 
 
 async def new_revision(database: Database, message: str) -> None:
-    """Write the revision that leads from the database's tables to ours: for developers."""
-    known = ScriptDirectory.from_config(_config()).walk_revisions()
-    number = f"{sum(1 for _ in known) + 1:04}"
+    """Write the revision that leads from the database's tables to the declared ones; for developers."""
+    revisions = ScriptDirectory.from_config(_config()).walk_revisions()
+    number = f"{sum(1 for _ in revisions) + 1:04}"
 
     def run(connection: Connection) -> None:
         command.revision(_config(connection), message, autogenerate=True, rev_id=number)

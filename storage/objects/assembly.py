@@ -1,4 +1,4 @@
-"""Joining the parts of an upload into one file, and recognising a file that was joined before."""
+"""Joining the parts of an upload into one file, and recognising a file joined earlier."""
 
 import errno
 import os
@@ -19,15 +19,15 @@ BLOCK_BYTES = 1024 * 1024
 
 
 def assemble(upload: Path, references: Sequence[PartReference], target: Path) -> StoredObject:
-    """Make `target` of the parts referred to, by one rename; several parts stay where they are, one is moved.
+    """Make `target` from the referenced parts by one rename; a single part is moved, several are copied.
 
     Raises `PartsRefused`, `UploadUnknown`.
     """
-    found = part_files(upload)
-    problems = part_problems(references, [part_file.part for part_file in found.values()])
+    by_number = part_files(upload)
+    problems = part_problems(references, [part_file.part for part_file in by_number.values()])
     if problems:
         raise PartsRefused(problems)
-    chosen = [found[number] for number in sorted(reference.number for reference in references)]
+    chosen = [by_number[number] for number in sorted(reference.number for reference in references)]
     make_directories(target.parent)
     try:
         if len(chosen) == 1:
@@ -35,7 +35,7 @@ def assemble(upload: Path, references: Sequence[PartReference], target: Path) ->
         else:
             move_into_place(_join(upload, chosen), target)
     except FileNotFoundError:
-        # Since the look-up a newer part replaced one, or another completion or an abort took them all.
+        # Since the look-up, a newer part replaced one, or a completion or an abort removed all of them.
         left = [part_file.part for part_file in part_files(upload).values()]
         problems = part_problems(references, left)
         raise (PartsRefused(problems) if problems else UploadUnknown()) from None
@@ -43,16 +43,16 @@ def assemble(upload: Path, references: Sequence[PartReference], target: Path) ->
 
 
 def assembled_before(references: Sequence[PartReference], target: Path) -> StoredObject | None:
-    """The object, if `target` holds exactly these parts in a row; it is read only if its size is right."""
+    """The object, if `target` holds exactly these parts in order; it is read only if its size matches."""
     ordered = sorted(references, key=lambda reference: reference.number)
     try:
         with target.open("rb") as file:
             if os.fstat(file.fileno()).st_size != sum(reference.size for reference in ordered):
                 return None
-            found = [_read_part(file, reference) for reference in ordered]
+            parts = [_read_part(file, reference) for reference in ordered]
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return None if part_problems(references, found) else _stored_object(found)
+    return None if part_problems(references, parts) else _stored_object(parts)
 
 
 def _stored_object(parts: Sequence[StoredPart]) -> StoredObject:
@@ -89,7 +89,7 @@ def _join(upload: Path, chosen: Sequence[PartFile]) -> Path:
                 with part_file.file.open("rb", buffering=0) as source:
                     _copy(source, target, part_file.part.size)
             if target.tell() != sum(part_file.part.size for part_file in chosen):
-                raise OSError(errno.EIO, "a part became shorter while it was copied")
+                raise OSError(errno.EIO, "a part shrank while it was copied")
             os.fsync(target.fileno())
     except BaseException:
         joined.unlink(missing_ok=True)
@@ -98,7 +98,7 @@ def _join(upload: Path, chosen: Sequence[PartFile]) -> Path:
 
 
 def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
-    """Copy inside the kernel where it can be done; file systems that share blocks copy nothing."""
+    """Copy inside the kernel if possible; file systems that share blocks then copy no data."""
     left = size
     try:
         while left > 0:
@@ -107,8 +107,8 @@ def _copy(source: BinaryIO, target: BinaryIO, size: int) -> None:
                 break
             left -= copied
     except (AttributeError, OSError):
-        # No such call on this system or this file system. The descriptors stand where the last copy ended; a
-        # disk that is really full fails again below.
+        # This system or file system has no such call. Both descriptors stand where the last copy ended; on a
+        # full disk the loop below fails too.
         pass
     for block in _blocks(source, left):
         write_all(target, block)

@@ -1,4 +1,4 @@
-"""Disk work for the local store: off the event loop, durable, and safe from paths that climb."""
+"""Disk work for the local store: off the event loop, durable, and limited to its directory."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 async def on_disk(
     work: Callable[Arguments, Result], /, *arguments: Arguments.args, **named: Arguments.kwargs
 ) -> Result:
-    """Run `work` in a thread; an OSError becomes `StoreUnavailable`, without the server's own paths."""
+    """Run `work` in a thread; an OSError becomes `StoreUnavailable`, without paths of the server."""
     try:
         return await asyncio.to_thread(work, *arguments, **named)
     except OSError as error:
@@ -26,7 +26,7 @@ async def on_disk(
 
 
 async def open_on_disk(path: Path, buffer_bytes: int) -> BinaryIO:
-    """The file, opened for reading; closed again if nobody waits for it any more."""
+    """Open a file for reading; if the caller is cancelled meanwhile, close it again."""
     opening = asyncio.ensure_future(on_disk(path.open, "rb", buffer_bytes))
     try:
         return await asyncio.shield(opening)
@@ -41,12 +41,12 @@ def _close_opened(opening: asyncio.Future[BinaryIO]) -> None:
 
 
 def resolve_below(directory: Path, path: str) -> Path:
-    """The file for an object's path, always below `directory`. Raises `PathRefused`."""
+    """The file of an object's path, always below `directory`. Raises `PathRefused`."""
     return directory.joinpath(*check_path(path))
 
 
 def make_directories(directory: Path) -> None:
-    """Create the directory and its parents so that they survive a power cut."""
+    """Create the directory and its parents so that they survive a power failure."""
     missing = [parent for parent in (directory, *directory.parents) if not parent.exists()]
     directory.mkdir(parents=True, exist_ok=True)
     for created in missing:
@@ -54,13 +54,13 @@ def make_directories(directory: Path) -> None:
 
 
 def move_into_place(source: Path, target: Path) -> None:
-    """Rename a file that is already synced, and keep the rename through a power cut."""
+    """Rename a synced file so that the rename survives a power failure."""
     source.replace(target)
     sync_directory(target.parent)
 
 
 def write_all(file: BinaryIO, content: bytes | bytearray) -> None:
-    """Write everything to an unbuffered file, which may take less at a time."""
+    """Write everything to an unbuffered file, whose `write` may write only a part."""
     with memoryview(content) as view:
         written = 0
         while written < len(view):

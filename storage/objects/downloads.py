@@ -1,4 +1,4 @@
-"""The HTTP answer to a signed download of the local store: status, headers and the bytes asked for."""
+"""The HTTP answer to a signed download from the local store: status, headers and content."""
 
 import re
 from collections.abc import AsyncIterator, Mapping
@@ -13,7 +13,7 @@ SINGLE_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 @dataclass(frozen=True)
 class DownloadAnswer:
-    """200, 206 for a part of the object, or 416; `chunks` is empty for 416."""
+    """Status 200, 206 for a range of the object, or 416, for which `chunks` is empty."""
 
     status: int
     headers: dict[str, str]
@@ -23,10 +23,10 @@ class DownloadAnswer:
 def answer_download(
     content: ObjectContent, claims: DownloadClaims, request_headers: Mapping[str, str]
 ) -> DownloadAnswer:
-    """Answer with the whole object or the one range asked for (RFC 9110); several ranges give the whole.
+    """The whole object, or the requested range (RFC 9110); several ranges give the whole object.
 
-    Header names are looked up in lower case. What is shown and not saved can run nothing, since it comes from
-    our own address.
+    Header names are looked up in lower case. The content security policy stops content that a browser shows
+    from running scripts on our own origin.
     """
     headers = {
         "content-type": claims.mime_type,
@@ -36,10 +36,10 @@ def answer_download(
         "accept-ranges": "bytes",
         "etag": content.etag,
     }
-    wanted = request_headers.get("range", "")
+    requested = request_headers.get("range", "")
     if request_headers.get("if-range", content.etag) != content.etag:
-        wanted = ""
-    bounds = _requested_range(wanted, content.size)
+        requested = ""
+    bounds = _requested_range(requested, content.size)
     if bounds is None:
         return DownloadAnswer(200, {**headers, "content-length": str(content.size)}, content.read())
     start, end = bounds
@@ -52,13 +52,13 @@ def answer_download(
 
 
 def _requested_range(header: str, size: int) -> tuple[int, int] | None:
-    """Start and exclusive end; equal when nothing of the object is asked for, None without a single range."""
-    found = SINGLE_RANGE.fullmatch(header.strip())
-    if found is None or not (found[1] or found[2]):
+    """Start and exclusive end, equal if the range is empty; None unless the header names a single range."""
+    match = SINGLE_RANGE.fullmatch(header.strip())
+    if match is None or not (match[1] or match[2]):
         return None
-    if not found[1]:
-        return max(0, size - int(found[2])), size
-    start, last = int(found[1]), int(found[2] or size)
-    if found[2] and last < start:
-        return None  # malformed, to be ignored
+    if not match[1]:
+        return max(0, size - int(match[2])), size
+    start, last = int(match[1]), int(match[2] or size)
+    if match[2] and last < start:
+        return None  # malformed, so ignored
     return min(start, size), min(last + 1, size)

@@ -1,4 +1,4 @@
-"""Which image a file is, by its first bytes."""
+"""Image types, recognised by the first bytes of a file."""
 
 import re
 
@@ -26,10 +26,10 @@ IMAGE_TYPES = tuple(_SIGNATURES)
 
 
 def is_image_type(mime_type: str) -> bool:
-    """Whether it is one of `IMAGE_TYPES`, in any case."""
+    """Whether the type, in any case, is one of `IMAGE_TYPES`."""
     return mime_type.lower() in _SIGNATURES
 
 
 def begins_as(mime_type: str, head: bytes) -> bool:
-    """Whether `head`, the first `HEAD_BYTES` of a file, is that of an image of the type."""
+    """Whether a file whose first `HEAD_BYTES` are `head` is an image of this type."""
     return _SIGNATURES[mime_type.lower()].match(head) is not None

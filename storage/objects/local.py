@@ -1,4 +1,4 @@
-"""The object store on a local disk: parts are PUT to our own gateway by signed URLs and joined into files."""
+"""The object store on a local disk: signed URLs put parts to the gateway, which joins them into files."""
 
 import asyncio
 import errno
@@ -26,6 +26,7 @@ from storage.objects.disk import (
 )
 from storage.objects.interface import (
     ObjectMissing,
+    OpenUpload,
     PartReference,
     PartsRefused,
     SignedRequest,
@@ -42,16 +43,16 @@ READ_BYTES = 256 * 1024
 
 @dataclass(frozen=True)
 class LocalContent:
-    """An object that can be read. `etag` is that of the file, for resuming a download; not the upload's."""
+    """A readable object. `etag` is that of the file, to resume a download; it is not the upload's."""
 
     file: Path
     size: int
     etag: str
 
     async def read(self, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes from `start` up to and without `end` (default: all), 256 KiB at a time."""
+        """The bytes from `start` to `end` (exclusive; default: all), 256 KiB at a time."""
         left = (self.size if end is None else end) - start
-        # Locked against its own close, which a cancelled reader calls while its thread may still read.
+        # A buffered file locks its own close: a cancelled reader may close it while its thread still reads.
         file = await open_on_disk(self.file, READ_BYTES)
         try:
             await on_disk(file.seek, start)
@@ -63,12 +64,12 @@ class LocalContent:
 
 
 class LocalObjectStore:
-    """Files under one directory, which several processes and hosts may share.
+    """Files in one directory, which several processes and hosts may share.
 
-    `objects/` holds each object at its path; `uploads/` a directory for each open upload, named by the digest
-    of its id and path, so that neither can name another place; `discarded/` what is being removed. `base_url`
-    is the gateway's address for parts and objects, and `secret` signs their URLs. Every change is one rename
-    of a file already synced, so a kill at any moment leaves the old state or the new one.
+    `objects/` holds each object at its path; `uploads/` has a directory for each open upload, named by the
+    digest of its id and path, so that it cannot lie elsewhere; `discarded/` holds files to be removed.
+    `base_url` is the gateway's address for parts and objects; `secret` signs their URLs. Every change is one
+    rename of a synced file, so a crash at any moment leaves the old state or the new one.
     """
 
     def __init__(self, directory: Path, base_url: str, secret: bytes) -> None:
@@ -78,7 +79,7 @@ class LocalObjectStore:
         self._discarded = directory / "discarded"
 
     async def begin(self, path: str, mime_type: str, *, checksums: bool) -> str:
-        """Open an upload. The type is not kept, each signed download carries it; checksums need no notice."""
+        """Open an upload. Ignores the type, which each signed download carries, and `checksums`."""
         self._object_file(path)
         upload_id = token_urlsafe(24)
         await on_disk(make_directories, self._upload(upload_id, path))
@@ -94,20 +95,20 @@ class LocalObjectStore:
         checksum_sha256_base64: str | None,
         expires_in: timedelta,
     ) -> SignedRequest:
-        """A PUT that the gateway verifies with `urls.verify_part` and hands to `receive_part`."""
+        """A PUT that the gateway verifies with `urls.verify_part` and passes to `receive_part`."""
         return self.urls.sign_part(
             PartClaims(upload_id, path, number, size, checksum_sha256_base64), expires_in
         )
 
     async def receive_part(self, claims: PartClaims, stream: AsyncIterable[bytes]) -> StoredPart:
-        """Keep what a signed PUT brings; holds about 1 MiB of it at a time.
+        """Store the content of a signed PUT, with about 1 MiB of it in memory at a time.
 
-        Nothing is kept, and an earlier part of the number stays, when size or checksum is not the signed one
-        (`PartsRefused`) or the stream fails. Raises `UploadUnknown` too.
+        Raises `PartsRefused` if size or checksum differ from the signed ones, and `UploadUnknown`. Then, as
+        when the stream fails, nothing is stored and an earlier part of this number stays.
         """
         incoming = IncomingPart(self._upload(claims.upload_id, claims.path), claims)
         try:
-            await on_disk(self._look, incoming.open)
+            await on_disk(self._look_up, incoming.open)
             gathered = bytearray()
             async for chunk in stream:
                 gathered += chunk
@@ -115,27 +116,27 @@ class LocalObjectStore:
                     await on_disk(incoming.write, gathered)
                     gathered = bytearray()
             await on_disk(incoming.write, gathered)
-            return await on_disk(self._look, incoming.keep)
+            return await on_disk(self._look_up, incoming.keep)
         except BaseException:
-            # Shielded: a scope that was cancelled would cancel this too.
+            # Shielded, because a cancelled scope would cancel the clean-up too.
             await asyncio.shield(on_disk(incoming.discard))
             raise
 
     async def list_parts(self, upload_id: str, path: str) -> list[StoredPart]:
-        """The parts that arrived whole, by number. Raises `UploadUnknown`."""
-        found = await on_disk(self._look, part_files, self._upload(upload_id, path))
-        return [part_file.part for part_file in found.values()]
+        """The parts received completely, by number. Raises `UploadUnknown`."""
+        by_number = await on_disk(self._look_up, part_files, self._upload(upload_id, path))
+        return [part_file.part for part_file in by_number.values()]
 
     async def complete(self, upload_id: str, path: str, parts: Sequence[PartReference]) -> StoredObject:
-        """Join the parts: one is renamed, several are copied, which needs their size on the disk again."""
+        """Join the parts: a single one is renamed; several are copied, which takes their size again."""
         upload, target = self._upload(upload_id, path), self._object_file(path)
-        return await on_disk(self._look, self._complete, upload, target, parts)
+        return await on_disk(self._look_up, self._complete, upload, target, parts)
 
     def _complete(self, upload: Path, target: Path, parts: Sequence[PartReference]) -> StoredObject:
         try:
             stored = assemble(upload, parts, target)
         except (PartsRefused, UploadUnknown):
-            # The parts are gone too when a completion was answered or killed after its rename.
+            # The parts are also gone if an earlier completion got as far as its rename.
             earlier = assembled_before(parts, target)
             if earlier is None:
                 raise
@@ -144,11 +145,11 @@ class LocalObjectStore:
         return stored
 
     async def abort(self, upload_id: str, path: str) -> None:
-        """Drop the upload with its parts, also those still arriving."""
+        """Drop the upload and its parts, including those still being received."""
         await on_disk(self._discard, self._upload(upload_id, path))
 
     def _discard(self, upload: Path) -> None:
-        # Moved away first: from then on the upload is unknown, whatever is still being written to it.
+        # Moved away first: from then on the upload is unknown, even while parts are being written.
         self._discarded.mkdir(parents=True, exist_ok=True)
         with suppress(FileNotFoundError):
             upload.replace(self._discarded / token_hex(16))
@@ -157,13 +158,13 @@ class LocalObjectStore:
             shutil.rmtree(leftover, ignore_errors=True)
 
     async def delete(self, path: str) -> None:
-        """Remove the object and the directory of its file id; downloads that have begun go on."""
+        """Remove the object and the directory of its file id; downloads in progress continue."""
         await on_disk(self._delete, self._object_file(path))
 
     def _delete(self, target: Path) -> None:
         with suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError):
             target.unlink()
-        # Higher directories stay: another object may be about to be renamed into them.
+        # Higher directories stay, because another object may just be renamed into them.
         with suppress(OSError):
             target.parent.rmdir()
         self._check_presence()
@@ -176,8 +177,8 @@ class LocalObjectStore:
         return self.urls.sign_download(DownloadClaims(path, file_name, mime_type, attachment), expires_in)
 
     async def open_object(self, path: str) -> LocalContent:
-        """The object, to be read in chunks. Raises `ObjectMissing`, `PathRefused`."""
-        return await on_disk(self._look, self._open_object, path)
+        """The object, readable in chunks. Raises `ObjectMissing`, `PathRefused`."""
+        return await on_disk(self._look_up, self._open_object, path)
 
     def _open_object(self, path: str) -> LocalContent:
         file = self._object_file(path)
@@ -194,27 +195,27 @@ class LocalObjectStore:
         content = await self.open_object(path)
         return b"".join([chunk async for chunk in content.read(0, min(size, content.size))])
 
-    async def drop_uploads(self, begun_before: datetime, known: Set[tuple[str, str]]) -> int:
-        """Abort unknown uploads in whose directory nothing has changed since then."""
+    async def drop_uploads(self, begun_before: datetime, known: Set[OpenUpload]) -> int:
+        """Abort uploads that are not `known` and whose directory has not changed since this moment."""
         return await on_disk(self._drop_uploads, begun_before.timestamp(), known)
 
-    def _drop_uploads(self, begun_before: float, known: Set[tuple[str, str]]) -> int:
+    def _drop_uploads(self, begun_before: float, known: Set[OpenUpload]) -> int:
         if not self._uploads.exists():
             return 0
         kept = {self._upload(*upload) for upload in known}
         dropped = 0
         for upload in self._uploads.iterdir():
-            with suppress(FileNotFoundError):  # another process was faster
+            with suppress(FileNotFoundError):  # another process has removed it
                 if upload not in kept and upload.stat().st_mtime < begun_before:
                     self._discard(upload)
                     dropped += 1
         return dropped
 
     async def close(self) -> None:
-        """Nothing is kept open."""
+        """Does nothing: no connections are open."""
 
     async def check(self) -> None:
-        """Write, sync and remove a file where uploads are kept."""
+        """Write, sync and remove a file in the directory of uploads."""
         await on_disk(self._check)
 
     def _check(self) -> None:
@@ -224,10 +225,10 @@ class LocalObjectStore:
             file.flush()
             os.fsync(file.fileno())
 
-    def _look(
+    def _look_up(
         self, work: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
     ) -> Result:
-        """What `work` finds; that it finds nothing is believed only while the store's directory is there."""
+        """The result of `work`; objects and uploads are missing only if the store's directory exists."""
         try:
             return work(*arguments, **named)
         except (ObjectMissing, UploadUnknown):
@@ -235,13 +236,13 @@ class LocalObjectStore:
             raise
 
     def _check_presence(self) -> None:
-        # A volume that is not mounted has lost nothing. The first upload made this directory.
+        # The first upload made this directory; without it, the volume is probably not mounted.
         if not self._uploads.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "its directory is not there")
+            raise FileNotFoundError(errno.ENOENT, "its directory is missing")
 
     def _object_file(self, path: str) -> Path:
         return resolve_below(self._objects, path)
 
     def _upload(self, upload_id: str, path: str) -> Path:
-        named = f"{upload_id}\0{path}".encode(errors="surrogatepass")
-        return self._uploads / sha256(named).hexdigest()
+        name = f"{upload_id}\0{path}".encode(errors="surrogatepass")
+        return self._uploads / sha256(name).hexdigest()

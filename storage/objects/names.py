@@ -1,4 +1,4 @@
-"""How files are named: safe names, paths in the object store, readable sizes and Content-Disposition."""
+"""Names of files: safe names, paths in the object store, readable sizes and Content-Disposition."""
 
 import re
 from urllib.parse import quote
@@ -12,14 +12,14 @@ NAMELESS = "file"
 
 
 def safe_name(name: str) -> str:
-    """The name without path separators, `..`, and what hides or reorders (`without_hidden`).
+    """The name without path separators, `..`, and hidden or reordering characters (`without_hidden`).
 
-    At most 255 bytes of UTF-8, and so at most 255 characters; the extension outlives the cut. Never empty,
-    never only dots. A safe name is its own safe name.
+    At most 255 bytes of UTF-8, and so at most 255 characters; a longer name keeps its extension. Never empty,
+    never only dots. Idempotent.
     """
     segments = (segment for segment in re.split(r"[/\\]", without_hidden(name)) if segment != "..")
     joined = re.sub(r"\.{2,}", ".", "".join(segments)).strip()
-    # A cut may leave half of what is joined.
+    # Shortening may split a joined sequence of characters.
     shortened = without_hidden(_shorten(joined))
     return shortened if shortened.strip(". ") else NAMELESS
 
@@ -33,7 +33,7 @@ def _shorten(name: str) -> str:
         stem, ending = name, ""
     room = LONGEST_NAME_BYTES - len(ending.encode())
     cut = stem.encode()[:room].decode(errors="ignore")
-    # A stem that now ends in a dot would make ".." with the extension.
+    # A stem that ends in a dot would make ".." with the extension.
     return cut.rstrip(". ").rstrip() + ending
 
 
@@ -55,8 +55,8 @@ def readable_size(size: int) -> str:
 
 
 def content_disposition(file_name: str, *, attachment: bool) -> str:
-    """The header of RFC 6266: an ASCII name for old clients, and the whole name as RFC 8187 encodes it."""
+    """The header of RFC 6266: an ASCII name for old clients, and the full name encoded by RFC 8187."""
     kind = "attachment" if attachment else "inline"
     plain = re.sub(r'[^ -~]|["\\%]', "_", file_name)
-    whole = quote(file_name, safe="", errors="replace")
-    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{whole}"
+    encoded = quote(file_name, safe="", errors="replace")
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{encoded}"

@@ -1,4 +1,4 @@
-"""Parts on the disk: one file each, named by number, MD5 and SHA-256, so that one rename records it all."""
+"""Parts on the disk: one file each, named by number, MD5 and SHA-256, so that one rename records a part."""
 
 import os
 import re
@@ -20,7 +20,7 @@ PART_NAME = re.compile(r"(?P<number>\d{5,})\.(?P<md5>[0-9a-f]{32})\.(?P<sha256>[
 
 @dataclass(frozen=True)
 class PartFile:
-    """A part that arrived whole, and the file that holds it."""
+    """A part that was received completely, and its file."""
 
     part: StoredPart
     file: Path
@@ -28,13 +28,13 @@ class PartFile:
 
 
 def part_files(upload: Path) -> dict[int, PartFile]:
-    """The newest file of each part, by number; what is still arriving, or was left by a kill, is not seen.
+    """The newest file of each part, by number, without incomplete files.
 
-    Raises `UploadUnknown` when the upload has no directory.
+    Raises `UploadUnknown` if the upload has no directory.
     """
     newest: dict[int, PartFile] = {}
-    for found in sorted(_all_part_files(upload), key=_age):
-        newest[found.part.number] = found
+    for part_file in sorted(_all_part_files(upload), key=_age):
+        newest[part_file.part.number] = part_file
     return dict(sorted(newest.items()))
 
 
@@ -50,7 +50,7 @@ def _all_part_files(upload: Path) -> Iterator[PartFile]:
         try:
             status = entry.stat()
         except FileNotFoundError:
-            continue  # replaced by a newer one since the directory was read
+            continue  # a newer file replaced it after the directory was read
         part = StoredPart(
             number=int(name["number"]),
             size=status.st_size,
@@ -60,15 +60,15 @@ def _all_part_files(upload: Path) -> Iterator[PartFile]:
         yield PartFile(part, Path(entry.path), status.st_mtime_ns)
 
 
-def _age(found: PartFile) -> tuple[int, str]:
-    return found.written_at, found.file.name
+def _age(part_file: PartFile) -> tuple[int, str]:
+    return part_file.written_at, part_file.file.name
 
 
 class IncomingPart:
-    """A part while it arrives: its bytes go to a temporary file and through both digests, and are not held.
+    """A part being received: its bytes go to a temporary file and through both digests.
 
-    The methods block and run in threads. A cancelled task leaves its thread running, so `discard` can come
-    while `write` is at work; the lock keeps it from closing a descriptor that is being written to.
+    The methods block and run in threads. A cancelled task leaves its thread running, so `discard` may run
+    during `write`; the lock keeps it from closing a descriptor in use.
     """
 
     def __init__(self, upload: Path, claims: PartClaims) -> None:
@@ -93,22 +93,23 @@ class IncomingPart:
                 raise UploadUnknown from None
 
     def write(self, content: bytearray) -> None:
-        """Add bytes. Raises `PartsRefused` as soon as there are more than were declared."""
+        """Add bytes. Raises `PartsRefused` as soon as there are more than declared."""
         with self._lock:
             if self._file is None:
                 return
             self._size += len(content)
             if self._size > self._claims.size:
-                raise self._refused(
-                    PartFault.size, f"has more than the {self._claims.size} bytes that were declared"
-                )
+                raise self._refused(PartFault.size, f"has more than the {self._claims.size} bytes declared")
             write_all(self._file, content)
             self._md5.update(content)
             self._sha256.update(content)
 
     def keep(self) -> StoredPart:
-        """Make it the part, in place of any earlier one. Raises `PartsRefused` when size or checksum differ,
-        and `UploadUnknown` when the upload has been completed or aborted meanwhile."""
+        """Store the part, replacing an earlier one.
+
+        Raises `PartsRefused` if size or checksum differ, and `UploadUnknown` if the upload has been completed
+        or aborted meanwhile.
+        """
         part = StoredPart(
             number=self._claims.number,
             size=self._size,
@@ -132,7 +133,7 @@ class IncomingPart:
         return part
 
     def discard(self) -> None:
-        """Close and remove the temporary file; nothing to do once the part is kept."""
+        """Close and remove the temporary file; does nothing after `keep`."""
         with self._lock:
             self._discarded = True
             if self._file is not None:
@@ -143,20 +144,20 @@ class IncomingPart:
     def _check(self, part: StoredPart) -> None:
         declared = self._claims
         if part.size != declared.size:
-            raise self._refused(PartFault.size, f"has {part.size} bytes, {declared.size} were declared")
+            raise self._refused(PartFault.size, f"has {part.size} bytes, but {declared.size} were declared")
         if declared.checksum_sha256_base64 not in {None, part.checksum_sha256_base64}:
             raise self._refused(
                 PartFault.checksum,
                 f"has the SHA-256 {part.checksum_sha256_base64}, "
-                f"{declared.checksum_sha256_base64} was declared",
+                f"but {declared.checksum_sha256_base64} was declared",
             )
 
-    def _refused(self, fault: PartFault, what: str) -> PartsRefused:
+    def _refused(self, fault: PartFault, difference: str) -> PartsRefused:
         number = self._claims.number
-        return PartsRefused([PartProblem(number, fault, f"part {number} {what}")])
+        return PartsRefused([PartProblem(number, fault, f"part {number} {difference}")])
 
     def _remove_older(self, number: int, kept: tuple[int, str]) -> None:
-        # Only older ones: two requests that put the same part at once must not remove each other's.
-        for found in _all_part_files(self._upload):
-            if found.part.number == number and _age(found) < kept:
-                found.file.unlink(missing_ok=True)
+        # Only older files, so that two simultaneous requests for one part do not remove each other's.
+        for part_file in _all_part_files(self._upload):
+            if part_file.part.number == number and _age(part_file) < kept:
+                part_file.file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The object store on S3: callers put parts to the bucket by presigned URLs and get objects by them."""
+"""The object store on S3: callers put parts to the bucket and get objects from it by presigned URLs."""
 
 from collections.abc import AsyncIterator, Sequence, Set
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import Any
 from storage.enums import FileService
 from storage.objects.interface import (
     ObjectMissing,
+    OpenUpload,
     PartReference,
     PartsRefused,
     SignedRequest,
@@ -24,14 +25,14 @@ from storage.objects.signing import CHECKSUM_HEADER
 READ_BYTES = 256 * 1024
 PROBE = "duograph-check"
 
-# Whether an upload's parts carry checksums has to be known when they are signed and joined, and is asked of
-# no request that would tell: our id of an upload is S3's with this before it.
+# Our id of an upload is S3's id after one of these marks, because signing and joining parts must know whether
+# they carry checksums, and no request to S3 would tell.
 _CHECKED, _UNCHECKED = "sha256.", "plain."
 
 
 @dataclass(frozen=True)
 class S3Content:
-    """An object that can be read, from the version that `etag` names."""
+    """A readable object, in the version that `etag` identifies."""
 
     path: str
     size: int
@@ -40,7 +41,7 @@ class S3Content:
     bucket: str
 
     async def read(self, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes from `start` up to and without `end` (default: all), 256 KiB at a time."""
+        """The bytes from `start` to `end` (exclusive; default: all), 256 KiB at a time."""
         last = (self.size if end is None else end) - 1
         if last < start:
             return
@@ -55,10 +56,10 @@ class S3Content:
 
 
 class S3ObjectStore:
-    """Objects in one bucket, at their paths; whatever else is in the bucket is left alone.
+    """Objects in one bucket, at their paths; other content of the bucket is never touched.
 
-    S3 itself holds the parts of open uploads, checks what it receives against the signature, and makes an
-    object appear at once.
+    S3 itself holds the parts of open uploads, checks received parts against the signature, and makes each
+    object appear whole.
     """
 
     def __init__(self, bucket: Bucket) -> None:
@@ -66,10 +67,10 @@ class S3ObjectStore:
         self._connection = S3Connection(bucket)
 
     async def begin(self, path: str, mime_type: str, *, checksums: bool) -> str:
-        """Open an upload; with `checksums`, S3 takes no part without its SHA-256."""
+        """Open an upload; with `checksums`, S3 accepts no part without its SHA-256."""
         check_path(path)
-        wanted = {"ChecksumAlgorithm": "SHA256", "ChecksumType": "COMPOSITE"} if checksums else {}
-        answer = await self._send("create_multipart_upload", path, ContentType=mime_type, **wanted)
+        options = {"ChecksumAlgorithm": "SHA256", "ChecksumType": "COMPOSITE"} if checksums else {}
+        answer = await self._send("create_multipart_upload", path, ContentType=mime_type, **options)
         return (_CHECKED if checksums else _UNCHECKED) + str(answer["UploadId"])
 
     async def sign_part(
@@ -82,7 +83,7 @@ class S3ObjectStore:
         checksum_sha256_base64: str | None,
         expires_in: timedelta,
     ) -> SignedRequest:
-        """A PUT of which S3 checks `content-length`, which every client sends by itself, and the checksum."""
+        """A PUT. S3 checks the checksum and `content-length`, which every client sends by itself."""
         values = {"UploadId": _s3_id(upload_id), "PartNumber": number, "ContentLength": size}
         headers = {}
         if checksum_sha256_base64 is not None:
@@ -91,17 +92,17 @@ class S3ObjectStore:
         return await self._sign("upload_part", path, values, headers, expires_in)
 
     async def list_parts(self, upload_id: str, path: str) -> list[StoredPart]:
-        """The parts that arrived whole, by number. Raises `UploadUnknown`."""
-        wanted = {"Bucket": self._bucket, "Key": path, "UploadId": _s3_id(upload_id)}
+        """The parts received completely, by number. Raises `UploadUnknown`."""
+        values = {"Bucket": self._bucket, "Key": path, "UploadId": _s3_id(upload_id)}
         client = await self._connection.client()
-        found = []
+        parts = []
         with s3_failures(path):
-            async for page in client.get_paginator("list_parts").paginate(**wanted):
-                found += [_stored_part(part) for part in page.get("Parts", [])]
-        return sorted(found, key=lambda part: part.number)
+            async for page in client.get_paginator("list_parts").paginate(**values):
+                parts += [_stored_part(part) for part in page.get("Parts", [])]
+        return sorted(parts, key=lambda part: part.number)
 
     async def complete(self, upload_id: str, path: str, parts: Sequence[PartReference]) -> StoredObject:
-        """Have S3 join the parts; an upload that it no longer knows may have been joined before."""
+        """Have S3 join the parts; an unknown upload may have been joined before."""
         try:
             problems = part_problems(parts, await self.list_parts(upload_id, path))
             if problems:
@@ -115,46 +116,46 @@ class S3ObjectStore:
 
     async def _join(self, upload_id: str, path: str, parts: Sequence[PartReference]) -> StoredObject:
         ordered = sorted(parts, key=lambda part: part.number)
-        named = [_named(part, with_checksum=upload_id.startswith(_CHECKED)) for part in ordered]
+        references = [_reference(part, with_checksum=upload_id.startswith(_CHECKED)) for part in ordered]
         answer = await self._send(
             "complete_multipart_upload",
             path,
             UploadId=_s3_id(upload_id),
-            MultipartUpload={"Parts": named},
+            MultipartUpload={"Parts": references},
         )
         return _stored_object(upload_id, ordered, answer)
 
     async def _joined_before(
         self, upload_id: str, path: str, parts: Sequence[PartReference]
     ) -> StoredObject | None:
-        """The object at the path, if it has the size and the ETag of these parts in a row."""
+        """The object at the path, if it has the size and the ETag that these parts make."""
         ordered = sorted(parts, key=lambda part: part.number)
         try:
             expected = composite_etag([part.etag for part in ordered])
-            found = await self._send("head_object", path)
-        except (ValueError, ObjectMissing):  # an ETag that is not hexadecimal is none that was answered
+            stored = await self._send("head_object", path)
+        except (ValueError, ObjectMissing):  # ETags of S3 are hexadecimal: any other cannot match
             return None
-        same_size = found["ContentLength"] == sum(part.size for part in ordered)
-        if not same_size or quoted_etag(found["ETag"]) != expected:
+        same_size = stored["ContentLength"] == sum(part.size for part in ordered)
+        if not same_size or quoted_etag(stored["ETag"]) != expected:
             return None
-        return _stored_object(upload_id, ordered, found)
+        return _stored_object(upload_id, ordered, stored)
 
     async def abort(self, upload_id: str, path: str) -> None:
-        """Drop the upload with its parts; an unknown one is dropped already."""
+        """Drop the upload and its parts; does nothing for an unknown upload."""
         try:
             await self._send("abort_multipart_upload", path, UploadId=_s3_id(upload_id))
         except UploadUnknown:
             return
 
     async def delete(self, path: str) -> None:
-        """Remove the object; a bucket that keeps versions goes on keeping this one."""
+        """Remove the object; a bucket with versions still keeps its old versions."""
         check_path(path)
         await self._send("delete_object", path)
 
     async def sign_download(
         self, path: str, file_name: str, mime_type: str, expires_in: timedelta, *, attachment: bool
     ) -> SignedRequest:
-        """A GET that S3 answers with that type and name."""
+        """A GET that S3 answers with this type and name."""
         check_path(path)
         values = {
             "ResponseContentType": mime_type,
@@ -163,33 +164,33 @@ class S3ObjectStore:
         return await self._sign("get_object", path, values, {}, expires_in)
 
     async def open_object(self, path: str) -> S3Content:
-        """The object, to be read in chunks. Raises `ObjectMissing`, `PathRefused`."""
+        """The object, readable in chunks. Raises `ObjectMissing`, `PathRefused`."""
         check_path(path)
-        found = await self._send("head_object", path)
-        return S3Content(path, found["ContentLength"], found["ETag"], self._connection, self._bucket)
+        stored = await self._send("head_object", path)
+        return S3Content(path, stored["ContentLength"], stored["ETag"], self._connection, self._bucket)
 
     async def read_start(self, path: str, size: int) -> bytes:
         """The object's first bytes, `size` at most. Raises `ObjectMissing`, `PathRefused`."""
         content = await self.open_object(path)
         return b"".join([chunk async for chunk in content.read(0, min(size, content.size))])
 
-    async def drop_uploads(self, begun_before: datetime, known: Set[tuple[str, str]]) -> int:
-        """Abort open uploads below the services' paths."""
+    async def drop_uploads(self, begun_before: datetime, known: Set[OpenUpload]) -> int:
+        """Abort open uploads below the services' paths, except `known`."""
         client, dropped = await self._connection.client(), 0
-        kept = {(upload_id.partition(".")[2], path) for upload_id, path in known}
+        kept = {OpenUpload(upload_id.partition(".")[2], path) for upload_id, path in known}
         for service in FileService:
-            wanted = {"Bucket": self._bucket, "Prefix": f"{service}/"}
+            values = {"Bucket": self._bucket, "Prefix": f"{service}/"}
             with s3_failures():
-                async for page in client.get_paginator("list_multipart_uploads").paginate(**wanted):
+                async for page in client.get_paginator("list_multipart_uploads").paginate(**values):
                     for upload in page.get("Uploads", []):
-                        place = (upload["UploadId"], upload["Key"])
-                        if place not in kept and upload["Initiated"] < begun_before:
-                            await self.abort(_UNCHECKED + place[0], place[1])
+                        open_upload = OpenUpload(upload["UploadId"], upload["Key"])
+                        if open_upload not in kept and upload["Initiated"] < begun_before:
+                            await self.abort(_UNCHECKED + open_upload.upload_id, open_upload.path)
                             dropped += 1
         return dropped
 
     async def check(self) -> None:
-        """Open an upload and drop it: what every upload needs, and nothing is left of it."""
+        """Open an upload and drop it: this needs every permission of an upload and leaves nothing behind."""
         await self.abort(await self.begin(PROBE, "text/plain", checksums=True), PROBE)
 
     async def close(self) -> None:
@@ -222,16 +223,16 @@ class S3ObjectStore:
 
 
 def _s3_id(upload_id: str) -> str:
-    """S3's own id. Raises `UploadUnknown` for one that was never given."""
+    """S3's own id. Raises `UploadUnknown` for an id that `begin` never returned."""
     for mark in (_CHECKED, _UNCHECKED):
         if upload_id.startswith(mark) and upload_id != mark:
             return upload_id.removeprefix(mark)
     raise UploadUnknown
 
 
-def _named(part: PartReference, *, with_checksum: bool) -> dict[str, Any]:
-    named: dict[str, Any] = {"PartNumber": part.number, "ETag": quoted_etag(part.etag)}
-    return named | ({"ChecksumSHA256": part.checksum_sha256_base64} if with_checksum else {})
+def _reference(part: PartReference, *, with_checksum: bool) -> dict[str, Any]:
+    reference: dict[str, Any] = {"PartNumber": part.number, "ETag": quoted_etag(part.etag)}
+    return reference | ({"ChecksumSHA256": part.checksum_sha256_base64} if with_checksum else {})
 
 
 def _stored_part(part: dict[str, Any]) -> StoredPart:
@@ -239,7 +240,7 @@ def _stored_part(part: dict[str, Any]) -> StoredPart:
 
 
 def _stored_object(upload_id: str, parts: Sequence[PartReference], answer: dict[str, Any]) -> StoredObject:
-    """S3 has verified checksums where they were declared; a bucket without versions says `null`."""
+    """S3 has verified declared checksums; a bucket without versions answers `null` as the version."""
     single = parts[0].checksum_sha256_base64 if len(parts) == 1 else None
     version = answer.get("VersionId")
     return StoredObject(

@@ -1,10 +1,10 @@
-"""How S3, or what speaks it, is reached: its address and credentials, clients, and what its failures mean."""
+"""The connection to S3 or a compatible service: address, credentials, clients and the meaning of failures."""
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 from aiobotocore.config import AioConfig
@@ -15,7 +15,7 @@ from storage.objects.interface import ObjectMissing, StoreError, StoreUnavailabl
 
 ATTEMPTS = 2
 CONNECT_SECONDS = 5
-# S3 may take minutes to join parts, but sends something now and then while it does.
+# S3 may take minutes to join parts, but sends bytes every few seconds meanwhile.
 READ_SECONDS = 60
 CONNECTIONS = 50
 
@@ -24,10 +24,10 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket and the way to it.
+    """A bucket and how to reach it.
 
-    Without an `endpoint` it is AWS's. `public_endpoint` is the callers' way, where it is another one. Without
-    keys the SDK looks for credentials: its variables, its files, the role of the machine.
+    Without an `endpoint`, the bucket is on AWS. `public_endpoint` is the address for callers, if theirs is
+    another. Without keys, the SDK looks for credentials in its variables, its files and the machine's role.
     """
 
     name: str
@@ -38,41 +38,46 @@ class Bucket:
     secret_access_key: str | None = field(default=None, repr=False)
 
 
+class _Clients(NamedTuple):
+    own: Any
+    public: Any
+
+
 class S3Connection:
-    """One client that sends requests and one that only signs them for callers, made when first needed."""
+    """A client that sends requests and one that signs requests for callers, made when first needed."""
 
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
-        self._clients: tuple[Any, Any] | None = None
-        self._making = asyncio.Lock()
-        self._opened = AsyncExitStack()
+        self._clients: _Clients | None = None
+        self._lock = asyncio.Lock()
+        self._open_clients = AsyncExitStack()
 
     async def client(self) -> Any:
-        """For our own requests."""
-        return (await self._made())[0]
+        """The client for our own requests."""
+        return (await self._both()).own
 
     async def signer(self) -> Any:
-        """For requests that callers send."""
-        return (await self._made())[1]
+        """The client that signs requests for callers."""
+        return (await self._both()).public
 
     async def close(self) -> None:
         self._clients = None
-        await self._opened.aclose()
+        await self._open_clients.aclose()
 
-    async def _made(self) -> tuple[Any, Any]:
-        async with self._making:
+    async def _both(self) -> _Clients:
+        async with self._lock:
             if self._clients is None:
                 own = await self._make(self._bucket.endpoint)
                 public = self._bucket.public_endpoint
-                self._clients = (own, await self._make(public) if public else own)
+                self._clients = _Clients(own, await self._make(public) if public else own)
             return self._clients
 
     async def _make(self, endpoint: str | None) -> Any:
         config = AioConfig(
             signature_version="s3v4",
-            # AWS wants the bucket in the host; others may have no name for each bucket.
+            # AWS requires the bucket in the host name; other services may not resolve such names.
             s3={"addressing_style": "path" if endpoint else "virtual"},
-            # The checksums are those that callers declare, none that the SDK would add.
+            # Only checksums that callers declare; the SDK would add its own.
             request_checksum_calculation="when_required",
             response_checksum_validation="when_required",
             retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
@@ -88,29 +93,29 @@ class S3Connection:
             aws_secret_access_key=self._bucket.secret_access_key,
             config=config,
         )
-        return await self._opened.enter_async_context(client)
+        return await self._open_clients.enter_async_context(client)
 
 
 @contextmanager
 def s3_failures(path: str = "") -> Iterator[None]:
     """Turns the SDK's exceptions into those of the interface.
 
-    A caller is told the service's code at most; not even the log has the rest, which may repeat paths.
+    Callers see at most the service's error code. The rest may repeat paths, so it is not even logged.
     """
     try:
         yield
     except ClientError as error:
-        raise _meaning(error, path) from error
+        raise _store_error(error, path) from error
     except (BotoCoreError, OSError) as error:
         log.warning("the object store failed", reason=type(error).__name__)
-        raise StoreUnavailable("the object store does not answer") from error
+        raise StoreUnavailable("the object store does not respond") from error
 
 
-def _meaning(error: ClientError, path: str) -> StoreError:
+def _store_error(error: ClientError, path: str) -> StoreError:
     code = error.response.get("Error", {}).get("Code", "")
     if code == "NoSuchUpload":
         return UploadUnknown()
-    if code in {"NoSuchKey", "404"}:  # the latter where an answer to HEAD has no body to say more
+    if code in {"NoSuchKey", "404"}:  # an answer to HEAD has no body with a code
         return ObjectMissing(path)
     log.warning("the object store refused", code=code, operation=error.operation_name)
     return StoreUnavailable(f"the object store refused: {code}")

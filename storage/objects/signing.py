@@ -1,4 +1,4 @@
-"""URLs of our own gateway that carry their permission: made for one part or one download, and verified."""
+"""Signed URLs of the gateway: each permits one part or one download."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 from storage.objects.interface import SignedRequest, UrlRefused
 from storage.sealing import Purpose, is_signed, sign
 
-# S3's own name, so that a client meets the same header whichever store is behind the gateway.
+# The name that S3 uses, so that clients send the same header to every store.
 CHECKSUM_HEADER = "x-amz-checksum-sha256"
 
 
 @dataclass(frozen=True)
 class PartClaims:
-    """What a part's URL permits: one PUT of exactly these bytes' size and, where declared, their SHA-256."""
+    """What a part's URL permits: one PUT of exactly this size and, if declared, this SHA-256."""
 
     upload_id: str
     path: str
@@ -25,7 +25,7 @@ class PartClaims:
 
 @dataclass(frozen=True)
 class DownloadClaims:
-    """What a download's URL permits: a GET of the object, answered with this name and type."""
+    """What a download URL permits: a GET of the object, answered with this name and type."""
 
     path: str
     file_name: str
@@ -34,9 +34,9 @@ class DownloadClaims:
 
 
 class SignedUrls:
-    """Signs and verifies with HMAC-SHA256; `base_url` is the address that takes parts and gives objects.
+    """Signs and verifies URLs with HMAC-SHA256; `base_url` is the address for parts and objects.
 
-    The signature covers the method and every query parameter, the expiry (Unix seconds) included.
+    The signature covers the method and every query parameter, including the expiry (Unix seconds).
     """
 
     def __init__(self, base_url: str, secret: bytes) -> None:
@@ -44,7 +44,7 @@ class SignedUrls:
         self._secret = secret
 
     def sign_part(self, claims: PartClaims, expires_in: timedelta) -> SignedRequest:
-        """A PUT that must carry the declared checksum, if there is one, in `x-amz-checksum-sha256`."""
+        """A PUT; a declared checksum must be sent in `x-amz-checksum-sha256`."""
         parameters = {
             "path": claims.path,
             "upload_id": claims.upload_id,
@@ -62,7 +62,7 @@ class SignedUrls:
         signed = self._verify("PUT", parameters)
         checksum = signed.get("checksum_sha256")
         if checksum is not None and headers.get(CHECKSUM_HEADER) != checksum:
-            raise UrlRefused(f"the header {CHECKSUM_HEADER} must be sent with the value that was signed")
+            raise UrlRefused(f"the header {CHECKSUM_HEADER} must have the signed value")
         return PartClaims(
             upload_id=signed["upload_id"],
             path=signed["path"],
@@ -104,8 +104,8 @@ class SignedUrls:
         signed = dict(parameters)
         signature = signed.pop("signature", "")
         if not is_signed(self._secret, Purpose.OBJECT_URL, signature, method, _canonical(signed)):
-            raise UrlRefused("the URL is not one that was signed here, or was altered")
-        # Only after the signature: what follows was written by `_sign` and can be trusted to parse.
+            raise UrlRefused("the URL was not signed here, or was altered")
+        # The signature is valid, so `_sign` wrote the rest and it can be parsed.
         if datetime.now(UTC).timestamp() >= int(signed["expires_at"]):
             raise UrlRefused("the URL has expired", expired=True)
         return signed

@@ -1,4 +1,4 @@
-"""What tables have in common: identity, moments, and the tenant's composite key."""
+"""What tables share: identity, the moment of creation, and the composite key of a workspace's rows."""
 
 from datetime import datetime
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ from sqlmodel import Field, ForeignKeyConstraint, SQLModel
 from storage.clock import now
 from storage.types import MomentColumn
 
-# Names of constraints, the same on both databases, so that a migration can name what it drops.
+# Constraints have the same names on both databases, so that a migration can drop them by name.
 SQLModel.metadata.naming_convention = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -18,12 +18,12 @@ SQLModel.metadata.naming_convention = {
 }
 
 
-class Row(SQLModel):
-    """A row with an identity of its own.
+class TimestampedRow(SQLModel):
+    """A row with the moment of its creation.
 
-    `folded` maps a stored, folded column to the column it follows: addresses by `storage.emails`, others
-    by case. `unique` maps a field that a
-    caller sends to the column whose unique index may refuse it, so that a refusal can be named.
+    `folded` maps each folded column to the column that it is computed from: email addresses are folded by
+    `storage.emails`, other texts by case. `unique` maps a field of a request to the column whose unique index
+    may refuse it, so that an error can name the field.
     """
 
     folded: ClassVar[dict[str, str]] = {}
@@ -32,19 +32,19 @@ class Row(SQLModel):
     created_at: datetime = Field(default_factory=now, sa_type=MomentColumn)
 
 
-class DirectoryRow(Row):
-    """A row outside every workspace, found by `id`."""
+class DirectoryRow(TimestampedRow):
+    """A row outside workspaces, identified by `id`."""
 
     id: UUID = Field(default_factory=uuid4, primary_key=True)
 
 
-class TenantRow(Row):
-    """A row of one workspace: the primary key begins with `workspace_id`, foreign keys too."""
+class TenantRow(TimestampedRow):
+    """A row of one workspace: its primary key and foreign keys begin with `workspace_id`."""
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)
 
 
 def references(column: str, table: str, **options: Any) -> ForeignKeyConstraint:
-    """A foreign key to another table of the same workspace: no row can point across workspaces."""
+    """A foreign key within one workspace: no row can refer to a row of another workspace."""
     return ForeignKeyConstraint(["workspace_id", column], [f"{table}.workspace_id", f"{table}.id"], **options)

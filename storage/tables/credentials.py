@@ -1,4 +1,4 @@
-"""The `credentials` table: everything that can stand in an Authorization header."""
+"""The `credentials` table: tokens, secrets, authorization codes and browser sessions."""
 
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -6,16 +6,16 @@ from uuid import UUID, uuid4
 from sqlalchemy import Index
 from sqlmodel import Field
 
-from storage.tables.base import Row
+from storage.tables.base import TimestampedRow
 from storage.types import JsonColumn, MomentColumn
 
 
-class CredentialRow(Row, table=True):
-    """Found by the SHA-256 of its text before any workspace is known, so the hash is the key.
+class CredentialRow(TimestampedRow, table=True):
+    """A credential. Its key is the SHA-256 of its text: it is looked up before its workspace is known.
 
-    `user_agent` and `address` are what a browser session was started from, `authenticated_at` when its user
-    last proved who they are. `authorization_digest` names the authorization request that the sign-in was for,
-    until that request is answered.
+    For browser sessions, `user_agent` and `address` are those of the sign-in, and `authenticated_at` is when
+    the user last proved their identity. `authorization_digest` identifies the authorization request that the
+    sign-in was for, until that request is answered.
     """
 
     __tablename__ = "credentials"

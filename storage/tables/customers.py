@@ -16,9 +16,9 @@ _OWNS = text("role = 'owner' AND deleted_at IS NULL")
 
 
 class CustomerRow(TenantRow, table=True):
-    """Deletion is soft and frees the e-mail and the external id, so both are unique among the others.
+    """A customer. Deletion is soft and frees the email and external id, which are unique among the others.
 
-    `person` is the number under which facts about it are measured; null until there is one.
+    `person` is the number under which its facts are measured; null before the first one.
     """
 
     __tablename__ = "customers"
@@ -62,10 +62,10 @@ class CustomerRow(TenantRow, table=True):
 
 
 class MemberRow(TenantRow, table=True):
-    """A person of a customer; exactly one is its owner, which the database keeps.
+    """A member of a customer; exactly one member is its owner, which a unique index ensures.
 
-    Deletion is soft, since events name the member who acted; a customer's deletion deletes its members.
-    `email_unconfirmed`: somebody entered the address for the member, and nobody has come in by it since.
+    Deletion is soft, because events refer to members; deleting a customer deletes its members.
+    `email_unconfirmed`: another person entered the address, and no sign-in has confirmed it since.
     """
 
     __tablename__ = "members"
@@ -116,9 +116,9 @@ class MemberRow(TenantRow, table=True):
 
 
 class CustomerSessionRow(TenantRow, table=True):
-    """Its token is the credential with the same id.
+    """A customer session; its token is the credential with the same id.
 
-    `recipient` is the digest of the address whose mailed code opened it, as `portal_codes` keeps it.
+    `recipient` is the digest, as in `portal_codes`, of the address to which the code that opened it was sent.
     """
 
     __tablename__ = "customer_sessions"

@@ -1,4 +1,4 @@
-"""The `events` table: what happened, never changed afterwards but to anonymise it."""
+"""The `events` table: what happened. Rows never change, except when they are anonymized."""
 
 from datetime import datetime
 from typing import Any, ClassVar
@@ -13,9 +13,9 @@ from storage.types import CodePointText, JsonColumn, MomentColumn
 
 
 class EventRow(TenantRow, table=True):
-    """`timestamp` is when it happened, `created_at` when it was written down.
+    """An event. `timestamp` is when it happened, `created_at` when it was stored.
 
-    A cost is `cost_amount` whole minor units and `cost_parts` of 10^-12 of one.
+    Its cost is `cost_amount` whole minor units plus `cost_parts` times 10^-12 of a minor unit.
     """
 
     __tablename__ = "events"

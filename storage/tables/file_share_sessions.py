@@ -1,7 +1,7 @@
-"""The tables of measured activity: file-share sessions with their downloads, payments and refunds.
+"""The tables of file-share sessions with their downloads, payments and refunds.
 
-None declares `unique`: a report that meets its external id is no mistake of the caller's. It is tried
-again, and then finds the row that was faster.
+No table declares `unique`, because a report with an external id that exists already is not an error. The
+operation is retried and then finds the row that was stored first.
 """
 
 from datetime import datetime
@@ -16,9 +16,9 @@ from storage.types import CodePointText, MomentColumn
 
 
 class FileShareSessionRow(TenantRow, table=True):
-    """`person` is whose session it is; `is_converted` says that a payment for it was recorded.
+    """A session of `person`; `is_converted` is true once a payment for it was recorded.
 
-    Amounts are minor units. `last_download_at` bounds the moment of its end.
+    Amounts are minor units. The session cannot end before `last_download_at`.
     """
 
     __tablename__ = "file_share_sessions"
@@ -62,7 +62,7 @@ class FileShareDownloadRow(TenantRow, table=True):
 
 
 class FileSharePaymentRow(TenantRow, table=True):
-    """`refunded_amount` and `refunded_fee` are the sums of its refunds."""
+    """A payment; `refunded_amount` and `refunded_fee` are the sums over its refunds."""
 
     __tablename__ = "file_share_payments"
     __table_args__ = (

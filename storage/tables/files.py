@@ -14,7 +14,7 @@ UNFINISHED = text("NOT is_uploaded")
 
 
 class FileRow(TenantRow, table=True):
-    """`path` is the object's key in the store; `upload_id` the store's name for its upload."""
+    """A file; `path` is its object's key in the store, `upload_id` the store's id of its upload."""
 
     __tablename__ = "files"
     __table_args__ = (
@@ -43,7 +43,7 @@ class FileRow(TenantRow, table=True):
 
 
 class FilePartRow(SQLModel, table=True):
-    """A part as it was declared: bytes `chunk_start` to `chunk_end`, the end left out."""
+    """A part as declared: the bytes from `chunk_start` to `chunk_end`, exclusive."""
 
     __tablename__ = "file_parts"
     __table_args__ = (references("file_id", "files", ondelete="CASCADE"),)
@@ -57,7 +57,7 @@ class FilePartRow(SQLModel, table=True):
 
 
 class StorageUsageRow(SQLModel, table=True):
-    """What the workspace's files have, or are declared to have; a quota of its own, 0 for none."""
+    """The bytes that a workspace's files have or declare, and its own quotas, where 0 means no limit."""
 
     __tablename__ = "storage_usage"
 
@@ -69,7 +69,7 @@ class StorageUsageRow(SQLModel, table=True):
 
 
 class DiscardedObjectRow(TenantRow, table=True):
-    """What a deleted file left in the store, until it is gone for certain; `id` is the file's."""
+    """A deleted file's content, until it is certainly removed from the store; `id` is the file's."""
 
     __tablename__ = "discarded_objects"
     __table_args__ = (Index("ix_discarded_objects_created_at", "created_at"),)

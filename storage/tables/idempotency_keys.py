@@ -1,19 +1,19 @@
-"""The `idempotency_keys` table: what a caller already did under a key of theirs."""
+"""The `idempotency_keys` table: operations done under a caller's idempotency key."""
 
 from typing import Any
 from uuid import UUID
 
 from sqlmodel import Field
 
-from storage.tables.base import Row
+from storage.tables.base import TimestampedRow
 from storage.types import JsonColumn
 
 
-class IdempotencyKeyRow(Row, table=True):
+class IdempotencyKeyRow(TimestampedRow, table=True):
     """Written in the operation's own transaction, so it exists exactly if the operation happened.
 
-    `resource_id` or `answer` (counts) say what to give a retry; `sealed` is a secret shown once,
-    encrypted under a key that only the caller can derive.
+    A retry is answered from `resource_id` or `answer` (counts). `sealed` is a secret that is shown once,
+    encrypted with a key that only the caller can derive.
     """
 
     __tablename__ = "idempotency_keys"

@@ -1,4 +1,4 @@
-"""The `mailed_links` table: the links that users were mailed, each for one purpose and one use."""
+"""The `mailed_links` table: links emailed to users, each for one purpose and one use."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,11 +11,10 @@ from storage.types import MomentColumn
 
 
 class MailedLinkRow(DirectoryRow, table=True):
-    """A link that counts until it is used, expires, or is ended by a newer one or by what makes it moot.
+    """A link that is valid until it is used, expires, or is ended by a newer link or because it is moot.
 
-    `hash` is the SHA-256 of the secret in it, `recipient` the case-folded address that it was mailed to.
-    Without a user it is a link that nobody was mailed: it is written so that what is done for an address does
-    not tell whether a user has it.
+    `hash` is the SHA-256 of its secret, `recipient` the folded address that it was sent to. A link without a
+    user is never sent: it is written so that the work for an address does not reveal whether a user has it.
     """
 
     __tablename__ = "mailed_links"

@@ -1,4 +1,4 @@
-"""The `mails` table: what is still to be sent; a row goes as soon as its mail has gone."""
+"""The `mails` table: mails to be sent; a row is deleted once its mail is sent."""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,11 +12,11 @@ from storage.types import MomentColumn
 
 
 class MailRow(DirectoryRow, table=True):
-    """Written with the change that it tells of, so it exists exactly if the change happened.
+    """Written in the transaction of the change that it reports, so it exists exactly if the change happened.
 
-    Whoever sends it puts `due_at` off first, so that nobody else takes it meanwhile, and counts an
-    attempt, by whose number only the last one to take it can put it off again. The lowest `rank` goes first.
-    A mail to an empty `recipient` is not sent.
+    A process claims a mail by postponing `due_at`, so that no other process sends it meanwhile, and counts an
+    attempt: only the process with the latest attempt can postpone it again. The lowest `rank` is sent first.
+    A mail to an empty `recipient` is never sent.
     """
 
     __tablename__ = "mails"

@@ -1,4 +1,4 @@
-"""Cells: sums and persons of the log from a quarter hour to a UTC day, and what is not in them yet."""
+"""Cells: sums and persons of the log over a quarter hour to eight days, and deltas not yet in them."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from sqlmodel import Field, SQLModel
 
 NO_SHARE = UUID(int=0)
 
-# SQLite keeps small rows that are read and written by their key a third faster as the key's own tree.
+# SQLite reads and writes small rows by key a third faster if the table is the key's own tree.
 _BY_KEY = {"sqlite_with_rowid": False}
 
 
@@ -16,7 +16,7 @@ def _sum() -> int:
 
 
 class MetricDeltaRow(SQLModel, table=True):
-    """A copy of a fact that the cells do not hold yet; it comes with the fact and goes with the fold."""
+    """A copy of a fact that the cells do not hold yet: written with the fact, deleted by the fold."""
 
     __tablename__ = "metric_deltas"
     __table_args__ = _BY_KEY
@@ -36,10 +36,10 @@ class MetricDeltaRow(SQLModel, table=True):
 
 
 class ActivityCellRow(SQLModel, table=True):
-    """What facts add up to, money left aside, in the `grain` seconds from `at`, microseconds since 1970.
+    """The sums of facts, except money, over `grain` seconds from `at` (microseconds since 1970).
 
-    `share_id` is `NO_SHARE` for the workspace as a whole. A column is named by the kind of fact and what
-    is summed; halves are as `storage/metrics/sums.py` says.
+    `share_id` is `NO_SHARE` for the workspace as a whole. Columns are named after the kind of fact and the
+    summed column; `storage/metrics/sums.py` describes the halves.
     """
 
     __tablename__ = "metric_activity_cells"
@@ -65,7 +65,7 @@ class ActivityCellRow(SQLModel, table=True):
 
 
 class MoneyCellRow(SQLModel, table=True):
-    """What facts with a currency add up to, as in `ActivityCellRow`."""
+    """The sums of facts with a currency, as in `ActivityCellRow`."""
 
     __tablename__ = "metric_money_cells"
     __table_args__ = _BY_KEY
@@ -91,7 +91,7 @@ class MoneyCellRow(SQLModel, table=True):
 
 
 class PersonCellRow(SQLModel, table=True):
-    """The `many` persons with an event in the `grain` seconds from `at`: a serialized Roaring bitmap."""
+    """The persons with an event in `grain` seconds from `at`: a serialized Roaring bitmap of `many`."""
 
     __tablename__ = "metric_person_cells"
 
@@ -103,7 +103,7 @@ class PersonCellRow(SQLModel, table=True):
 
 
 class PersonMergeDeltaRow(SQLModel, table=True):
-    """A merge of persons that bitmaps before `until` are rewritten for, and those from there on not yet."""
+    """A merge of persons; only bitmaps before `until` have been rewritten for it."""
 
     __tablename__ = "person_merge_deltas"
 

@@ -1,4 +1,4 @@
-"""The log of measured facts, and the persons they are about."""
+"""The log of measured facts, and the persons that they are about."""
 
 from uuid import UUID, uuid4
 
@@ -9,19 +9,19 @@ from storage.types import CodePointText
 
 
 class MetricFactRow(SQLModel, table=True):
-    """One measured fact; rows are only ever added.
+    """One measured fact; rows are never changed or deleted.
 
-    `moment` is microseconds since 1970 in UTC. `count` is 1, or -1 where a fact is taken back. Amounts
-    and fees are minor units of `currency`; `parts` are 10^-12 of a minor unit, for costs (0 to 10^12 - 1).
-    A session's `amount` is its list price, a refund's amount and fee are negative.
+    `moment` is microseconds since 1970 in UTC. `count` is 1, or -1 to reverse a fact. Amounts and fees are
+    minor units of `currency`; for costs, `parts` adds 10^-12 of a minor unit each (0 to 10^12 - 1). A
+    session's `amount` is its list price; a refund's amount and fee are negative.
     """
 
     __tablename__ = "metric_facts"
     __table_args__ = (
         Index("ix_metric_facts_moment", "workspace_id", "moment"),
-        # Tells the persons of a share, whose events are few among its facts, without the rows.
+        # Finds the persons of a share without reading rows: events are few among its facts.
         Index("ix_metric_facts_share", "workspace_id", "share_id", "kind", "moment", "person"),
-        # Holds all that the metrics of a customer are made of: to look thousands of rows up takes longer.
+        # Covers the metrics of a customer: looking up thousands of rows would take longer.
         Index(
             "ix_metric_facts_person",
             *("workspace_id", "person", "kind", "moment"),
@@ -44,7 +44,7 @@ class MetricFactRow(SQLModel, table=True):
 
 
 class PersonCounterRow(SQLModel, table=True):
-    """The next number of a person in a workspace; processes take numbers in blocks."""
+    """The next number for a person in a workspace; processes reserve numbers in blocks."""
 
     __tablename__ = "person_counters"
 
@@ -53,7 +53,7 @@ class PersonCounterRow(SQLModel, table=True):
 
 
 class ExternalPersonRow(SQLModel, table=True):
-    """The person that an external id points to; the row goes when the customer who held the id is deleted."""
+    """The person of an external id; the row is deleted with the customer who has the id."""
 
     __tablename__ = "external_persons"
 
@@ -63,7 +63,7 @@ class ExternalPersonRow(SQLModel, table=True):
 
 
 class PersonMergeRow(SQLModel, table=True):
-    """Two numbers that turned out to be one person: facts keep theirs, reads follow `into` (one step)."""
+    """Two numbers of one person: facts keep their number, and reads follow `into`, which takes one step."""
 
     __tablename__ = "person_merges"
     __table_args__ = (Index("ix_person_merges_into", "workspace_id", "into"),)

@@ -1,4 +1,4 @@
-"""The `oauth_clients` table: applications that people can connect."""
+"""The `oauth_clients` table: applications that users can connect."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,11 +10,10 @@ from storage.types import CodePointText, JsonColumn, MomentColumn
 
 
 class OAuthClientRow(DirectoryRow, table=True):
-    """Owned by a workspace, by a user, or by nobody where an operator or an open registration made it.
+    """Owned by a workspace or a user; clients of an operator or of open registration have no owner.
 
-    `maker_user_id` is the user who created it, null where that is not known.
-
-    `token_endpoint_auth_method` is RFC 7591's; a public client has `none`. Secrets are credentials.
+    `maker_user_id` is the user who created it, null if unknown. `token_endpoint_auth_method` is that of
+    RFC 7591, `none` for a public client. Secrets are credentials.
     """
 
     __tablename__ = "oauth_clients"

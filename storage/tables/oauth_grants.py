@@ -1,4 +1,4 @@
-"""The `oauth_grants` and `oauth_consents` tables: what users allowed applications."""
+"""The `oauth_grants` and `oauth_consents` tables: what users allowed applications to do."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,10 +11,10 @@ from storage.types import JsonColumn, MomentColumn
 
 
 class OAuthGrantRow(DirectoryRow, table=True):
-    """One authorization: the code that it gave and every token that came of it point here, and end with it.
+    """One authorization: its code and all tokens issued from it refer to it and end with it.
 
-    `workspace_id` is null where the tokens are the user's. What the request said and the exchange of the
-    code needs is kept beside: `redirect_uri`, `code_challenge` (S256), `nonce`, and when the user signed in.
+    `workspace_id` is null if the tokens act for the user. The exchange of the code needs the other columns:
+    the request's `redirect_uri`, `code_challenge` (S256) and `nonce`, and when the user signed in.
     """
 
     __tablename__ = "oauth_grants"
@@ -32,7 +32,7 @@ class OAuthGrantRow(DirectoryRow, table=True):
 
 
 class OAuthConsentRow(DirectoryRow, table=True):
-    """What a user allowed a client for good; `reach` is `user`, or the id of the workspace."""
+    """What a user allowed a client permanently; `reach` is `user` or the id of a workspace."""
 
     __tablename__ = "oauth_consents"
     __table_args__ = (UniqueConstraint("user_id", "oauth_client_id", "reach"),)

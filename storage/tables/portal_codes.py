@@ -1,4 +1,4 @@
-"""The `portal_codes` table: the codes that were mailed to let customers into their portal."""
+"""The `portal_codes` table: codes emailed to customers to sign in to their portal."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,14 +11,14 @@ from storage.types import JsonColumn, MomentColumn
 
 
 class PortalCodeRow(TenantRow, table=True):
-    """A code for one address of one workspace; `tries` counts the wrong ones, `visitor_tries` by who tried.
+    """A code for one address in one workspace; `tries` counts wrong codes, `visitor_tries` by visitor.
 
-    `visitor` and the keys of `visitor_tries` are keyed digests of network addresses: from where the code was
-    asked for, and from where it was tried.
+    `visitor` and the keys of `visitor_tries` are keyed digests of network addresses: those that requested the
+    code and those that tried one.
 
-    `recipient` and `hash` are keyed digests of the address and of the code: neither can be read here or
-    guessed. Without a customer nobody was mailed it, and it lets nobody in: it is there so that an unknown
-    address takes the same steps as a known one.
+    `recipient` and `hash` are keyed digests of the address and the code, which therefore cannot be read or
+    guessed here. A code without a customer was never sent and is never accepted: it exists so that unknown
+    addresses take the same steps as known ones.
     """
 
     __tablename__ = "portal_codes"

@@ -1,17 +1,17 @@
-"""The `refresh_answers` table: what a public client is told again whose answer was lost."""
+"""The `refresh_answers` table: answers repeated for public clients that lost them."""
 
 from datetime import datetime
 
 from sqlmodel import Field
 
-from storage.tables.base import Row
+from storage.tables.base import TimestampedRow
 from storage.types import MomentColumn
 
 
-class RefreshAnswerRow(Row, table=True):
-    """The answer to the use of a refresh token that was replaced, for seconds.
+class RefreshAnswerRow(TimestampedRow, table=True):
+    """The answer to a refresh token that was replaced, kept for seconds.
 
-    `hash` is the SHA-256 of the replaced token; `sealed` is the answer, encrypted under that token's text.
+    `hash` is the SHA-256 of the replaced token; `sealed` is the answer, encrypted with that token's text.
     """
 
     __tablename__ = "refresh_answers"

@@ -1,4 +1,4 @@
-"""All tables, imported, so that `METADATA` is complete for migrations and tests."""
+"""Imports all tables, so that `METADATA` is complete for migrations and tests."""
 
 from sqlmodel import SQLModel
 

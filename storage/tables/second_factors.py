@@ -7,14 +7,14 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Index
 from sqlmodel import Field
 
-from storage.tables.base import DirectoryRow, Row
+from storage.tables.base import DirectoryRow, TimestampedRow
 from storage.types import JsonColumn, MomentColumn
 
 
-class TotpSecretRow(Row, table=True):
-    """The secret that a user shares with an authenticator app (RFC 6238), sealed for that user.
+class TotpSecretRow(TimestampedRow, table=True):
+    """The secret that a user's authenticator app holds too (RFC 6238), sealed for that user.
 
-    `last_step` is the time step, in 30 seconds since 1970, of the latest code that was accepted.
+    `last_step` is the time step (30 seconds each, since 1970) of the latest accepted code.
     """
 
     __tablename__ = "totp_secrets"
@@ -26,7 +26,7 @@ class TotpSecretRow(Row, table=True):
 
 
 class RecoveryCodeRow(DirectoryRow, table=True):
-    """A code that works once in place of a factor; `hash` is a digest keyed by the secret key."""
+    """A code that replaces a second factor once; `hash` is a digest keyed by the secret key."""
 
     __tablename__ = "recovery_codes"
     __table_args__ = (Index("ix_recovery_codes_user", "user_id"),)
@@ -39,8 +39,7 @@ class RecoveryCodeRow(DirectoryRow, table=True):
 class PasskeyRow(DirectoryRow, table=True):
     """A WebAuthn credential. `credential_id` and `public_key` (COSE) are in base64url.
 
-    `sign_count` is what the authenticator counted at its latest use, up to 2^32 - 1; 0 where it does not
-    count.
+    `sign_count` is the authenticator's counter at its latest use, up to 2^32 - 1; 0 if it has none.
     """
 
     __tablename__ = "passkeys"

@@ -1,4 +1,4 @@
-"""The tables of sign-ins in progress: second steps, and the passkey challenges that were answered."""
+"""The tables of sign-ins in progress: second steps and answered passkey challenges."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,11 +11,11 @@ from storage.types import MomentColumn
 
 
 class SecondStepRow(DirectoryRow, table=True):
-    """A sign-in whose password was right and whose second factor is still missing.
+    """A sign-in with the right password that still needs a second factor.
 
-    `hash` is the SHA-256 of the secret in the browser's cookie, `password_digest` that of the password's
-    hash, so that a new password ends the step. `tries` counts the wrong codes. `authorization_digest` names
-    the authorization request that the sign-in is for.
+    `hash` is the SHA-256 of the secret in the browser's cookie, `password_digest` that of the password hash,
+    so that a new password ends the step. `tries` counts wrong codes. `authorization_digest` identifies the
+    authorization request that the sign-in is for.
     """
 
     __tablename__ = "second_steps"
@@ -31,7 +31,7 @@ class SecondStepRow(DirectoryRow, table=True):
 
 
 class AnsweredChallengeRow(DirectoryRow, table=True):
-    """A WebAuthn challenge that was answered, kept until it expires: a second answer is refused."""
+    """A WebAuthn challenge that was answered, kept until it expires so that a second answer is refused."""
 
     __tablename__ = "answered_challenges"
 

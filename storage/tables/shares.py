@@ -1,4 +1,4 @@
-"""The `shares` table and what a share embeds: prices, medias and attached custom fields."""
+"""The `shares` table, and the tables of what a share embeds: prices, media and custom fields."""
 
 from datetime import datetime
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ from storage.types import CodePointText, JsonColumn, MomentColumn
 
 
 class ShareRow(TenantRow, table=True):
-    """`price_amount` is the amount of the current fixed price, 0 for a free one: a sort key."""
+    """A share; `price_amount`, a sort key, is the amount of its fixed price, 0 if it is free."""
 
     __tablename__ = "shares"
     __table_args__ = (
@@ -36,7 +36,7 @@ class ShareRow(TenantRow, table=True):
 
 
 class SharePriceRow(TenantRow, table=True):
-    """Amounts are minor units; a price never changes, one that is dropped is archived."""
+    """A price. It never changes: a removed price is archived. Amounts are minor units."""
 
     __tablename__ = "share_prices"
     __table_args__ = (
@@ -56,7 +56,7 @@ class SharePriceRow(TenantRow, table=True):
 
 
 class ShareMediaRow(SQLModel, table=True):
-    """`position` is the place in the list as the caller sent it, from 0."""
+    """A file shown with a share; `position` is its index, from 0, in the caller's list."""
 
     __tablename__ = "share_medias"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""The `sign_in_attempts` table: how many passwords in a row were wrong."""
+"""The `sign_in_attempts` table: wrong passwords in a row."""
 
 from datetime import datetime
 
@@ -8,10 +8,10 @@ from storage.types import MomentColumn
 
 
 class SignInAttemptRow(SQLModel, table=True):
-    """The attempts of one subject: an address that is signed in with, a known browser, or a session.
+    """The attempts of one subject: an email address, a known browser, or a session.
 
-    `subject` is a keyed digest, so that no address can be read here. `slot` is a number made of it, below
-    65,536: the table never has more rows, and a subject takes the place of another one with its slot.
+    `subject` is a keyed digest, so that no address can be read here. `slot` is a number below 65,536 derived
+    from it: the table never has more rows, and a subject replaces another one in the same slot.
     """
 
     __tablename__ = "sign_in_attempts"

@@ -1,4 +1,4 @@
-"""The `signing_keys` table: what id_tokens are signed with."""
+"""The `signing_keys` table: keys that sign id_tokens."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from storage.types import JsonColumn, MomentColumn
 
 
 class SigningKeyRow(DirectoryRow, table=True):
-    """An RSA key; the private half is encrypted under the secret key. A retired one signs no more."""
+    """An RSA key; its private half is encrypted with the secret key. A retired key no longer signs."""
 
     __tablename__ = "signing_keys"
 

@@ -1,4 +1,4 @@
-"""The `users` table: people who sign in."""
+"""The `users` table: people who can sign in."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -10,7 +10,7 @@ from storage.types import CodePointText, MomentColumn
 
 
 class UserRow(DirectoryRow, table=True):
-    """A user; until `email_verified_at` the address is only what somebody said it is."""
+    """A user; the email address is unverified until `email_verified_at` is set."""
 
     __tablename__ = "users"
     folded: ClassVar[dict[str, str]] = {"email_folded": "email"}

@@ -43,7 +43,7 @@ class WorkspaceMemberRow(DirectoryRow, table=True):
     """A member of a workspace, or an invitation: `user_id` is null until the invited user accepts it.
 
     `joined_at` is null for an invitation, `expires_at` for a member. `invited_by_user_id` is the user who
-    invited, null for a workspace's founder and where it is not known.
+    sent the invitation, null for the workspace's founder and if unknown.
     """
 
     __tablename__ = "workspace_members"

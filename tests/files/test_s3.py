@@ -10,7 +10,7 @@ from botocore.auth import S3SigV4QueryAuth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from storage.objects.interface import PathRefused, StoreUnavailable, UploadUnknown
+from storage.objects.interface import OpenUpload, PathRefused, StoreUnavailable, UploadUnknown
 from storage.objects.s3 import S3ObjectStore
 from storage.objects.s3_connection import Bucket
 from tests.support.s3_server import KEYS
@@ -186,8 +186,11 @@ async def test_a_check_leaves_nothing_in_the_bucket(objects):
 async def test_unknown_uploads_are_dropped_by_their_age_and_others_are_kept(objects):
     known, lost = [await objects.begin(PATH, "application/zip", checksums=each) for each in (True, False)]
     earlier, later = [datetime.now(UTC) + timedelta(hours=hours) for hours in (-1, 1)]
-    assert await objects.drop_uploads(earlier, {(known, PATH)}) == 0
-    assert await objects.drop_uploads(later, {(known, PATH), ("of-the-local-store", "x")}) == 1
+    assert await objects.drop_uploads(earlier, {OpenUpload(known, PATH)}) == 0
+    assert (
+        await objects.drop_uploads(later, {OpenUpload(known, PATH), OpenUpload("of-the-local-store", "x")})
+        == 1
+    )
     assert await objects.list_parts(known, PATH) == []
     with pytest.raises(UploadUnknown):
         await objects.list_parts(lost, PATH)

@@ -26,7 +26,7 @@ async def test_an_altered_address_of_a_part_is_refused(rest, name):
     part = await signed_part(rest)
     answer = await rest.client.put(part["url"].replace(f"{name}=", f"{name}=1"), content=CONTENT)
     assert answer.status_code == 403
-    detail = "The URL is not one that was signed here, or was altered."
+    detail = "The URL was not signed here, or was altered."
     assert answer.json() == {"error": "not_permitted", "detail": detail}
 
 
