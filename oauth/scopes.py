@@ -1,10 +1,10 @@
-"""What a credential may be allowed to do."""
+"""The scopes of credentials."""
 
 from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """`resource:action`; a `:write` scope also reads."""
+    """A permission as `resource:action`. A `:write` scope includes `:read`."""
 
     OPENID = "openid"
     PROFILE = "profile"
@@ -43,11 +43,12 @@ class Scope(StrEnum):
 
 CUSTOMER_SCOPES = frozenset({Scope.CUSTOMER_PORTAL_READ, Scope.CUSTOMER_PORTAL_WRITE})
 OPENID_SCOPES = frozenset({Scope.OPENID, Scope.PROFILE, Scope.EMAIL})
-# What only a user decides: who belongs to a workspace. A credential that could invite would have every scope.
+# Only a user decides who belongs to a workspace: a credential that could invite would in effect have every
+# scope.
 PERSONAL_SCOPES = frozenset({Scope.USER_READ, Scope.WORKSPACE_MEMBERS_WRITE})
 WORKSPACE_SCOPES = frozenset(Scope) - CUSTOMER_SCOPES - OPENID_SCOPES - PERSONAL_SCOPES
 USER_SCOPES = frozenset(Scope) - CUSTOMER_SCOPES
-# What a client may ask for: never what would let it make credentials of its own, or give others access.
+# A client cannot request scopes that would let it create credentials or give others access.
 CLIENT_SCOPES = USER_SCOPES - {
     Scope.WORKSPACE_MEMBERS_WRITE,
     Scope.ACCESS_TOKENS_READ,
@@ -58,7 +59,7 @@ CLIENT_SCOPES = USER_SCOPES - {
 
 
 def that_would_do(scope: Scope) -> tuple[Scope, ...]:
-    """The scopes of which one is enough where `scope` is needed, the narrowest first."""
+    """The scopes that each suffice where `scope` is needed, narrowest first."""
     if scope.value.endswith(":read"):
         wider = scope.value.removesuffix(":read") + ":write"
         if wider in Scope._value2member_map_:

@@ -1,4 +1,4 @@
-"""The OpenAPI document: FastAPI's, with what it cannot see: credentials, conditions and metadata filters."""
+"""The OpenAPI document: FastAPI's, with credentials, conditional headers and metadata filters added."""
 
 from typing import Any
 
@@ -12,17 +12,17 @@ SCHEMES = {
     BEARER: {
         "type": "http",
         "scheme": "bearer",
-        "description": "A workspace token, a personal token, an OAuth access token or a customer's token.",
+        "description": "A workspace, personal, OAuth or customer access token.",
     }
 }
 DESCRIPTION = """
-Send `Authorization: Bearer <token>` with every call; bodies are JSON. Every operation here is also a field
-of the GraphQL endpoint `/graphql`, which runs the same code.
+Send `Authorization: Bearer <token>` with every request; bodies are JSON. Every operation is also a field of
+the GraphQL endpoint `/graphql`, which runs the same code.
 
-A failure answers `{"error": code, "detail": ...}`. With 422, `detail` lists every problem as
-`{loc, msg, type, input}`. Lists take `page` and `limit`, or `after` with a page's `next_cursor`.
-A `PATCH` keeps the fields it leaves out. `POST` and `PATCH` take an `Idempotency-Key`, single reads give an
-`ETag`.
+An error has the body `{"error": code, "detail": ...}`. With status 422, `detail` lists every problem as
+`{loc, msg, type, input}`. Lists accept `page` and `limit`, or `after` with a page's `next_cursor`.
+`PATCH` keeps the values of fields that are left out. `POST` and `PATCH` accept an `Idempotency-Key`; reads of
+single resources return an `ETag`.
 """
 _BOUNDS = {"ge": "minimum", "le": "maximum"}
 METADATA = {
@@ -31,13 +31,14 @@ METADATA = {
     "required": False,
     "style": "deepObject",
     "explode": True,
-    "description": "`metadata[key]=value`: only those that hold the pair, numbers and booleans as JSON.",
+    "description": "`metadata[key]=value`: only resources whose metadata has the pair; numbers and booleans "
+    "are written as in JSON.",
     "schema": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 500}},
 }
 
 
 def describe_api(app: FastAPI) -> None:
-    """Let `app.openapi()` give the complete document."""
+    """Make `app.openapi()` return the complete document."""
 
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -56,14 +57,21 @@ def describe_api(app: FastAPI) -> None:
 
 
 def operation_extras(operation: Operation, method: str) -> dict[str, Any]:
-    """What an operation's entry says beside FastAPI's part: its credential and the headers it takes."""
+    """The parts of an operation's entry that FastAPI does not write: credential and headers."""
     headers = []
     if method in ("POST", "PATCH") and operation.changes:
-        headers.append(_header("Idempotency-Key", "A retry under the same key does nothing, for 24 hours."))
+        headers.append(
+            _header(
+                "Idempotency-Key",
+                "A unique key of the request: a retry with the same key within 24 hours changes nothing.",
+            )
+        )
     if operation.is_conditional and method == "PATCH":
-        headers.append(_header("If-Match", "An ETag: change only what still has it."))
+        headers.append(
+            _header("If-Match", "An ETag: the request fails with 412 if the resource has another one.")
+        )
     if method == "GET":
-        headers.append(_header("If-None-Match", "An ETag: answer 304 while it holds."))
+        headers.append(_header("If-None-Match", "An ETag: the answer is 304 if the resource still has it."))
     security: list[dict[str, Any]] = [{BEARER: []}] if operation.kinds else []
     return {"security": security, "parameters": headers}
 
@@ -89,7 +97,7 @@ def _complete(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_bounds(schema: Any) -> Any:
-    """Bounds in JSON Schema's words: pydantic keeps its own where a validator stands before the number."""
+    """Bounds with JSON Schema's names: Pydantic leaves its own where a validator precedes the number."""
     if isinstance(schema, dict):
         return {_BOUNDS.get(key, key): _with_bounds(value) for key, value in schema.items()}
     return [_with_bounds(item) for item in schema] if isinstance(schema, list) else schema

@@ -1,4 +1,4 @@
-"""Access tokens of workspaces and of users, as callers see them: never their text, but for once."""
+"""Access tokens of workspaces and of users. An answer has a token's text only once, at its creation."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
@@ -17,12 +17,12 @@ from schema.scalars import LARGEST_INT, Id, Int, Moment
 
 
 def one_of_scopes(scopes: frozenset[Scope]) -> Callable[[str], str]:
-    """A check of one scope; scopes stay strings, so that a new one breaks no client's enum."""
+    """A validator of one scope. Scopes are strings, not an enum, so that a new one breaks no client."""
     allowed = ", ".join(sorted(scopes))
 
     def check(scope: str) -> str:
         if scope not in scopes:
-            message = "This is no scope for such a token; there are: {allowed}"
+            message = "Input should be one of these scopes: {allowed}"
             raise PydanticCustomError("scope", message, {"allowed": allowed})
         return scope
 
@@ -33,11 +33,13 @@ def documented_scopes(scopes: frozenset[Scope]) -> Any:
     return Field(json_schema_extra={"enum": list(map(str, sorted(scopes)))})
 
 
-Comment = Annotated[str, Field(min_length=1, max_length=256, description="What the token is for."), NAMED]
+Comment = Annotated[
+    str, Field(min_length=1, max_length=256, description="A note on what the token is for."), NAMED
+]
 _SCOPES = Field(
     min_length=1,
     max_length=len(Scope),
-    description="What it may do: at most what the credential may do that makes or changes it.",
+    description="The token's scopes: no more than those of the credential that creates or changes it.",
 )
 _WorkspaceScope = Annotated[
     str, documented_scopes(WORKSPACE_SCOPES), AfterValidator(one_of_scopes(WORKSPACE_SCOPES))
@@ -50,26 +52,29 @@ ExpiresIn = Annotated[
     Field(
         ge=1,
         le=LARGEST_INT,
-        description="Seconds from now until it ends; without, it does not end. A token cannot make one that "
-        "outlives it.",
+        description="The number of seconds until the token expires; null if it does not expire. A token "
+        "cannot create one that outlives it.",
     ),
 ]
 
 
 class AccessToken(Resource):
-    """What tokens of both kinds tell about themselves."""
+    """The fields of both kinds of access token."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
     comment: str
-    scopes: Annotated[list[str], Field(description="What it may do, in alphabetical order.")]
-    expires_at: Annotated[Moment | None, Field(description="When it ends; null if it does not.")]
-    last_used_at: Annotated[Moment | None, Field(description="At most a minute behind; null if never.")]
+    scopes: Annotated[list[str], Field(description="The token's scopes, in alphabetical order.")]
+    expires_at: Annotated[Moment | None, Field(description="The time of expiry; null if it does not expire.")]
+    last_used_at: Annotated[
+        Moment | None,
+        Field(description="The time of the last use, at most a minute behind; null if never used."),
+    ]
 
 
 @graphql_type
 class WorkspaceAccessToken(AccessToken):
-    """A token that acts for a workspace, and reaches nothing else."""
+    """An access token with access to one workspace only."""
 
     workspace_id: WorkspaceId
     created_by: CreatedBy
@@ -77,17 +82,17 @@ class WorkspaceAccessToken(AccessToken):
 
 @graphql_type
 class PersonalAccessToken(AccessToken):
-    """A token that acts for a user, in every workspace that the user belongs to."""
+    """An access token that acts as a user, in every workspace of the user."""
 
     user_id: Id
 
 
-_TOKEN = Field(description="The token itself, shown this once: we keep only its hash.")
+_TOKEN = Field(description="The access token. Only this answer has it, as only its hash is stored.")
 
 
 @graphql_type
 class WorkspaceAccessTokenCreated(Output):
-    """A new token, with its text."""
+    """A new access token and its text."""
 
     token: Annotated[str, _TOKEN]
     workspace_access_token: WorkspaceAccessToken
@@ -95,7 +100,7 @@ class WorkspaceAccessTokenCreated(Output):
 
 @graphql_type
 class PersonalAccessTokenCreated(Output):
-    """A new token, with its text."""
+    """A new access token and its text."""
 
     token: Annotated[str, _TOKEN]
     personal_access_token: PersonalAccessToken
@@ -103,7 +108,7 @@ class PersonalAccessTokenCreated(Output):
 
 @graphql_input
 class WorkspaceAccessTokenCreate(Input):
-    """A new token of a workspace."""
+    """A new access token of a workspace."""
 
     comment: Comment
     scopes: WorkspaceScopes
@@ -113,7 +118,7 @@ class WorkspaceAccessTokenCreate(Input):
 
 @graphql_input
 class PersonalAccessTokenCreate(Input):
-    """A new token of the user."""
+    """A new access token of the user."""
 
     comment: Comment
     scopes: UserScopes
@@ -122,7 +127,10 @@ class PersonalAccessTokenCreate(Input):
 
 @graphql_input
 class WorkspaceAccessTokenUpdate(Update):
-    """A field left out keeps its value; null for `expires_in` lets the token live on."""
+    """Changes to an access token.
+
+    Fields left out keep their values; null for `expires_in` removes the expiry.
+    """
 
     clears: ClassVar[frozenset[str]] = frozenset({"expires_in"})
 
@@ -133,7 +141,10 @@ class WorkspaceAccessTokenUpdate(Update):
 
 @graphql_input
 class PersonalAccessTokenUpdate(Update):
-    """A field left out keeps its value; null for `expires_in` lets the token live on."""
+    """Changes to an access token.
+
+    Fields left out keep their values; null for `expires_in` removes the expiry.
+    """
 
     clears: ClassVar[frozenset[str]] = frozenset({"expires_in"})
 
@@ -143,7 +154,7 @@ class PersonalAccessTokenUpdate(Update):
 
 
 class WorkspaceAccessTokenQuery(ListQuery):
-    """The filters of a list of workspaces' tokens."""
+    """The arguments of the list of workspaces' tokens."""
 
     workspace_id: WorkspaceIdFilter = None
     created_by: CreatedByFilter = None
@@ -151,6 +162,6 @@ class WorkspaceAccessTokenQuery(ListQuery):
 
 
 class PersonalAccessTokenQuery(ListQuery):
-    """How a list of the user's tokens is read."""
+    """The arguments of the list of the user's tokens."""
 
     sorting: SortedByCreation = None

@@ -1,4 +1,4 @@
-"""What people send to sign up, sign in and set their password; only the pages take it."""
+"""The inputs of signing up, signing in and setting a password, which only the pages have."""
 
 from typing import Annotated
 
@@ -11,13 +11,14 @@ from schema.scalars import Bool, Email
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 12, 1000
 
 Password = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=LONGEST_PASSWORD)]
-# What is compared with something stored is held to no form: a wrong one is wrong, and no more is said.
+# A value to compare with a stored one has no rules but a length: a wrong one gets the same answer in any
+# form.
 GivenPassword = Annotated[str, Field(max_length=LONGEST_PASSWORD)]
 UserName = Annotated[str | None, Field(min_length=1, max_length=256), NAMED]
 
 
 class SignUp(Input):
-    """A new user, by their own word."""
+    """A new user."""
 
     email: Email
     password: Password
@@ -25,29 +26,30 @@ class SignUp(Input):
 
 
 class SignIn(Input):
-    """What proves a user."""
+    """An email and a password."""
 
     email: Annotated[str, Field(max_length=320)]
     password: GivenPassword
 
 
 class ForgottenPassword(Input):
-    """Whose password is forgotten."""
+    """The email of a user who forgot the password."""
 
     email: Email
 
 
 class NewPassword(Input):
-    """A new password in the place of a forgotten one, and the secret of the link that was mailed."""
+    """A new password in place of a forgotten one, and the secret of the emailed link."""
 
     token: Annotated[str, Field(max_length=100)]
     password: Password
 
 
 class PasswordChange(Input):
-    """A new password, and the proof that it is the user who changes it.
+    """A new password, and the current one as proof.
 
-    `end_everything` ends personal tokens and what applications were allowed, beside all other sessions.
+    The change ends all other sessions. `end_everything` also ends personal access tokens and the access of
+    applications.
     """
 
     current_password: GivenPassword

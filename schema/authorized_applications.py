@@ -1,4 +1,4 @@
-"""What a user allowed OAuth clients, as the user sees it."""
+"""OAuth clients to which a user has given access."""
 
 from typing import Annotated
 
@@ -12,21 +12,21 @@ from schema.scalars import Id
 
 @graphql_type
 class AuthorizedApplication(Resource):
-    """An application that the user allowed something, once for each workspace and once for the user."""
+    """An application with access to one of the user's workspaces, or to all of them."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
-    client_id: Annotated[str, Field(description="The application's public name in the protocol.")]
-    name: Annotated[str, Field(description="What the application calls itself.")]
-    client_uri: Annotated[str | None, Field(description="The application's own page.")]
+    client_id: Annotated[str, Field(description="The application's OAuth client id.")]
+    name: Annotated[str, Field(description="The application's name, as its owner wrote it.")]
+    client_uri: Annotated[str | None, Field(description="The URL of the application's website.")]
     workspace_id: Annotated[
         Id | None,
-        Field(description="The workspace that it reaches; null where it reaches all of the user's."),
+        Field(description="The workspace it has access to; null if it has access to all of the user's."),
     ]
-    scopes: Annotated[list[str], Field(description="What it was allowed, in alphabetical order.")]
+    scopes: Annotated[list[str], Field(description="The granted scopes, in alphabetical order.")]
 
 
 class AuthorizedApplicationQuery(ListQuery):
-    """How a list of authorized applications is read."""
+    """The arguments of the list of authorized applications."""
 
     sorting: SortedByCreation = None

@@ -1,4 +1,4 @@
-"""What types and inputs of both surfaces have in common."""
+"""The bases of the types and inputs of both surfaces."""
 
 import inspect
 from dataclasses import dataclass
@@ -23,21 +23,21 @@ from schema.scalars import Id, check_text
 
 Model = TypeVar("Model", bound=BaseModel)
 
-# An object may have more keys than its model has fields, so that a few unknown ones are listed by name.
+# An object may have more keys than its model has fields, so that a few unknown ones can be listed by name.
 SPARE_KEYS = 20
 MOST_COUNTED = 10_000
 
 
 class Output(BaseModel):
-    """Something that callers read. Made from a row's mapping; columns that are no fields stay behind."""
+    """An object in an answer. It is made from a row; columns that are not fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", json_schema_serialization_defaults_required=True)
 
 
 class Resource(Output):
-    """An output with an identity, which can be read by itself.
+    """An output with an id, which can be read on its own.
 
-    `unhashed` names the fields that differ from answer to answer, like signed addresses.
+    `unhashed` names the fields that differ from answer to answer, like signed URLs.
     """
 
     unhashed: ClassVar[frozenset[str]] = frozenset()
@@ -49,22 +49,24 @@ class Resource(Output):
         content = self.model_dump_json(exclude=set(self.unhashed))
         return f'"{sha256(content.encode()).hexdigest()[:32]}"'
 
-    @strawberry.pydantic.field(description="Changes with every change of the resource; for `ifMatch`.")
+    @strawberry.pydantic.field(
+        description="The version of the resource, for `ifMatch`; differs after every change."
+    )
     def etag(self) -> str:
         return self.etag_text()
 
 
 @dataclass
 class Count:
-    """The context of one validation: the problems that its models have come across so far."""
+    """The context of one validation: the number of problems so far."""
 
     problems: int = 0
 
 
 class Input(BaseModel):
-    """Something that callers send: an unknown field is refused, and so is a number that JSON lacks.
+    """An object in a request. Unknown fields are rejected, as are infinity and NaN.
 
-    Of an object with far too many keys no field is looked at, and after 10,000 problems no object is.
+    The fields of an object with far too many keys are not validated, and no object is after 10,000 problems.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -86,50 +88,50 @@ class Input(BaseModel):
         try:
             return handler(value)
         except ValidationError as error:
-            # The problems of the objects inside are counted there too.
+            # The sum includes the problems of nested objects, which they have counted already.
             count.problems = before + error.error_count()
             raise
 
     @field_validator("*", mode="after")
     @classmethod
     def _check_texts(cls, value: Any) -> Any:
-        bare = _bare(value)
-        for text in bare if isinstance(bare, list) else [bare]:
-            if isinstance(text, str):
-                check_text(text)
+        content = _unwrapped(value)
+        for item in content if isinstance(content, list) else [content]:
+            if isinstance(item, str):
+                check_text(item)
         return value
 
 
 class Update(Input):
-    """A change: a field left out keeps its value.
+    """A change to a resource: fields left out keep their values.
 
-    Every field is a `Maybe[X | None]`. Null clears the fields named in `clears`; for the others it is
-    as if left out.
+    Every field is a `Maybe[X | None]`. Null clears the fields named in `clears`; for the others it is the
+    same as leaving the field out.
     """
 
     clears: ClassVar[frozenset[str]] = frozenset()
 
     def changes(self) -> dict[str, Any]:
-        """The fields to change with their new values, nested models as dictionaries of what was sent."""
+        """The fields to change with their new values; nested models as dictionaries of their sent fields."""
         sent = self.model_dump(exclude_unset=True)
         return {name: value for name, value in sent.items() if value is not None or name in self.clears}
 
 
 class Filters(Input):
-    """Arguments of a read that are query parameters in REST and arguments of the field in GraphQL."""
+    """Arguments of a read: query parameters in REST, arguments of the field in GraphQL."""
 
 
 def graphql_type(cls: type[Model]) -> type[Model]:
     """Make a model a GraphQL type too, described by its docstring.
 
-    Strawberry refuses `exclude_if`, which it cannot follow. We mean it for REST only: what REST leaves
-    out is null in GraphQL.
+    Strawberry rejects fields with `exclude_if`. It is meant for REST only, so it is removed for the moment:
+    a field that REST leaves out is null in GraphQL.
     """
-    left_out = {name: field.exclude_if for name, field in cls.model_fields.items() if field.exclude_if}
-    for name in left_out:
+    conditions = {name: field.exclude_if for name, field in cls.model_fields.items() if field.exclude_if}
+    for name in conditions:
         cls.model_fields[name].exclude_if = None
     strawberry.pydantic.type(cls, description=inspect.getdoc(cls))
-    for name, condition in left_out.items():
+    for name, condition in conditions.items():
         cls.model_fields[name].exclude_if = condition
     return cls
 
@@ -137,8 +139,8 @@ def graphql_type(cls: type[Model]) -> type[Model]:
 def graphql_input(cls: type[Model]) -> type[Model]:
     """Make a model a GraphQL input too, described by its docstring.
 
-    Strawberry hands the input on as the data that REST would have sent: an operation validates all its
-    arguments at once, by the same models on both surfaces.
+    Strawberry passes the input on as the data that REST would have sent, so that an operation validates all
+    its arguments at once, with the same models on both surfaces.
     """
     strawberry.pydantic.input(cls, description=inspect.getdoc(cls))
     definition = cls.__strawberry_definition__  # type: ignore[attr-defined]
@@ -153,9 +155,10 @@ def _as_data(model: type[BaseModel], value: Any, context: InputContext) -> dict[
         name = context.config.name_converter.from_field(field)
         if name in value:
             converted = context.convert(value[name], field.type)
-            data[field.python_name] = _bare(converted)
+            data[field.python_name] = _unwrapped(converted)
     return data
 
 
-def _bare(value: Any) -> Any:
+def _unwrapped(value: Any) -> Any:
+    """The value inside a `Maybe`."""
     return value.value if isinstance(value, strawberry.Some) else value

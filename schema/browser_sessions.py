@@ -1,4 +1,4 @@
-"""Browser sessions, as callers see them."""
+"""Browser sessions."""
 
 from typing import Annotated
 
@@ -16,15 +16,16 @@ class BrowserSession(Resource):
 
     created_at: CreatedAt
     user_id: Id
-    user_agent: Annotated[str | None, Field(description="What the browser said it is, when it signed in.")]
-    address: Annotated[
-        str | None, Field(description="Where it signed in from: an IPv4 address, or an IPv6 network.")
+    user_agent: Annotated[str | None, Field(description="The browser's `User-Agent` header at sign-in.")]
+    address: Annotated[str | None, Field(description="The IPv4 address or IPv6 network of the sign-in.")]
+    expires_at: Annotated[Moment, Field(description="The time of expiry.")]
+    last_used_at: Annotated[
+        Moment | None,
+        Field(description="The time of the last use, at most a minute behind; null if never used."),
     ]
-    expires_at: Annotated[Moment, Field(description="When it ends.")]
-    last_used_at: Annotated[Moment | None, Field(description="At most a minute behind; null if never.")]
 
 
 class BrowserSessionQuery(ListQuery):
-    """How the list of a user's sessions is read."""
+    """The arguments of the list of the user's sessions."""
 
     sorting: SortedByCreation = None

@@ -1,4 +1,4 @@
-"""Long lists of plain objects, kept as columns: thousands of them are written without making one."""
+"""Long lists of plain objects, stored as columns: an answer is written without creating the objects."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
@@ -11,10 +11,10 @@ Item = TypeVar("Item", bound=BaseModel)
 
 
 class ColumnList(Iterable[Item], Generic[Item]):
-    """A list of `model` by columns: one at least, all of one length, values as JSON has them.
+    """A list of `model`, stored as one or more columns of equal length, with values as JSON has them.
 
-    Fields without a column have their defaults, and REST leaves them out. An object is made when it is
-    asked for.
+    Fields without a column have their defaults, and REST leaves them out. Objects are created only while
+    the list is iterated.
     """
 
     def __init__(self, model: type[Item], columns: Mapping[str, list[Any]]) -> None:
@@ -22,12 +22,12 @@ class ColumnList(Iterable[Item], Generic[Item]):
         self.columns = columns
 
     def rows(self) -> list[dict[str, Any]]:
-        """Its objects as dictionaries of the columns."""
+        """The objects as dictionaries of the columns."""
         names = tuple(self.columns)
         return [dict(zip(names, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
 
     def column(self, name: str) -> list[Any]:
-        """The values of a field, object by object. Raises `AttributeError` where it has neither."""
+        """The values of a field. Raises `AttributeError` if it has neither a column nor a default."""
         if name in self.columns:
             return self.columns[name]
         field = self.model.model_fields[name]
@@ -43,12 +43,12 @@ class ColumnList(Iterable[Item], Generic[Item]):
 
 
 def as_column_list(listed: Sequence[Item]) -> ColumnList[Item]:
-    """A field that is `KeptByColumn`, as it is kept."""
+    """The value of a `KeptByColumn` field with its real type."""
     return cast("ColumnList[Item]", listed)
 
 
 class KeptByColumn:
-    """Pydantic's part of a field that is a list of objects for callers and a `ColumnList` in here."""
+    """Annotates a field that holds a `ColumnList` and is a list of objects in the API."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         written = core_schema.plain_serializer_function_ser_schema(ColumnList.rows)

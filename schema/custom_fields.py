@@ -1,4 +1,4 @@
-"""Custom fields, as callers see them: form fields that a workspace defines and attaches to shares."""
+"""Custom fields: form fields that a workspace defines and attaches to shares."""
 
 from typing import Annotated
 
@@ -21,10 +21,10 @@ Slug = Annotated[
         min_length=1,
         max_length=100,
         pattern=r"^[a-z0-9_-]+$",
-        description="The name in code: lower-case letters, digits, `_` and `-`; unique in the workspace.",
+        description="The name in code: lowercase letters, digits, `_` and `-`; unique in the workspace.",
     ),
 ]
-Name = Annotated[str, Field(min_length=1, max_length=256, description="The name that people read.")]
+Name = Annotated[str, Field(min_length=1, max_length=256, description="The display name.")]
 NameInput = Annotated[Name, NAMED]
 Label = Annotated[str | None, Field(max_length=1000)]
 Length = Annotated[Int | None, Field(ge=0)]
@@ -32,7 +32,7 @@ Length = Annotated[Int | None, Field(ge=0)]
 
 @graphql_type
 class SelectOption(Output):
-    """One choice of a `select` field."""
+    """One option of a `select` field."""
 
     value: str
     label: str
@@ -40,7 +40,7 @@ class SelectOption(Output):
 
 @graphql_type
 class CustomFieldProperties(Output):
-    """How the field is shown in a form and what it takes."""
+    """How a form shows the field, and which values it accepts."""
 
     form_label: str | None = None
     form_help_text: str | None = None
@@ -67,7 +67,7 @@ class CustomField(Resource):
 
 @graphql_input
 class SelectOptionInput(Input):
-    """One choice of a `select` field."""
+    """One option of a `select` field."""
 
     value: Annotated[str, Field(min_length=1, max_length=256)]
     label: Annotated[str, Field(min_length=1, max_length=256), NAMED]
@@ -75,20 +75,23 @@ class SelectOptionInput(Input):
 
 def _unique_values(options: list[SelectOptionInput]) -> list[SelectOptionInput]:
     if len({option.value for option in options}) != len(options):
-        raise ValueError("The same value is listed twice")
+        raise ValueError("The same value is listed twice; list each value once")
     return options
 
 
 Options = Annotated[
     list[SelectOptionInput],
-    Field(min_length=1, max_length=500, description="The choices of a `select` field, in order."),
+    Field(min_length=1, max_length=500, description="The options of a `select` field, in order."),
     AfterValidator(_unique_values),
 ]
 
 
 @graphql_input
 class CustomFieldPropertiesInput(Input):
-    """How the field is shown in a form and what it takes; `options` is for `select`, which needs it."""
+    """How a form shows the field, and which values it accepts.
+
+    `options` is required for `select`, and only there.
+    """
 
     form_label: Label = None
     form_help_text: Label = None
@@ -101,13 +104,13 @@ class CustomFieldPropertiesInput(Input):
     @model_validator(mode="after")
     def _check_lengths(self) -> "CustomFieldPropertiesInput":
         if self.min_length is not None and self.max_length is not None and self.min_length > self.max_length:
-            raise ValueError("`min_length` should not be above `max_length`")
+            raise ValueError("`min_length` should be at most `max_length`")
         return self
 
 
 @graphql_input
 class CustomFieldCreate(Input):
-    """A new custom field; its type is fixed for ever."""
+    """A new custom field. Its type cannot be changed later."""
 
     type: CustomFieldType
     slug: Slug
@@ -119,7 +122,10 @@ class CustomFieldCreate(Input):
 
 @graphql_input
 class CustomFieldUpdate(Update):
-    """A field left out keeps its value; `metadata` and `properties` are replaced as a whole."""
+    """Changes to a custom field.
+
+    Fields left out keep their values; `metadata` and `properties` are replaced as a whole.
+    """
 
     slug: strawberry.Maybe[Slug | None]
     name: strawberry.Maybe[NameInput | None]
@@ -128,7 +134,7 @@ class CustomFieldUpdate(Update):
 
 
 class CustomFieldQuery(ListQuery):
-    """The filters of a list of custom fields."""
+    """The arguments of the list of custom fields."""
 
     workspace_id: WorkspaceIdFilter = None
     sorting: SortedByCreation = None

@@ -1,4 +1,4 @@
-"""Customer sessions, as callers see them: a customer's way into the portal."""
+"""Customer sessions, which give a customer access to the portal."""
 
 from typing import Annotated
 from uuid import UUID
@@ -15,28 +15,33 @@ from schema.scalars import Id, Moment, Url
 
 @graphql_type
 class CustomerSession(Output):
-    """One hour in the customer portal; its token is shown only here."""
+    """Access to the customer portal for one hour."""
 
     id: Id
     created_at: CreatedAt
     modified_at: ModifiedAt
-    token: Annotated[str, Field(description="The customer access token; shown once.")]
+    token: Annotated[str, Field(description="The customer access token. Only this answer has it.")]
     expires_at: Moment
-    return_url: Annotated[str | None, Field(description="Where the portal's back button leads.")]
-    customer_portal_url: Annotated[str, Field(description="The portal, signed in by the token.")]
+    return_url: Annotated[str | None, Field(description="The target of the portal's back button.")]
+    customer_portal_url: Annotated[
+        str, Field(description="The URL of the portal, with the token that signs the customer in.")
+    ]
     customer_id: Id
     customer: Customer
 
 
 @graphql_input
 class CustomerSessionCreate(Input):
-    """Whose session it is: a customer by one of its two ids, and for a team one of its members."""
+    """The customer of a new session, by one of two ids, and for a team optionally a member."""
 
     external_customer_id: Annotated[
         ExternalId | None, Field(description="The customer's id in the caller's system.")
     ] = None
     customer_id: Annotated[
-        Id | None, Field(validate_default=True, description="Needed unless `external_customer_id` is given.")
+        Id | None,
+        Field(
+            validate_default=True, description="The customer's id; required without `external_customer_id`."
+        ),
     ] = None
     external_member_id: Annotated[
         ExternalId | None, Field(description="The member's id in the caller's system.")
@@ -44,11 +49,11 @@ class CustomerSessionCreate(Input):
     member_id: Annotated[
         Id | None,
         Field(
-            description="The member whose session it is; by default a team's owner. Only where "
-            "`member_model_enabled` is set."
+            description="The member who gets access; by default a team's owner. Only for workspaces with "
+            "`member_model_enabled`."
         ),
     ] = None
-    return_url: Annotated[Url | None, Field(description="Where the portal's back button leads.")] = None
+    return_url: Annotated[Url | None, Field(description="The target of the portal's back button.")] = None
     workspace_id: WorkspaceIdInput = None
 
     @field_validator("customer_id")
@@ -57,7 +62,7 @@ class CustomerSessionCreate(Input):
         if "external_customer_id" not in info.data:
             return id
         if id is None and info.data["external_customer_id"] is None:
-            raise PydanticCustomError("missing", "Name the customer: customer_id or external_customer_id")
+            raise PydanticCustomError("missing", "Send customer_id or external_customer_id")
         if id is not None and info.data["external_customer_id"] is not None:
             raise PydanticCustomError("conflict", "Send customer_id or external_customer_id, not both")
         return id

@@ -1,4 +1,4 @@
-"""Customers, as callers see them: the people and teams that a workspace does business with."""
+"""Customers: the people and teams that a workspace does business with."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -20,30 +20,38 @@ from storage.enums import CustomerType
 
 strawberry.enum(CustomerType)
 
-CustomerEmail = Annotated[Email, Field(description="Unique in the workspace, in any case.")]
+CustomerEmail = Annotated[
+    Email, Field(description="The customer's email; unique in the workspace, ignoring case.")
+]
 CustomerExternalId = Annotated[
     ExternalId | None,
-    Field(description="Its id in the caller's system: unique in the workspace, and fixed once set."),
+    Field(
+        description="The customer's id in the caller's system; unique in the workspace, and cannot be "
+        "changed once set."
+    ),
 ]
-TypeField = Annotated[CustomerType, Field(description="An individual can become a team; a team stays one.")]
+TypeField = Annotated[
+    CustomerType,
+    Field(description="An individual can become a team, but a team cannot become an individual."),
+]
 
 
 class CustomerProfile(Resource):
-    """What a customer and its workspace both see of it."""
+    """The fields of a customer that the customer sees too."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
     external_id: CustomerExternalId
-    email: Annotated[str, Field(description="Unique in the workspace, in any case.")]
+    email: Annotated[str, Field(description="The customer's email; unique in the workspace, ignoring case.")]
     email_verified: Annotated[
-        bool, Field(description="Whether someone has entered the portal with this address.")
+        bool, Field(description="Whether the customer has signed in to the portal with this email.")
     ]
     name: PersonName
     billing_address: BillingAddress
     workspace_id: WorkspaceId
-    avatar_url: Annotated[str, Field(description="The e-mail address's image at Gravatar.")]
+    avatar_url: Annotated[str, Field(description="The URL of the email's Gravatar image.")]
     type: Annotated[
-        CustomerType | None, Field(description="Null on customers of old times counts as individual.")
+        CustomerType | None, Field(description="Null on legacy customers, which count as individuals.")
     ]
 
 
@@ -53,25 +61,25 @@ class Customer(CustomerProfile):
 
     metadata: MetadataPairs
     deleted_at: Annotated[
-        Moment | None, Field(description="When it was deleted; only events still show it then.")
+        Moment | None, Field(description="The time of deletion; only events still show deleted customers.")
     ]
     members: Annotated[
         strawberry.Private[list[Member] | None],
         Field(
-            description="Everyone who acts for it, the oldest first. Left out of lists, sessions and events.",
+            description="The customer's members, oldest first. Left out of lists, sessions and events.",
             exclude_if=is_absent,
         ),
     ] = None
 
-    @strawberry.pydantic.field(name="members", description="Everyone who acts for it, the oldest first.")
+    @strawberry.pydantic.field(name="members", description="The customer's members, oldest first.")
     async def all_members(self, info: strawberry.Info) -> list[Member]:
         if self.members is not None:
             return self.members
-        found: list[Member] = await load(info, "members", (self.workspace_id, self.id))
-        return found
+        members: list[Member] = await load(info, "members", (self.workspace_id, self.id))
+        return members
 
     @strawberry.pydantic.field(
-        name="etag", description="Changes with every change of the resource; for `ifMatch`."
+        name="etag", description="The version of the resource, for `ifMatch`; differs after every change."
     )
     async def etag(self, info: strawberry.Info) -> str:  # type: ignore[override]
         whole = self.model_copy(update={"members": await self.all_members(info)})
@@ -80,42 +88,42 @@ class Customer(CustomerProfile):
     @link(Scope.WORKSPACES_READ)
     async def workspace(self, info: strawberry.Info) -> Workspace:
         """The workspace that the customer belongs to."""
-        found: Workspace = await load(info, "workspace", self.workspace_id)
-        return found
+        workspace: Workspace = await load(info, "workspace", self.workspace_id)
+        return workspace
 
     @link(Scope.EVENTS_READ)
     async def events(
         self, info: strawberry.Info, limit: int = 10, page: int = 1
     ) -> Annotated["EventPage", strawberry.lazy("schema.events")]:  # type: ignore[name-defined]  # noqa: F821
-        """The customer's events, the newest first.
+        """The customer's events, newest first.
 
-        `nextCursor` continues in the field `events(customerId)`.
+        Pass `nextCursor` to the field `events(customerId)`.
         """
         check_page(limit, page)
         key = (self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
-        found: Any = await load(info, "customer_events", key)
-        return found
+        page_of_events: Any = await load(info, "customer_events", key)
+        return page_of_events
 
     @link(Scope.FILE_SHARE_SESSIONS_READ)
     async def file_share_sessions(
         self, info: strawberry.Info, limit: int = 10, page: int = 1
     ) -> Annotated["FileShareSessionPage", strawberry.lazy("schema.file_share_sessions")]:  # type: ignore[name-defined]  # noqa: F821
-        """The customer's file-share sessions, the newest first.
+        """The customer's file-share sessions, newest first.
 
-        `nextCursor` continues in the field `fileShareSessions(customerId)`.
+        Pass `nextCursor` to the field `fileShareSessions(customerId)`.
         """
         check_page(limit, page)
         key = (self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
-        found: Any = await load(info, "customer_file_share_sessions", key)
-        return found
+        page_of_sessions: Any = await load(info, "customer_file_share_sessions", key)
+        return page_of_sessions
 
 
 @graphql_input
 class OwnerInput(Input):
-    """The first member of a new customer; what is left out is the customer's own."""
+    """The owner of a new customer: its first member."""
 
-    email: Annotated[Email | None, Field(description="The default is the customer's.")] = None
-    name: Annotated[PersonNameInput, Field(description="The default is the customer's.")] = None
+    email: Annotated[Email | None, Field(description="The default is the customer's email.")] = None
+    name: Annotated[PersonNameInput, Field(description="The default is the customer's name.")] = None
     external_id: MemberExternalId = None
 
 
@@ -128,11 +136,11 @@ class CustomerCreate(Input):
     external_id: CustomerExternalId = None
     name: PersonNameInput = None
     billing_address: BillingAddressInput | None = None
-    type: Annotated[CustomerType | None, Field(description="Null means the default, `individual`.")] = (
-        CustomerType.INDIVIDUAL
-    )
+    type: Annotated[
+        CustomerType | None, Field(description="The default, also for null, is `individual`.")
+    ] = CustomerType.INDIVIDUAL
     owner: Annotated[
-        OwnerInput | None, Field(description="By default the customer's own address and name.")
+        OwnerInput | None, Field(description="The default has the customer's email and name.")
     ] = None
     workspace_id: WorkspaceIdInput = None
 
@@ -155,15 +163,18 @@ class CustomerSorting(Sorting, keys=("created_at", "email", "name")): ...
 
 
 class CustomerQuery(ListQuery):
-    """The filters of a list of customers."""
+    """The arguments of the list of customers."""
 
     workspace_id: WorkspaceIdFilter = None
-    email: Annotated[str | None, Field(max_length=320, description="The whole address, in any case.")] = None
+    email: Annotated[
+        str | None, Field(max_length=320, description="Only the customer with this email, ignoring case.")
+    ] = None
     query: Annotated[
         str | None,
         Field(
             max_length=256,
-            description="A part of the e-mail address or name, in any case, or the start of the external id.",
+            description="Only customers whose email or name contains this text, ignoring case, or whose "
+            "external id starts with it.",
         ),
     ] = None
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None

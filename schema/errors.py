@@ -1,22 +1,22 @@
-"""Every way a request can fail that its caller can do something about.
+"""The ways in which a request can fail.
 
 Failure
 ├── Unauthorized          401  no credential
 ├── InvalidToken          401  unknown, expired or revoked credential
-├── InvalidCode           401  a wrong, used or expired code
-├── InsufficientScope     403  the credential was not granted what this needs
-├── NotPermitted          403  a rule of permission, or the wrong kind of credential
+├── InvalidCode           401  wrong, used or expired code
+├── InsufficientScope     403  the credential lacks the scope
+├── NotPermitted          403  forbidden by a rule, or the wrong kind of credential
 ├── ReauthenticationRequired  403  the browser session's sign-in is too old
 ├── NotFound              404  absent, or not visible to the caller
 ├── MethodNotAllowed      405
-├── IdempotencyConflict   409  the key is taken by another request
+├── IdempotencyConflict   409  another request used the key
 ├── PreconditionFailed    412  If-Match is stale
 ├── TooLarge              413
-├── Invalid               422  bad input, or a broken rule
-├── TooComplex            422  a GraphQL document that could never fit the limits
+├── Invalid               422  invalid input, or a broken rule
+├── TooComplex            422  a GraphQL document over the limits
 ├── RateLimited           429
-├── Internal              500  what nobody foresaw
-└── Unavailable           503  a part we depend on is down
+├── Internal              500  an unexpected error
+└── Unavailable           503  a service that we depend on is down
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ SECRETS = frozenset({"code"})
 
 
 class Failure(Exception):
-    """One class per outcome; both surfaces render `code`, `detail` and `status`."""
+    """The base of the failures, one class per outcome. Both surfaces render `code`, `detail` and `status`."""
 
     status: ClassVar[HTTPStatus]
     code: ClassVar[str]
@@ -52,7 +52,7 @@ class Failure(Exception):
 
     @property
     def extensions(self) -> dict[str, Any]:
-        """What graphql-core puts beside the error."""
+        """The `extensions` of a GraphQL error."""
         return {"code": self.code, "detail": self.detail, "status": int(self.status)}
 
     @property
@@ -61,13 +61,11 @@ class Failure(Exception):
 
 
 class Unauthorized(Failure):
-    """No credential came with the request, and this needs one."""
+    """The request has no credential, and the operation needs one."""
 
     status = HTTPStatus.UNAUTHORIZED
 
-    def __init__(
-        self, detail: str = "This needs a credential: send `Authorization: Bearer <token>`."
-    ) -> None:
+    def __init__(self, detail: str = "Send a credential: `Authorization: Bearer <token>`.") -> None:
         super().__init__(detail, {"WWW-Authenticate": REALM})
 
 
@@ -81,61 +79,61 @@ class InvalidToken(Failure):
 
 
 class InvalidCode(Failure):
-    """The code is wrong, used or expired, or there were too many tries; which of these is not said."""
+    """The code is wrong, used or expired, or there were too many attempts; the answer does not say which."""
 
     status = HTTPStatus.UNAUTHORIZED
 
     def __init__(self) -> None:
         super().__init__(
-            "The code is wrong, used or expired: ask for another one.", {"WWW-Authenticate": REALM}
+            "The code is wrong, used or expired. Request a new one.", {"WWW-Authenticate": REALM}
         )
 
 
 class InsufficientScope(Failure):
-    """The credential was not granted a scope that this needs; the header names those that would do."""
+    """The credential lacks the scope that the operation needs; the header lists the sufficient scopes."""
 
     status = HTTPStatus.FORBIDDEN
 
     def __init__(self, scopes: Iterable[str]) -> None:
-        wanted = list(scopes)
+        sufficient = list(scopes)
         super().__init__(
-            f"This needs the scope {' or '.join(f'`{scope}`' for scope in wanted)}.",
-            {"WWW-Authenticate": f'{REALM}, error="insufficient_scope", scope="{" ".join(wanted)}"'},
+            f"The credential needs the scope {' or '.join(f'`{scope}`' for scope in sufficient)}.",
+            {"WWW-Authenticate": f'{REALM}, error="insufficient_scope", scope="{" ".join(sufficient)}"'},
         )
 
 
 class NotPermitted(Failure):
-    """A rule of permission forbids it, or it does not take this kind of credential."""
+    """A permission rule forbids the operation, or it does not accept this kind of credential."""
 
     status = HTTPStatus.FORBIDDEN
 
 
 class ReauthenticationRequired(Failure):
-    """The browser session's user last entered the password more than an hour ago, and this needs it again."""
+    """The operation needs a sign-in within the last hour, and the browser session's is older."""
 
     status = HTTPStatus.FORBIDDEN
 
     def __init__(self) -> None:
         super().__init__(
-            "This needs a sign-in within the last hour. "
+            "Your last sign-in is more than an hour ago. "
             "Enter your password at /confirm-password, then repeat the request."
         )
 
 
 class NotFound(Failure):
-    """No such thing, or none that this caller may know of."""
+    """The resource does not exist, or the caller has no access to it."""
 
     status = HTTPStatus.NOT_FOUND
 
 
 class MethodNotAllowed(Failure):
-    """The path does not take this method; the header `Allow` names those it takes."""
+    """The path does not support this method; the header `Allow` lists the methods that it supports."""
 
     status = HTTPStatus.METHOD_NOT_ALLOWED
 
 
 class IdempotencyConflict(Failure):
-    """The Idempotency-Key was used with other parameters, or its first request is still running."""
+    """The `Idempotency-Key` was used with other parameters, or its first request is still running."""
 
     status = HTTPStatus.CONFLICT
 
@@ -147,15 +145,15 @@ class PreconditionFailed(Failure):
 
 
 class TooLarge(Failure):
-    """The body is over the limit."""
+    """The body exceeds the size limit."""
 
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
 
 
 class Invalid(Failure):
-    """Bad input, or a broken rule; the first 100 problems are listed, and `more` counts the others.
+    """Invalid input, or a broken rule. The first 100 problems are listed; `more` counts the others.
 
-    A `loc` begins with the resolver's parameter until a surface renders it.
+    A `loc` begins with the resolver's parameter; each surface replaces that by its own place.
     """
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
@@ -183,47 +181,48 @@ class Invalid(Failure):
 
 
 class TooComplex(Failure):
-    """A GraphQL document that could never fit the limits; it says the limit and the value."""
+    """A GraphQL document exceeds a limit; the detail has the limit and the document's value."""
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 class RateLimited(Failure):
-    """Too many requests; `Retry-After` says when to come back, in seconds."""
+    """Too many requests. `Retry-After` is the number of seconds to wait."""
 
     status = HTTPStatus.TOO_MANY_REQUESTS
 
 
 class Internal(Failure):
-    """Nobody foresaw it; the cause is in the log, under the request id that the caller is told."""
+    """An unexpected error; the log has its cause under the request id in the answer."""
 
     status = HTTPStatus.INTERNAL_SERVER_ERROR
 
     def __init__(self, request_id: str) -> None:
-        super().__init__(f"Something went wrong on our side; the request id is {request_id}.")
+        super().__init__(f"An unexpected error occurred. Report it with the request id {request_id}.")
 
 
 class Unavailable(Failure):
-    """A part that this depends on is down; `Retry-After` says when to try again."""
+    """A service that the operation depends on is down. `Retry-After` is the number of seconds to wait."""
 
     status = HTTPStatus.SERVICE_UNAVAILABLE
 
 
-def problem(loc: Location, msg: str, type: str = "value_error", **given: Any) -> Problem:
-    """One entry of an `Invalid`; `input` is what was sent, left out where it should not be repeated.
+def problem(loc: Location, msg: str, type: str = "value_error", **extra: Any) -> Problem:
+    """One entry of an `Invalid`. The keyword `input` is the value that was sent; secrets, containers and
+    long texts are not repeated in the entry.
 
-    Callers choose the names of unknown fields, and messages quote them: both are cut to a readable length.
+    Callers choose the names of unknown fields, and messages quote them, so both are cut to a readable length.
     """
     places = [shortened(part, LONGEST_NAME) if isinstance(part, str) else part for part in loc]
     entry: Problem = {"loc": places, "msg": shortened(msg, LONGEST_MESSAGE), "type": type}
     is_secret = bool(SECRETS.intersection(loc))
-    if "input" in given and not is_secret and _may_be_repeated(given["input"]):
-        entry["input"] = given["input"]
+    if "input" in extra and not is_secret and _may_be_repeated(extra["input"]):
+        entry["input"] = extra["input"]
     return entry
 
 
 def shortened(text: str, length: int) -> str:
-    """The text, cut to `length` characters with an ellipsis as the last one."""
+    """The text, or its beginning with an ellipsis if it has more than `length` characters."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 

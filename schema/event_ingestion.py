@@ -1,4 +1,4 @@
-"""Events as the workspace's own systems send them: in batches, each perhaps with a cost."""
+"""Events that workspaces send: in batches, each with an optional cost."""
 
 import re
 from decimal import Decimal
@@ -27,7 +27,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 def _check_name(name: str) -> str:
     if name in LABELS:
-        raise PydanticCustomError("reserved", "Only the service itself writes events of this name")
+        raise PydanticCustomError(
+            "reserved", "This name is reserved for events of the service; choose another"
+        )
     check_text(name)
     if _CONTROL.search(name):
         raise PydanticCustomError("string_control", "Input should not contain control characters")
@@ -35,7 +37,7 @@ def _check_name(name: str) -> str:
 
 
 def _read_decimal(value: Any) -> Decimal:
-    """A number as its sender wrote it: a double stands for the shortest decimal that reads back as it."""
+    """The exact decimal of a number; of a double, the shortest decimal that reads back as the same double."""
     if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         raise PydanticCustomError("decimal_type", "Input should be a number or a decimal string")
     if isinstance(value, str):
@@ -61,7 +63,7 @@ def _check_cost(amount: Decimal) -> Decimal:
 
 SCALARS[Decimal] = strawberry.scalar(
     name="Decimal",
-    description="An exact decimal: a string like `12.5`, or a number, which means its shortest form.",
+    description="An exact decimal: a string like `12.5`, or a number, which stands for its shortest decimal.",
     serialize=str,
     parse_value=lambda value: value,
 )
@@ -69,8 +71,8 @@ SCALARS[Decimal] = strawberry.scalar(
 CostAmount = Annotated[
     Decimal,
     Field(
-        description="In minor units, 0 or more: a decimal string or a number, with up to 12 digits before "
-        "and 12 after the point."
+        description="An amount in minor units, 0 or more: a decimal string or a number, with at most 12 "
+        "digits before the point and 12 after it."
     ),
     BeforeValidator(_read_decimal),
     AfterValidator(_check_cost),
@@ -87,7 +89,7 @@ CostAmount = Annotated[
 
 @graphql_input
 class EventCost(Input):
-    """What an event cost the workspace."""
+    """The cost of an event to the workspace."""
 
     amount: CostAmount
     currency: Currency
@@ -95,9 +97,10 @@ class EventCost(Input):
 
 @graphql_input
 class EventCreate(Input):
-    """Something that happened, by the workspace's own account.
+    """An event in the workspace's own systems.
 
-    Whose it is: a customer by its id, or a person by the caller's own id, who need not be a customer yet.
+    It belongs to a customer, by `customer_id`, or to a person by `external_customer_id`, who need not be a
+    customer yet.
     """
 
     name: Annotated[
@@ -105,42 +108,44 @@ class EventCreate(Input):
         Field(
             min_length=1,
             max_length=128,
-            description="Not a name of the service's own events, and without control characters.",
+            description="The kind of event. Names of the service's own events and control characters are not "
+            "allowed.",
         ),
         AfterValidator(_check_name),
     ]
     timestamp: Annotated[
         MomentInput | None,
-        Field(description="When it happened; the default is now. At most 5 minutes ahead."),
+        Field(description="The time of the event; the default is now. At most 5 minutes in the future."),
     ] = None
     external_id: Annotated[
         ExternalId | None,
         Field(
-            description="Its id in the caller's system, unique in the workspace: a repeat changes nothing."
+            description="The event's id in the caller's system, unique in the workspace; a repeated id "
+            "changes nothing."
         ),
     ] = None
-    customer_id: Annotated[Id | None, Field(description="The customer whose event it is.")] = None
+    customer_id: Annotated[Id | None, Field(description="The customer that the event belongs to.")] = None
     external_customer_id: Annotated[
         ExternalId | None,
         Field(
-            description="Whose event it is by the caller's own id: a customer's, or of anyone else. Together "
-            "with `customer_id` it must be the customer's external id."
+            description="The id, in the caller's system, of the customer or other person that the event "
+            "belongs to. Together with `customer_id` it must be the customer's external id."
         ),
     ] = None
     member_id: Annotated[Id | None, Field(description="The member of the customer who acted.")] = None
     external_member_id: Annotated[
         ExternalId | None,
         Field(
-            description="The member who acted, by the caller's own id; taken as it is where nobody is a "
-            "customer with the `external_customer_id` yet."
+            description="The acting member's id in the caller's system; not checked if no customer has the "
+            "`external_customer_id` yet."
         ),
     ] = None
-    share_id: Annotated[Id | None, Field(description="The share that it is about.")] = None
+    share_id: Annotated[Id | None, Field(description="The share that the event is about.")] = None
     parent_id: Annotated[
         ExternalId | None,
         Field(
-            description="The event that it belongs to: the `external_id` of one in the same batch, or the "
-            "`id` of an earlier one."
+            description="The parent event: the `external_id` of an event in the same batch, or the `id` of "
+            "an earlier event."
         ),
     ] = None
     metadata: Metadata = Field(default_factory=lambda: MetadataPairs({}))
@@ -149,7 +154,7 @@ class EventCreate(Input):
 
 @graphql_input
 class EventIngest(Input):
-    """A batch of events; the whole batch is taken, or nothing of it."""
+    """A batch of events, stored as a whole or not at all."""
 
     events: Annotated[list[EventCreate], Field(min_length=1, max_length=MOST_EVENTS)]
     workspace_id: WorkspaceIdInput = None
@@ -157,9 +162,13 @@ class EventIngest(Input):
 
 @graphql_type
 class EventIngestResult(Output):
-    """What became of a batch of events."""
+    """The outcome of a batch of events."""
 
-    inserted: Annotated[Int, Field(description="Events that were new and are taken.")]
+    inserted: Annotated[Int, Field(description="The number of new events.")]
     duplicates: Annotated[
-        Int, Field(description="Events whose external id was known, or came earlier in the batch.")
+        Int,
+        Field(
+            description="The number of events ignored because their `external_id` was stored before or is "
+            "earlier in the batch."
+        ),
     ]

@@ -1,4 +1,4 @@
-"""Events, as callers see them: what happened, by the service's or the workspace's own account."""
+"""Events, written by the service or sent by the workspace."""
 
 from typing import Annotated
 
@@ -20,66 +20,70 @@ strawberry.enum(EventSource)
 
 LABELS = {"customer.created": "Customer Created"}
 
-EventName = Annotated[str, Field(description="Like `customer.created`.")]
-# What we write about a customer has null where the customer has nothing; callers cannot send a null.
+EventName = Annotated[str, Field(description="The kind of event, like `customer.created`.")]
+# The service's own events may have null values; callers cannot send null.
 EventMetadata = Annotated[
     MetadataPairs, SkipValidation(), WithJsonSchema({"type": "object", "additionalProperties": True})
 ]
-Names = Annotated[list[str] | None, Field(max_length=100, description="Only events of these names.")]
+Names = Annotated[list[str] | None, Field(max_length=100, description="Only events with these names.")]
 CustomerIds = Annotated[list[Id] | None, Field(max_length=100, description="Only events of these customers.")]
 ExternalCustomerId = Annotated[
     str | None,
-    Field(max_length=256, description="Only events of the customer with this id in the caller's system."),
+    Field(
+        max_length=256,
+        description="Only events of the customer or person with this id in the caller's system.",
+    ),
 ]
 Source = Annotated[
-    EventSource | None, Field(description="`system`: written by the service; `user`: sent by the workspace.")
+    EventSource | None,
+    Field(description="Only events from this source: `system` (the service) or `user` (the workspace)."),
 ]
-From = Annotated[MomentInput | None, Field(description="Only events at this moment or later.")]
-Until = Annotated[MomentInput | None, Field(description="Only events before this moment.")]
+From = Annotated[MomentInput | None, Field(description="Only events at this time or later.")]
+Until = Annotated[MomentInput | None, Field(description="Only events before this time.")]
 
 
 @graphql_type
 class Event(Resource):
-    """Something that happened."""
+    """An event in the service or in the workspace's own systems."""
 
-    timestamp: Annotated[Moment, Field(description="When it happened.")]
+    timestamp: Annotated[Moment, Field(description="The time of the event.")]
     workspace_id: WorkspaceId
     customer_id: Id | None
-    customer: Annotated[
-        Customer | None, Field(description="As it is now; deleted customers are still shown here.")
-    ]
+    customer: Annotated[Customer | None, Field(description="The customer as of now, also if deleted.")]
     external_customer_id: str | None
-    label: Annotated[str, Field(description="The name for people: of the service's own events a title.")]
+    label: Annotated[
+        str, Field(description="The display name: a title for the service's own events, else the name.")
+    ]
     source: EventSource
     name: EventName
     metadata: EventMetadata
     member_id: Annotated[Id | None, Field(description="The member of the customer who acted.")]
     external_member_id: str | None
-    child_count: Annotated[Int, Field(description="How many events name it as their parent.")]
+    child_count: Annotated[Int, Field(description="The number of events with this one as their parent.")]
     parent_id: Id | None
 
     @link(Scope.EVENTS_READ)
     async def parent(
         self, info: strawberry.Info
     ) -> Annotated["Event", strawberry.lazy("schema.events")] | None:
-        """The event that this one belongs to."""
+        """The parent event."""
         if self.parent_id is None:
             return None
-        found: Event | None = await load(info, "event", (self.workspace_id, self.parent_id))
-        return found
+        parent: Event | None = await load(info, "event", (self.workspace_id, self.parent_id))
+        return parent
 
     @link(Scope.EVENTS_READ)
     async def children(
         self, info: strawberry.Info, limit: int = 10, page: int = 1
     ) -> Annotated["EventPage", strawberry.lazy("schema.events")]:
-        """The events that name this one as their parent, the newest first.
+        """The events with this one as their parent, newest first.
 
-        `nextCursor` continues in the field `events(parentId)`.
+        Pass `nextCursor` to the field `events(parentId)`.
         """
         check_page(limit, page)
         key = (self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
-        found: EventPage = await load(info, "event_children", key)
-        return found
+        children: EventPage = await load(info, "event_children", key)
+        return children
 
 
 EventPage = Page[Event]
@@ -89,14 +93,14 @@ class EventSorting(Sorting, keys=("timestamp",)): ...
 
 
 class EventQuery(ListQuery):
-    """The filters of a list of events."""
+    """The arguments of the list of events."""
 
     workspace_id: WorkspaceIdFilter = None
     customer_id: CustomerIds = None
     external_customer_id: ExternalCustomerId = None
     name: Names = None
     source: Source = None
-    parent_id: Annotated[Id | None, Field(description="Only direct children of this event.")] = None
+    parent_id: Annotated[Id | None, Field(description="Only events whose parent is this event.")] = None
     start_timestamp: From = None
     end_timestamp: Until = None
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
@@ -107,20 +111,20 @@ class EventQuery(ListQuery):
 
 @graphql_type
 class EventNameSummary(Output):
-    """One name of events and how often it occurs."""
+    """An event name and its number of events."""
 
     name: EventName
     source: EventSource
-    occurrences: Annotated[Int, Field(description="How many events have the name.")]
-    first_seen: Annotated[Moment, Field(description="The moment of the earliest.")]
-    last_seen: Annotated[Moment, Field(description="The moment of the latest.")]
+    occurrences: Annotated[Int, Field(description="The number of events with this name.")]
+    first_seen: Annotated[Moment, Field(description="The time of the earliest event.")]
+    last_seen: Annotated[Moment, Field(description="The time of the latest event.")]
 
 
 class EventNameSorting(Sorting, keys=("name", "occurrences", "first_seen", "last_seen")): ...
 
 
 class EventNameQuery(ListQuery):
-    """The filters of the names of events; the counts are of the events that match."""
+    """The arguments of the list of event names. The filters select the events that are counted."""
 
     workspace_id: WorkspaceIdFilter = None
     customer_id: CustomerIds = None

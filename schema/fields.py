@@ -1,4 +1,4 @@
-"""Fields that many resources share, declared once."""
+"""Fields that many resources share."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -7,23 +7,30 @@ from pydantic import Field
 
 from schema.scalars import Id, Moment
 
-CreatedAt = Annotated[Moment, Field(description="When it was made.")]
-ModifiedAt = Annotated[Moment | None, Field(description="When it was last changed; null until then.")]
-WorkspaceId = Annotated[Id, Field(description="The workspace that owns it.")]
+CreatedAt = Annotated[Moment, Field(description="The time of creation.")]
+ModifiedAt = Annotated[
+    Moment | None, Field(description="The time of the last change; null if there was none.")
+]
+WorkspaceId = Annotated[Id, Field(description="The workspace that owns the resource.")]
 WorkspaceIdInput = Annotated[
     Id | None,
-    Field(description="The workspace to make it in; may be left out where the credential reaches just one."),
+    Field(
+        description="The workspace to create the resource in; optional if the credential has access to only "
+        "one."
+    ),
 ]
-WorkspaceIdFilter = Annotated[list[Id] | None, Field(description="Only of these workspaces.", max_length=100)]
+WorkspaceIdFilter = Annotated[
+    list[Id] | None, Field(description="Only resources of these workspaces.", max_length=100)
+]
 
 
 def is_absent(value: Any) -> bool:
-    """For `exclude_if`: REST leaves the field out where it has no value, GraphQL says null."""
+    """For `exclude_if`: REST leaves out a field without a value; in GraphQL it is null."""
     return value is None
 
 
 def unique_ids(ids: list[UUID]) -> list[UUID]:
-    """For lists of ids. Raises `ValueError` where one comes twice."""
+    """Checks a list of ids. Raises `ValueError` if an id is listed twice."""
     if len(set(ids)) != len(ids):
         raise ValueError("The same id is listed twice")
     return ids

@@ -1,4 +1,4 @@
-"""Whole histories of file-share sessions, as callers send them from before they reported live."""
+"""Histories of file-share sessions from before the caller reported sessions live."""
 
 from datetime import datetime
 from typing import Annotated
@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from schema.base import Input, Output, graphql_input, graphql_type
 from schema.fields import WorkspaceIdInput
-from schema.file_share_payments import FeeGivenBack, PlatformFee
+from schema.file_share_payments import PlatformFee, RefundedFee
 from schema.file_share_sessions import (
     CustomerIdInput,
     ExternalCustomerIdInput,
@@ -27,20 +27,22 @@ MOST_HISTORIES = 500
 MOST_DOWNLOADS = 1_000
 MOST_PAYMENTS = 100
 
-PastMoment = Annotated[MomentInput, Field(description="When it happened: at most 5 minutes ahead.")]
+PastMoment = Annotated[
+    MomentInput, Field(description="The time of occurrence, at most 5 minutes in the future.")
+]
 EndMoment = Annotated[
     MomentInput | None,
-    Field(description="When it ended this way. A history has one end, or none so far."),
+    Field(description="The time of this end. A session has at most one end."),
 ]
 
 
 @graphql_input
 class RefundHistory(Input):
-    """A refund of a payment in a history."""
+    """A refund in a history."""
 
     amount: MinorUnits
     at: PastMoment
-    platform_fee: FeeGivenBack = 0
+    platform_fee: RefundedFee = 0
     external_id: ReportedId = None
 
 
@@ -58,10 +60,13 @@ class PaymentHistory(Input):
 
 @graphql_input
 class FileShareSessionHistory(Input):
-    """All of one session: how it began, what came of it, and how it ended."""
+    """The history of one session: its beginning, downloads, payments and end."""
 
     external_id: Annotated[
-        ExternalId, Field(description="Its id in the caller's system; one that is known is a duplicate.")
+        ExternalId,
+        Field(
+            description="The session's id in the caller's system; a stored id makes the history a duplicate."
+        ),
     ]
     created_at: PastMoment
     file_size_bytes: FileSizeInput
@@ -72,7 +77,7 @@ class FileShareSessionHistory(Input):
     price_currency: ListPriceCurrencyInput = None
     downloads: Annotated[
         list[PastMoment],
-        Field(max_length=MOST_DOWNLOADS, description="The moments of the downloads, in any order."),
+        Field(max_length=MOST_DOWNLOADS, description="The times of the downloads, in any order."),
     ] = Field(default=[])
     payments: Annotated[list[PaymentHistory], Field(max_length=MOST_PAYMENTS)] = Field(default=[])
     completed_at: EndMoment = None
@@ -88,7 +93,7 @@ class FileShareSessionHistory(Input):
 
 @graphql_input
 class FileShareSessionIngest(Input):
-    """A batch of histories; the whole batch is taken, or nothing of it."""
+    """A batch of histories, stored as a whole or not at all."""
 
     sessions: Annotated[list[FileShareSessionHistory], Field(min_length=1, max_length=MOST_HISTORIES)]
     workspace_id: WorkspaceIdInput = None
@@ -96,9 +101,13 @@ class FileShareSessionIngest(Input):
 
 @graphql_type
 class FileShareSessionIngestResult(Output):
-    """What became of a batch of histories."""
+    """The outcome of a batch of histories."""
 
-    inserted: Annotated[Int, Field(description="Histories that were new and are taken.")]
+    inserted: Annotated[Int, Field(description="The number of new histories.")]
     duplicates: Annotated[
-        Int, Field(description="Histories whose external id was known, or came earlier in the batch.")
+        Int,
+        Field(
+            description="The number of histories ignored because their `external_id` was stored before or is "
+            "earlier in the batch."
+        ),
     ]

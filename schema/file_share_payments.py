@@ -1,4 +1,4 @@
-"""Payments for file-share sessions and their refunds, as callers see and report them."""
+"""Payments for file-share sessions, and their refunds."""
 
 from typing import Annotated
 
@@ -10,41 +10,43 @@ from schema.file_share_sessions import MinorUnits, ReportedId, ReportedMoment
 from schema.scalars import Id, Moment
 from storage.enums import Currency
 
-PlatformFee = Annotated[MinorUnits, Field(description="The platform's part of the amount, in minor units.")]
-FeeGivenBack = Annotated[
-    MinorUnits, Field(description="What the platform gives back of its fee, in minor units.")
+PlatformFee = Annotated[MinorUnits, Field(description="The platform's share of the amount, in minor units.")]
+RefundedFee = Annotated[
+    MinorUnits, Field(description="The part of the platform fee that is refunded, in minor units.")
 ]
 
 
 @graphql_type
 class FileShareRefund(Output):
-    """Money given back, in the currency of its payment."""
+    """A refund, in the currency of its payment."""
 
     id: Id
-    external_id: Annotated[str | None, Field(description="Its id in the caller's system.")]
-    amount: Annotated[int, Field(description="In minor units.")]
-    platform_fee: Annotated[int, Field(description="What the platform gave back of its fee.")]
+    external_id: Annotated[str | None, Field(description="The id in the caller's system.")]
+    amount: Annotated[int, Field(description="The amount in minor units.")]
+    platform_fee: Annotated[
+        int, Field(description="The part of the platform fee that was refunded, in minor units.")
+    ]
     at: Moment
 
 
 @graphql_type
 class FileSharePayment(Resource):
-    """Money paid for a file-share session."""
+    """A payment for a file-share session."""
 
     created_at: CreatedAt
     file_share_session_id: Id
-    external_id: Annotated[str | None, Field(description="Its id in the caller's system.")]
-    amount: Annotated[int, Field(description="In minor units.")]
-    platform_fee: Annotated[int, Field(description="The platform's part of the amount, in minor units.")]
+    external_id: Annotated[str | None, Field(description="The id in the caller's system.")]
+    amount: Annotated[int, Field(description="The amount in minor units.")]
+    platform_fee: Annotated[int, Field(description="The platform's share of the amount, in minor units.")]
     currency: Currency
-    at: Annotated[Moment, Field(description="When it was paid.")]
-    refunded_amount: Annotated[int, Field(description="What its refunds have given back so far.")]
-    refunds: Annotated[list[FileShareRefund], Field(description="The earliest first.")]
+    at: Annotated[Moment, Field(description="The time of the payment.")]
+    refunded_amount: Annotated[int, Field(description="The sum of the refunds, in minor units.")]
+    refunds: Annotated[list[FileShareRefund], Field(description="The refunds, earliest first.")]
 
 
 @graphql_input
 class FileSharePaymentCreate(Input):
-    """A payment for a session; it may come after the session's end, but not before its beginning."""
+    """A payment for a session, after its beginning and possibly after its end."""
 
     amount: MinorUnits
     currency: Currency
@@ -55,9 +57,12 @@ class FileSharePaymentCreate(Input):
 
 @graphql_input
 class FileShareRefundCreate(Input):
-    """A refund of a payment: never more than is left of its amount and of its platform fee."""
+    """A refund of a payment: at most the remaining amount and the remaining platform fee."""
 
-    amount: Annotated[MinorUnits | None, Field(description="The default is all that is left.")] = None
-    platform_fee: FeeGivenBack = 0
+    amount: Annotated[
+        MinorUnits | None,
+        Field(description="The amount in minor units; the default is the remaining amount."),
+    ] = None
+    platform_fee: RefundedFee = 0
     external_id: ReportedId = None
     at: ReportedMoment = None

@@ -1,4 +1,4 @@
-"""File-share sessions, as callers see and report them: one buyer's or visitor's way with one share."""
+"""File-share sessions: from a visitor's opening of a share to the completion or expiry."""
 
 from typing import Annotated
 
@@ -20,76 +20,81 @@ from storage.enums import Currency, FileShareSessionStatus
 
 strawberry.enum(FileShareSessionStatus)
 
-MinorUnits = Annotated[Int, Field(ge=0, le=LARGEST_AMOUNT, description="In minor units of the currency.")]
+MinorUnits = Annotated[
+    Int, Field(ge=0, le=LARGEST_AMOUNT, description="An amount in minor units of the currency.")
+]
 ReportedId = Annotated[
     ExternalId | None,
-    Field(description="Its id in the caller's system, unique in the workspace: a repeat changes nothing."),
+    Field(
+        description="The id in the caller's system, unique in the workspace; a repeated id changes nothing."
+    ),
 ]
 ReportedMoment = Annotated[
     MomentInput | None,
-    Field(description="When it happened; the default is now. At most 5 minutes ahead."),
+    Field(description="The time of occurrence; the default is now. At most 5 minutes in the future."),
 ]
-ShareIdInput = Annotated[Id | None, Field(description="The share that it is about.")]
-CustomerIdInput = Annotated[Id | None, Field(description="The customer whose session it is.")]
+ShareIdInput = Annotated[Id | None, Field(description="The share that the session is about.")]
+CustomerIdInput = Annotated[Id | None, Field(description="The customer that the session belongs to.")]
 ExternalCustomerIdInput = Annotated[
     ExternalId | None,
     Field(
-        description="Whose session it is by the caller's own id: a customer's, or of anyone else. Together "
-        "with `customer_id` it must name the same person."
+        description="The id, in the caller's system, of the customer or other person that the session "
+        "belongs to. Together with `customer_id` it must name the same person."
     ),
 ]
 ListPriceInput = Annotated[
-    MinorUnits | None, Field(description="The list price in minor units; none, or 0, is a free session.")
+    MinorUnits | None, Field(description="The list price in minor units; null or 0 for a free session.")
 ]
 ListPriceCurrencyInput = Annotated[
-    Currency | None, Field(description="The default for a session with a price is the workspace's currency.")
+    Currency | None, Field(description="The currency of the price; the default is the workspace's currency.")
 ]
-FileSizeInput = Annotated[LongInt, Field(ge=0, description="What the share's files weigh, in bytes.")]
+FileSizeInput = Annotated[LongInt, Field(ge=0, description="The size of the share's files, in bytes.")]
 
 
 class FileShareSessionBase(Resource):
-    """What a session's customer and its workspace both see of it."""
+    """The fields of a session that its customer sees too."""
 
-    created_at: Annotated[Moment, Field(description="When it began.")]
+    created_at: Annotated[Moment, Field(description="The time of the session's beginning.")]
     modified_at: ModifiedAt
     workspace_id: WorkspaceId
-    external_id: Annotated[str | None, Field(description="Its id in the caller's system.")]
+    external_id: Annotated[str | None, Field(description="The id in the caller's system.")]
     share_id: Id | None
     customer_id: Id | None
     external_customer_id: Annotated[
-        str | None, Field(description="Whose session it is, by the id in the caller's system.")
+        str | None,
+        Field(description="The id, in the caller's system, of the person that the session belongs to."),
     ]
     status: Annotated[
         FileShareSessionStatus,
-        Field(description="`active` from the first download on, until it is `completed` or `expired`."),
+        Field(description="`active` from the first download until the session is `completed` or `expired`."),
     ]
     price_amount: Annotated[int | None, Field(description="The list price in minor units.")]
     price_currency: Currency | None
     file_size_bytes: Long
     download_count: int
     first_download_at: Moment | None
-    ended_at: Annotated[Moment | None, Field(description="When it was completed or expired.")]
+    ended_at: Annotated[Moment | None, Field(description="The time of completion or expiry.")]
 
 
 @graphql_type
 class FileShareSession(FileShareSessionBase):
-    """One visitor's way with a share: from its opening over downloads to its completion or expiry."""
+    """One visitor's session with a share: opened, downloaded, then completed or expired."""
 
     @link(Scope.SHARES_READ)
     async def share(self, info: strawberry.Info) -> Share | None:
-        """The share that it is about."""
+        """The share that the session is about."""
         if self.share_id is None:
             return None
-        found: Share | None = await load(info, "share", (self.workspace_id, self.share_id))
-        return found
+        share: Share | None = await load(info, "share", (self.workspace_id, self.share_id))
+        return share
 
     @link(Scope.CUSTOMERS_READ)
     async def customer(self, info: strawberry.Info) -> Customer | None:
-        """The customer whose session it is; null once it is deleted."""
+        """The customer that the session belongs to; null if deleted."""
         if self.customer_id is None:
             return None
-        found: Customer | None = await load(info, "customer", (self.workspace_id, self.customer_id))
-        return found
+        customer: Customer | None = await load(info, "customer", (self.workspace_id, self.customer_id))
+        return customer
 
 
 FileShareSessionPage = Page[FileShareSession]
@@ -97,7 +102,7 @@ FileShareSessionPage = Page[FileShareSession]
 
 @graphql_input
 class FileShareSessionCreate(Input):
-    """A session that begins. With `created_at` it is history, which an archived share may have too."""
+    """A new session. With `created_at`, it is a past session, which an archived share can have too."""
 
     file_size_bytes: FileSizeInput
     external_id: ReportedId = None
@@ -108,14 +113,17 @@ class FileShareSessionCreate(Input):
     price_currency: ListPriceCurrencyInput = None
     created_at: Annotated[
         MomentInput | None,
-        Field(description="When it began; the default is now. At most 5 minutes ahead."),
+        Field(
+            description="The time of the session's beginning; the default is now. At most 5 minutes in the "
+            "future."
+        ),
     ] = None
     workspace_id: WorkspaceIdInput = None
 
 
 @graphql_input
 class FileShareDownloadCreate(Input):
-    """A download: not before the session began, not after it ended."""
+    """A download, between the session's beginning and end."""
 
     external_id: ReportedId = None
     at: ReportedMoment = None
@@ -123,13 +131,13 @@ class FileShareDownloadCreate(Input):
 
 @graphql_input
 class FileShareSessionEnd(Input):
-    """The end of a session: not before it began, not before its last download."""
+    """The end of a session, not before its beginning or its last download."""
 
     at: ReportedMoment = None
 
 
 class FileShareSessionQuery(ListQuery):
-    """The filters of a list of file-share sessions."""
+    """The arguments of the list of file-share sessions."""
 
     workspace_id: WorkspaceIdFilter = None
     share_id: Annotated[
@@ -139,7 +147,8 @@ class FileShareSessionQuery(ListQuery):
         list[Id] | None, Field(max_length=100, description="Only sessions of these customers.")
     ] = None
     status: Annotated[
-        list[FileShareSessionStatus] | None, Field(max_length=4, description="Only in one of these states.")
+        list[FileShareSessionStatus] | None,
+        Field(max_length=4, description="Only sessions with one of these statuses."),
     ] = None
     sorting: Annotated[
         list[CreatedAtSorting] | None, Field(max_length=2, description="The default is `-created_at`.")

@@ -1,4 +1,4 @@
-"""Files, as callers see them."""
+"""Files: uploaded content of shares, images of shares and avatars of workspaces."""
 
 from typing import Annotated, ClassVar
 
@@ -15,40 +15,44 @@ from storage.enums import FileService
 
 strawberry.enum(FileService)
 
-Service = Annotated[FileService, Field(description="What the file is for.")]
+Service = Annotated[FileService, Field(description="The purpose of the file.")]
 
 
 @graphql_type
 class File(Resource):
-    """An uploaded object: what a share delivers, an image of a share, or a workspace's avatar."""
+    """An uploaded file: content of a share, an image of a share, or a workspace's avatar."""
 
     unhashed: ClassVar[frozenset[str]] = frozenset({"upload"})
 
     workspace_id: WorkspaceId
     name: str
-    path: Annotated[str, Field(description="The object's key in the store.")]
+    path: Annotated[str, Field(description="The key of the file in the object store.")]
     mime_type: str
-    size: Annotated[Long, Field(description="In bytes.")]
+    size: Annotated[Long, Field(description="The size in bytes.")]
     storage_version: str | None
     checksum_etag: str | None
     checksum_sha256_base64: Annotated[
-        str | None, Field(description="Checked for a file of one part; else what its uploader stated.")
+        str | None,
+        Field(
+            description="The SHA-256 in base64: verified for a file of one part, else as the uploader stated "
+            "it."
+        ),
     ]
     checksum_sha256_hex: str | None
-    last_modified_at: Annotated[Moment | None, Field(description="When the upload was completed.")]
+    last_modified_at: Annotated[Moment | None, Field(description="The time of the upload's completion.")]
     version: str | None
     service: Service
     is_uploaded: bool
     created_at: CreatedAt
-    size_readable: Annotated[str, Field(description="The size for people, like `4.2 MB`.")]
+    size_readable: Annotated[str, Field(description="The size as text, like `4.2 MB`.")]
     public_url: Annotated[
         str | None,
-        Field(description="Where anyone can see an image of a share or an avatar.", exclude_if=is_absent),
+        Field(description="The public URL of an image of a share or of an avatar.", exclude_if=is_absent),
     ] = None
     upload: Annotated[
         FileUpload | None,
         Field(
-            description="What is left to do; only where a single unfinished file is made or read.",
+            description="The state of an unfinished upload; only in answers with a single file.",
             exclude_if=is_absent,
         ),
     ] = None
@@ -56,7 +60,7 @@ class File(Resource):
 
 @graphql_input
 class FileCreate(Input):
-    """A new file and the parts in which it will be sent."""
+    """A new file, and the parts of its upload."""
 
     service: Service
     name: Annotated[
@@ -64,7 +68,7 @@ class FileCreate(Input):
         Field(
             min_length=1,
             max_length=255,
-            description="Path separators, `..` and control characters are taken out.",
+            description="The file name. Path separators, `..` and control characters are removed.",
         ),
     ]
     mime_type: Annotated[
@@ -72,15 +76,17 @@ class FileCreate(Input):
         Field(
             max_length=127,
             pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$",
-            description="`type/subtype` without parameters; an image for `product_media` and "
-            "`workspace_avatar`.",
+            description="The media type as `type/subtype`, without parameters; an image type for "
+            "`product_media` and `workspace_avatar`.",
         ),
     ]
-    size: Annotated[LongInt, Field(ge=1, description="In bytes.")]
+    size: Annotated[LongInt, Field(ge=1, description="The size in bytes.")]
     checksum_sha256_base64: Annotated[
-        ChecksumInput | None, Field(description="SHA-256 of the whole file in base64.")
+        ChecksumInput | None, Field(description="The SHA-256 of the whole file, in base64.")
     ] = None
-    version: Annotated[str | None, Field(max_length=256, description="The uploader's own mark.")] = None
+    version: Annotated[
+        str | None, Field(max_length=256, description="A version label of the uploader's choice.")
+    ] = None
     workspace_id: WorkspaceIdInput = None
     upload: FileUploadCreate
 
@@ -89,12 +95,17 @@ class FileSorting(Sorting, keys=("created_at", "name", "size")): ...
 
 
 class FileQuery(ListQuery):
-    """The filters of a list of files."""
+    """The arguments of the list of files."""
 
     workspace_id: WorkspaceIdFilter = None
-    ids: Annotated[list[Id] | None, Field(max_length=100, description="Only these files.")] = None
-    service: Annotated[FileService | None, Field(description="Only files for this.")] = None
-    name: Annotated[str | None, Field(max_length=255, description="A part of the name, in any case.")] = None
+    ids: Annotated[list[Id] | None, Field(max_length=100, description="Only the files with these ids.")] = (
+        None
+    )
+    service: Annotated[FileService | None, Field(description="Only files with this purpose.")] = None
+    name: Annotated[
+        str | None,
+        Field(max_length=255, description="Only files whose name contains this text, ignoring case."),
+    ] = None
     sorting: Annotated[
         list[FileSorting] | None, Field(max_length=6, description="The default is `-created_at`.")
     ] = None

@@ -1,4 +1,4 @@
-"""Reports of leaked credentials, in the words of GitHub's secret scanning partner program."""
+"""Reports of leaked credentials, in the format of GitHub's secret scanning partner program."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -11,25 +11,33 @@ MOST_LEAKS = 10_000
 
 
 class LeakLabel(StrEnum):
-    """Whether what was found is a credential of ours."""
+    """Whether the reported text is a credential of this service."""
 
     TRUE_POSITIVE = "true_positive"
     FALSE_POSITIVE = "false_positive"
 
 
 class Leak(Input):
-    """One find; what else its reporter says of it is not looked at."""
+    """One reported text. Further fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
-    token: Annotated[str, Field(min_length=1, max_length=1_000, repr=False, description="What was found.")]
-    type: Annotated[str, Field(max_length=1_000, description="The reporter's name of its kind; given back.")]
-    url: Annotated[str | None, Field(max_length=10_000, description="Where it was found.")] = None
+    token: Annotated[
+        str, Field(min_length=1, max_length=1_000, repr=False, description="The text that was found.")
+    ]
+    type: Annotated[
+        str,
+        Field(
+            max_length=1_000,
+            description="The reporter's name for the kind of credential; returned in the verdict.",
+        ),
+    ]
+    url: Annotated[str | None, Field(max_length=10_000, description="The place where it was found.")] = None
 
 
 class LeakVerdict(Output):
-    """What a find turned out to be."""
+    """The verdict on one reported text."""
 
-    token_raw: Annotated[str, Field(repr=False, description="The token of the find.")]
-    token_type: Annotated[str, Field(description="The type of the find.")]
+    token_raw: Annotated[str, Field(repr=False, description="The reported `token`.")]
+    token_type: Annotated[str, Field(description="The reported `type`.")]
     label: LeakLabel

@@ -1,4 +1,4 @@
-"""Links between types: fields that only GraphQL has, loaded in batches."""
+"""Links between types: GraphQL fields, loaded in batches, that REST does not have."""
 
 import inspect
 from collections.abc import Callable
@@ -15,28 +15,28 @@ SCOPE = "scope"
 
 
 def link(scope: Scope) -> Callable[[Method], Method]:
-    """Make a method of a type a GraphQL field that needs `scope` and costs one call for each parent."""
+    """Make a method of a type a GraphQL field that needs `scope`."""
 
     def declare(method: Method) -> Method:
-        wanted = " or ".join(f"`{candidate}`" for candidate in that_would_do(scope))
-        description = f"{inspect.getdoc(method)}\n\nNeeds the scope {wanted}."
+        scopes = " or ".join(f"`{candidate}`" for candidate in that_would_do(scope))
+        description = f"{inspect.getdoc(method)}\n\nNeeds the scope {scopes}."
         return strawberry.pydantic.field(method, description=description, metadata={SCOPE: scope})
 
     return declare
 
 
 async def load(info: strawberry.Info, loader: str, key: Any) -> Any:
-    """What the named loader has for `key`; keys asked for at the same moment go in one batch."""
+    """The named loader's value for `key`; keys requested at the same time are loaded in one batch."""
     return await info.context["load"](loader, key)
 
 
 def selects(info: strawberry.Info, *names: str) -> bool:
-    """Whether one of these fields is selected below the link, at any depth; names are camelCase."""
+    """Whether any of these fields is selected below the link, at any depth; names are in camelCase."""
 
-    def found(selections: list[Selection]) -> bool:
+    def has_name(selections: list[Selection]) -> bool:
         return any(
-            (isinstance(item, SelectedField) and item.name in names) or found(item.selections)
+            (isinstance(item, SelectedField) and item.name in names) or has_name(item.selections)
             for item in selections
         )
 
-    return any(found(field.selections) for field in info.selected_fields)
+    return any(has_name(field.selections) for field in info.selected_fields)

@@ -1,4 +1,4 @@
-"""Members of customers, as callers see them: the people who act for a customer."""
+"""Members of customers: the people who act for a customer."""
 
 from typing import Annotated, ClassVar
 
@@ -17,15 +17,18 @@ strawberry.enum(MemberRole)
 PersonName = Annotated[str | None, Field(max_length=256)]
 PersonNameInput = Annotated[PersonName, NAMED]
 ExternalId = Annotated[str, Field(min_length=1, max_length=256)]
-MemberEmail = Annotated[Email, Field(description="Unique within the customer, in any case.")]
+MemberEmail = Annotated[
+    Email, Field(description="The member's email; unique within the customer, ignoring case.")
+]
 MemberExternalId = Annotated[
-    ExternalId | None, Field(description="Its id in the caller's system; unique within the customer.")
+    ExternalId | None,
+    Field(description="The member's id in the caller's system; unique within the customer."),
 ]
 Role = Annotated[
     MemberRole,
     Field(
-        description="Each customer has exactly one owner. Whoever becomes the owner takes over from the one "
-        "before, who becomes a billing manager."
+        description="The member's role. Each customer has exactly one owner: when another member becomes "
+        "the owner, the previous owner becomes a billing manager."
     ),
 ]
 
@@ -37,7 +40,7 @@ class Member(Resource):
     created_at: CreatedAt
     modified_at: ModifiedAt
     customer_id: Id
-    email: Annotated[str, Field(description="Unique within the customer, in any case.")]
+    email: Annotated[str, Field(description="The member's email; unique within the customer, ignoring case.")]
     name: PersonName
     external_id: MemberExternalId
     role: Role
@@ -56,7 +59,7 @@ class MemberCreate(Input):
 
 @graphql_input
 class MemberUpdate(Update):
-    """A field left out keeps its value; null clears `name` and `external_id`."""
+    """Changes to a member. Fields left out keep their values; null clears `name` and `external_id`."""
 
     clears: ClassVar[frozenset[str]] = frozenset({"name", "external_id"})
 
@@ -67,7 +70,7 @@ class MemberUpdate(Update):
 
 
 class MemberQuery(ListQuery):
-    """The filters of a list of members."""
+    """The arguments of the list of members."""
 
     customer_id: Annotated[
         list[Id] | None, Field(max_length=100, description="Only members of these customers.")

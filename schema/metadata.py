@@ -1,4 +1,4 @@
-"""Metadata: custom keys and values that callers attach to their resources."""
+"""Metadata: custom keys and values that callers attach to resources."""
 
 import math
 from typing import Annotated, Any, NewType
@@ -21,7 +21,7 @@ def _check_value(value: Any) -> Any:
         check_text(value)
     elif isinstance(value, int):
         if value not in _INT64:
-            raise PydanticCustomError("int_range", "Integer should fit 64 bits")
+            raise PydanticCustomError("int_range", "Integer should fit in 64 bits")
     elif not (isinstance(value, float) and math.isfinite(value)):
         raise PydanticCustomError(
             "metadata_value", "Value should be a string, an integer, a finite float or a boolean"
@@ -30,7 +30,7 @@ def _check_value(value: Any) -> Any:
 
 
 def _check_size(pairs: Any) -> Any:
-    # Pydantic counts the pairs last, when every bad one has become a problem.
+    # Pydantic counts the pairs only after each invalid one has become a problem.
     if isinstance(pairs, dict) and len(pairs) > MOST_PAIRS:
         raise PydanticCustomError(
             "too_long",
@@ -66,8 +66,8 @@ Metadata = Annotated[
     MetadataPairs,
     Field(
         max_length=MOST_PAIRS,
-        description="Custom keys (1 to 40 characters) and values: strings of at most 500 characters, "
-        "integers, floats or booleans; at most 50 pairs.",
+        description="At most 50 pairs of a custom key (1 to 40 characters) and a value: a string of at most "
+        "500 characters, an integer, a float or a boolean.",
     ),
     BeforeValidator(_check_size),
 ]
@@ -82,7 +82,7 @@ SCALARS[MetadataPairs] = strawberry.scalar(
 
 @graphql_input
 class MetadataFilter(Input):
-    """Matches resources whose metadata holds `key` with `value`, numbers and booleans written as JSON."""
+    """Selects resources whose metadata has the pair; numbers and booleans are written as in JSON."""
 
     key: MetadataKey
     value: Annotated[str, Field(max_length=LONGEST_VALUE)]

@@ -1,4 +1,4 @@
-"""Metrics, as callers ask for them and get them; the fields follow from the definitions."""
+"""Metrics: the arguments and the answer, whose fields follow from the definitions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ strawberry.enum(MetricSlug)
 
 
 class _WrittenAsNumber:
-    """Pydantic's part of what the GraphQL scalar does: a sum may pass what JSON readers hold exactly."""
+    """Makes Pydantic write a sum as the GraphQL scalar does: JSON parsers do not read large ones exactly."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         written = core_schema.plain_serializer_function_ser_schema(write_number, when_used="json-unless-none")
@@ -46,7 +46,7 @@ class _WrittenAsNumber:
 
 
 class _BySlug:
-    """A list in GraphQL is an object in REST, by the slugs of its items."""
+    """Makes a list in GraphQL an object in REST, with the slugs of the items as keys."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         items = core_schema.dict_schema(core_schema.str_schema(), handler.generate_schema(MetricInfo))
@@ -63,7 +63,7 @@ def _check_years(value: date) -> date:
     if FIRST_DATE <= value <= LAST_DATE:
         return value
     years = {"first": FIRST_DATE.year, "last": LAST_DATE.year}
-    raise PydanticCustomError("date_range", "Input should be in the years {first} to {last}", years)
+    raise PydanticCustomError("date_range", "Input should be within the years {first} to {last}", years)
 
 
 def _check_zone(name: str) -> str:
@@ -77,34 +77,41 @@ LocalDate = Annotated[DateInput, AfterValidator(_check_years)]
 
 
 class MetricsQuery(Filters):
-    """Which metrics, of what, over which dates."""
+    """The arguments of metrics: a range of dates, an interval and filters."""
 
-    start_date: Annotated[LocalDate, Field(description="The first date, from its beginning; from 1973 on.")]
-    end_date: Annotated[LocalDate, Field(description="The last date, to its end; until 2200.")]
-    interval: Annotated[Interval, Field(description="The length of a period; 10,000 at most are answered.")]
+    start_date: Annotated[LocalDate, Field(description="The first date of the range, 1973 or later.")]
+    end_date: Annotated[
+        LocalDate, Field(description="The last date of the range, included; 2200 or earlier.")
+    ]
+    interval: Annotated[
+        Interval, Field(description="The length of a period. A range has at most 10,000 periods.")
+    ]
     timezone: Annotated[
         str,
         Field(
             min_length=1,
-            description="The IANA time zone whose clocks and calendar divide the time.",
+            description="The IANA time zone in which dates and periods begin and end.",
             json_schema_extra={"enum": list(zone_names())},
         ),
         AfterValidator(_check_zone),
     ] = "UTC"
     workspace_id: WorkspaceIdFilter = None
-    share_id: Annotated[list[Id] | None, Field(description="Only of these shares.", max_length=100)] = None
+    share_id: Annotated[
+        list[Id] | None, Field(description="Only activity on these shares.", max_length=100)
+    ] = None
     customer_id: Annotated[
-        list[Id] | None, Field(description="Only of these customers, by every id they had.", max_length=100)
+        list[Id] | None,
+        Field(description="Only activity of these customers, under every id they have had.", max_length=100),
     ] = None
     metrics: Annotated[
         list[MetricSlug] | None,
-        Field(max_length=100, description="Only these are computed and answered; the default is all."),
+        Field(max_length=100, description="The metrics to compute; the default is all."),
     ] = None
     currency: Annotated[
         Currency | None,
         Field(
-            description="The money that is counted. The default is the workspaces' "
-            "`default_presentment_currency` where they share one, else `usd`."
+            description="The currency of the amounts. The default is the workspaces' "
+            "`default_presentment_currency` if they all have the same one, else `usd`."
         ),
     ] = None
 
@@ -119,10 +126,10 @@ class MetricsQuery(Filters):
 
 
 def _field_of(metric: Metric) -> Any:
-    """The type of a metric's value, absent where it was not asked for."""
-    bare: Any = Whole if metric.is_whole else float
+    """The field of a metric, absent if the metric was not requested."""
+    type_: Any = Whole if metric.is_whole else float
     described = Field(description=f"{metric.display_name}: {metric.description}", exclude_if=is_absent)
-    return Annotated[bare | None, described], None
+    return Annotated[type_ | None, described], None
 
 
 _fields: dict[str, Any] = {metric.slug: _field_of(metric) for metric in METRICS}
@@ -131,7 +138,7 @@ _fields: dict[str, Any] = {metric.slug: _field_of(metric) for metric in METRICS}
 _timestamp: Any = Annotated[
     ZonedMoment,
     Field(
-        description="When it begins, as the clocks of the zone show it.",
+        description="The beginning of the period, in local time of the time zone.",
         json_schema_extra={"format": "date-time"},
     ),
 ]
@@ -139,7 +146,7 @@ _timestamp: Any = Annotated[
 
 @graphql_type
 class MetricTotals(create_model("MetricTotals", __base__=Output, **_fields)):  # type: ignore[misc]
-    """Each metric over the whole range as one period."""
+    """Each metric over the whole range, taken as one period."""
 
 
 @graphql_type
@@ -151,13 +158,13 @@ class MetricPeriod(
 
 @graphql_type
 class MetricInfo(Output):
-    """What a metric is."""
+    """A metric's name, unit and definition."""
 
     slug: MetricSlug
     display_name: str
     unit: Unit
     combines: Combination
-    description: Annotated[str, Field(description="Its formula in words.")]
+    description: Annotated[str, Field(description="The formula in words.")]
 
     @classmethod
     def of(cls, metric: Metric) -> "MetricInfo":
@@ -172,7 +179,7 @@ class MetricInfo(Output):
 
 @graphql_type
 class MetricSeries(Output):
-    """A metric's column: one value for each of `timestamps`."""
+    """A metric's values, one for each of `timestamps`."""
 
     slug: MetricSlug
     values: Numbers
@@ -185,7 +192,7 @@ def _by_slug(metrics: Sequence[MetricInfo]) -> dict[str, MetricInfo]:
 
 @graphql_type
 class OtherCurrency(Output):
-    """Money of the same range and filters in a currency that was not asked for."""
+    """Amounts of the same range and filters in another currency."""
 
     currency: Currency
     file_share_revenue: Whole
@@ -195,7 +202,7 @@ class OtherCurrency(Output):
 
 @dataclass(frozen=True)
 class MetricColumns:
-    """The answer by metric, in the order of the definitions: a value for each period, and the total."""
+    """The answer by metric, in the order of the definitions: one value per period, and the total."""
 
     timestamps: list[ZonedMoment]
     values: Mapping[str, Numbers]
@@ -209,35 +216,37 @@ class Metrics(Output):
     periods: Annotated[
         list[MetricPeriod],
         KeptByColumn(),
-        Field(description="In order; dates that never were have none."),
+        Field(description="The periods in order. Local dates that the time zone skipped have none."),
     ]
     totals: MetricTotals
     metrics: Annotated[
         list[MetricInfo],
         _BySlug(),
-        Field(description="What the metrics that were asked for are."),
+        Field(description="The definitions of the requested metrics."),
     ]
-    currency: Annotated[Currency, Field(description="The money counted, in its minor units.")]
+    currency: Annotated[
+        Currency, Field(description="The currency of the amounts, which are in its minor units.")
+    ]
     other_currencies: Annotated[
-        list[OtherCurrency], Field(description="What the currency leaves out; in order of their codes.")
+        list[OtherCurrency], Field(description="Amounts in other currencies, in order of the currency codes.")
     ]
 
     _columns: MetricColumns = PrivateAttr()
 
     @classmethod
     def with_columns(cls, columns: MetricColumns, **values: Any) -> "Metrics":
-        """The answer with what `periods`, `totals`, `timestamps` and `series` are made from."""
+        """The answer, with `columns` as the source of `periods`, `totals`, `timestamps` and `series`."""
         periods = ColumnList(MetricPeriod, {"timestamp": columns.timestamps, **columns.values})
         totals = MetricTotals.model_construct(**columns.totals)
         answer = cls.model_construct(periods=cast("list[MetricPeriod]", periods), totals=totals, **values)
         answer._columns = columns
         return answer
 
-    @strawberry.pydantic.field(description="When the periods begin.")
+    @strawberry.pydantic.field(description="The beginnings of the periods.")
     def timestamps(self) -> list[ZonedMoment]:
         return self._columns.timestamps
 
-    @strawberry.pydantic.field(description="The same values by metric: whole columns, for many periods.")
+    @strawberry.pydantic.field(description="The same values by metric; the fastest form for many periods.")
     def series(self) -> list[MetricSeries]:
         return [
             MetricSeries.model_construct(
@@ -249,10 +258,10 @@ class Metrics(Output):
 
 @graphql_type
 class MetricsLimits(Output):
-    """The bounds of what can be asked."""
+    """The limits of the arguments of metrics."""
 
     min_date: Annotated[date, Field(description="The earliest `start_date`.")]
     max_date: Annotated[date, Field(description="The latest `end_date`.")]
-    max_periods: Annotated[Int, Field(description="The most periods of one answer.")]
+    max_periods: Annotated[Int, Field(description="The maximum number of periods in a range.")]
     intervals: list[Interval]
-    timezones: Annotated[list[str], Field(description="Every name that `timezone` takes.")]
+    timezones: Annotated[list[str], Field(description="The valid values of `timezone`.")]

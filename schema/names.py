@@ -1,4 +1,4 @@
-"""Names that people read: cleaned of what cannot be seen, and with enough left to be seen."""
+"""Names for people: invisible characters are removed, and enough visible ones have to remain."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ OUR_NAME = "duograph"
 
 @dataclass(frozen=True)
 class Name:
-    """Cleans a name that was sent. Raises for one that is then empty or has fewer than `least` characters.
+    """Cleans a name. Raises if it is then empty or has fewer than `least` characters.
 
-    Blanks inside count; what only joins or varies other characters does not.
+    Spaces inside the name count as characters; joiners and variation selectors do not.
     """
 
     least: int = 1
@@ -42,7 +42,7 @@ def _not_ours(name: str) -> str:
     return name
 
 
-# For inputs only: what is stored was a name when it was taken, and stays readable.
+# For inputs only: stored names were valid when they were accepted, and stay readable.
 NAMED = AfterValidator(Name())
 NAMED_BY_3 = AfterValidator(Name(3))
 NOT_OURS = AfterValidator(_not_ours)

@@ -1,4 +1,4 @@
-"""OAuth clients, as their owners see them: never their secret, but for once."""
+"""OAuth clients. An answer has a client's secret only once, at its creation."""
 
 from typing import Annotated, ClassVar
 
@@ -26,7 +26,10 @@ def _check_redirect_uri(uri: str) -> str:
 
 
 ClientName = Annotated[
-    str, Field(min_length=1, max_length=256, description="Shown to people who are asked to allow it.")
+    str,
+    Field(
+        min_length=1, max_length=256, description="The name that users see when they are asked for consent."
+    ),
 ]
 ClientNameInput = Annotated[ClientName, NAMED, NOT_OURS]
 RedirectUri = Annotated[
@@ -39,49 +42,57 @@ RedirectUris = Annotated[
     Field(
         min_length=1,
         max_length=MOST_REDIRECT_URIS,
-        description="Where people may be sent back to, each compared exactly: https, or http on loopback, "
+        description="The allowed redirect URIs, compared exactly: https, or http on a loopback address, "
         "where the port may differ.",
     ),
 ]
 _ClientScope = Annotated[str, documented_scopes(CLIENT_SCOPES), AfterValidator(one_of_scopes(CLIENT_SCOPES))]
 ClientScopes = Annotated[
     list[_ClientScope],
-    Field(min_length=1, max_length=len(Scope), description="The most that it may ask people for."),
+    Field(min_length=1, max_length=len(Scope), description="The scopes that the client can request."),
 ]
-ClientUri = Annotated[Url | None, Field(description="The application's own page.")]
-PolicyUri = Annotated[Url | None, Field(description="Its privacy policy.")]
-TosUri = Annotated[Url | None, Field(description="Its terms of service.")]
+ClientUri = Annotated[Url | None, Field(description="The URL of the application's website.")]
+PolicyUri = Annotated[Url | None, Field(description="The URL of the privacy policy.")]
+TosUri = Annotated[Url | None, Field(description="The URL of the terms of service.")]
 _IS_PUBLIC = Field(
-    description="Whether it runs where it can keep no secret, as in a browser or on a phone: it then has "
-    "none, and has to use PKCE."
+    description="Whether the client cannot keep a secret, like an application in a browser or on a phone. "
+    "A public client has no secret and must use PKCE."
 )
 
 
 @graphql_type
 class OAuthClient(Resource):
-    """An application that people can connect."""
+    """An application that users can give access to their data."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
-    client_id: Annotated[str, Field(description="Its public name in the protocol, like `dg_ci_...`.")]
-    workspace_id: Annotated[Id | None, Field(description="The workspace whose members look after it.")]
-    user_id: Annotated[Id | None, Field(description="The user who looks after it, where no workspace does.")]
+    client_id: Annotated[str, Field(description="The public OAuth client id, like `dg_ci_...`.")]
+    workspace_id: Annotated[
+        Id | None, Field(description="The workspace that owns the client; null if a user does.")
+    ]
+    user_id: Annotated[
+        Id | None, Field(description="The user who owns the client; null if a workspace does.")
+    ]
     name: ClientName
     is_public: Annotated[bool, _IS_PUBLIC]
     redirect_uris: list[str]
-    scopes: Annotated[list[str], Field(description="What it may ask for, in alphabetical order.")]
+    scopes: Annotated[
+        list[str], Field(description="The scopes that the client can request, in alphabetical order.")
+    ]
     client_uri: ClientUri
     policy_uri: PolicyUri
     tos_uri: TosUri
     created_by: CreatedBy
 
 
-_SECRET = Field(description="The secret, shown this once: we keep only its hash. Null for a public client.")
+_SECRET = Field(
+    description="The secret; null for a public client. Only this answer has it, as only its hash is stored."
+)
 
 
 @graphql_type
 class OAuthClientCreated(Output):
-    """A new client, with its secret."""
+    """A new client and its secret."""
 
     client_secret: Annotated[str | None, _SECRET]
     oauth_client: OAuthClient
@@ -89,7 +100,7 @@ class OAuthClientCreated(Output):
 
 @graphql_input
 class OAuthClientCreate(Input):
-    """A new client. Without a `workspace_id` it is the user's own, or that of the token's workspace."""
+    """A new client. Without `workspace_id`, the owner is the user or the token's workspace."""
 
     name: ClientNameInput
     redirect_uris: RedirectUris
@@ -98,14 +109,15 @@ class OAuthClientCreate(Input):
     client_uri: ClientUri = None
     policy_uri: PolicyUri = None
     tos_uri: TosUri = None
-    workspace_id: Annotated[
-        Id | None, Field(description="The workspace whose members are to look after it.")
-    ] = None
+    workspace_id: Annotated[Id | None, Field(description="The workspace that is to own the client.")] = None
 
 
 @graphql_input
 class OAuthClientUpdate(Update):
-    """A field left out keeps its value. Tokens that were issued before keep theirs."""
+    """Changes to an OAuth client.
+
+    Fields left out keep their values; tokens that were issued before keep their scopes.
+    """
 
     clears: ClassVar[frozenset[str]] = frozenset({"client_uri", "policy_uri", "tos_uri"})
 
@@ -118,7 +130,7 @@ class OAuthClientUpdate(Update):
 
 
 class OAuthClientQuery(ListQuery):
-    """The filters of a list of OAuth clients."""
+    """The arguments of the list of OAuth clients."""
 
     workspace_id: WorkspaceIdFilter = None
     created_by: CreatedByFilter = None

@@ -1,4 +1,4 @@
-"""Lists, as callers ask for them and get them."""
+"""Lists: the arguments that select a page, and the page."""
 
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -15,21 +15,25 @@ Item = TypeVar("Item")
 
 
 class ListQuery(Filters):
-    """What every list takes; `sorting` is declared by each list with its own keys."""
+    """The arguments of every list. Each list declares `sorting` with its own keys."""
 
     page: Annotated[
-        int | None, Field(ge=1, le=LARGEST_INT, description="The page, from 1; the default is 1.")
+        int | None, Field(ge=1, le=LARGEST_INT, description="The page number, from 1; the default is 1.")
     ] = None
-    limit: Annotated[int, Field(ge=1, le=MOST_PER_PAGE, description="How many items a page holds.")] = 10
+    limit: Annotated[int, Field(ge=1, le=MOST_PER_PAGE, description="The number of items per page.")] = 10
     after: Annotated[
         str | None,
-        Field(max_length=4096, description="A `next_cursor`: read on from there, instead of by `page`."),
+        Field(
+            max_length=4096,
+            description="The `next_cursor` of a page: returns the page that follows it. Not together with "
+            "`page`.",
+        ),
     ] = None
 
     def sort_keys(self) -> list[str]:
-        """The keys asked for, in order, a minus prefix for descending; empty for the list's default."""
-        chosen: list[Any] = getattr(self, "sorting", None) or []
-        return [str(key) for key in chosen]
+        """The requested sort keys in order, `-` for descending; empty for the list's default order."""
+        keys: list[Any] = getattr(self, "sorting", None) or []
+        return [str(key) for key in keys]
 
 
 SortedByCreation = Annotated[
@@ -39,21 +43,23 @@ SortedByCreation = Annotated[
 
 @graphql_type
 class PageMeta(Output):
-    """Where a page lies in its list. With `after` only `per_page` and `next_cursor` are known."""
+    """The position of a page in its list. With `after`, only `per_page` and `next_cursor` are set."""
 
-    total: Annotated[Int | None, Field(description="Items on all pages.")]
-    page: Annotated[Int | None, Field(description="This page, from 1.")]
-    per_page: Annotated[Int, Field(description="The `limit` that was asked for.")]
-    pages: Annotated[Int | None, Field(description="Pages at this limit.")]
-    next_cursor: Annotated[str | None, Field(description="For `after`; null at the end of the list.")]
+    total: Annotated[Int | None, Field(description="The number of items on all pages.")]
+    page: Annotated[Int | None, Field(description="The number of this page, from 1.")]
+    per_page: Annotated[Int, Field(description="The requested `limit`.")]
+    pages: Annotated[Int | None, Field(description="The number of pages at this limit.")]
+    next_cursor: Annotated[
+        str | None, Field(description="The value of `after` for the next page; null on the last page.")
+    ]
 
 
 @graphql_type
 class Pagination(Output):
-    """The same counts under their other names."""
+    """The counts of `meta` under other names."""
 
-    total_count: Annotated[Int, Field(description="Items on all pages.")]
-    max_page: Annotated[Int, Field(description="Pages at this limit.")]
+    total_count: Annotated[Int, Field(description="The number of items on all pages.")]
+    max_page: Annotated[Int, Field(description="The number of pages at this limit.")]
 
 
 @graphql_type
@@ -65,15 +71,15 @@ class Page(Output, Generic[Item]):
     pagination: Pagination | None
 
 
-# Fields of a page, as GraphQL names them, for which its list has to be counted.
+# GraphQL names of the fields of a page that need its list to be counted.
 COUNTED = ("total", "pages", "pagination")
 
 
 def check_page(limit: int, page: int) -> None:
-    """For a link with these arguments. Raises `Invalid` with both problems at once."""
+    """Checks the arguments of a link. Raises `Invalid` with both problems at once."""
     problems = []
     if not 1 <= limit <= MOST_PER_PAGE:
-        message = f"Input should be from 1 to {MOST_PER_PAGE}"
+        message = f"Input should be between 1 and {MOST_PER_PAGE}"
         problems.append(problem(("limit",), message, "range", input=limit))
     if page < 1:
         problems.append(problem(("page",), "Input should be 1 or more", "range", input=page))

@@ -1,4 +1,4 @@
-"""Users, as those see them who share a workspace with them."""
+"""Users as the other members of their workspaces see them."""
 
 from typing import Annotated
 
@@ -10,17 +10,17 @@ from schema.scalars import Id
 
 @graphql_type
 class Person(Output):
-    """A user, by name and address."""
+    """A user's name and email."""
 
-    id: Annotated[Id, Field(description="The `user_id` of workspace members.")]
+    id: Annotated[Id, Field(description="The `user_id` of the user's workspace memberships.")]
     email: str
     name: str | None
 
 
 CreatedBy = Annotated[
     Person | None,
-    Field(description="The user who created it, by themselves or with a token of theirs; null if unknown."),
+    Field(description="The user who created it, directly or with a token of theirs; null if unknown."),
 ]
 CreatedByFilter = Annotated[
-    list[Id] | None, Field(description="Only what these users created, by their ids.", max_length=100)
+    list[Id] | None, Field(description="Only resources created by the users with these ids.", max_length=100)
 ]

@@ -1,4 +1,4 @@
-"""The customer portal, as customers see it: their own data, and what their workspace shows to everyone."""
+"""The customer portal: the customer's own data, and what the workspace offers to everyone."""
 
 from typing import Annotated, ClassVar
 from uuid import UUID
@@ -23,13 +23,13 @@ from storage.enums import Currency, MemberRole
 MOST_DOWNLOADS = 100
 
 
-class PortalDoor(Input):
-    """Whom a code is for: an e-mail address in one workspace."""
+class PortalAddress(Input):
+    """The recipient of a code: an email in one workspace."""
 
-    email: Annotated[Email, Field(description="The customer's address, or one of its members'.")]
+    email: Annotated[Email, Field(description="The email of the customer or of one of its members.")]
     slug: Annotated[str | None, Field(max_length=128, description="The workspace's slug.")] = None
     workspace_id: Annotated[
-        Id | None, Field(validate_default=True, description="The workspace; needed unless `slug` is given.")
+        Id | None, Field(validate_default=True, description="The workspace's id; required without `slug`.")
     ] = None
 
     @field_validator("workspace_id")
@@ -38,63 +38,66 @@ class PortalDoor(Input):
         if "slug" not in info.data:
             return id
         if id is None and info.data["slug"] is None:
-            raise PydanticCustomError("missing", "Name the workspace: workspace_id or slug")
+            raise PydanticCustomError("missing", "Send workspace_id or slug")
         if id is not None and info.data["slug"] is not None:
             raise PydanticCustomError("conflict", "Send workspace_id or slug, not both")
         return id
 
 
 @graphql_input
-class PortalCodeRequest(PortalDoor):
-    """Whom to mail a code."""
+class PortalCodeRequest(PortalAddress):
+    """The recipient of a new code."""
 
 
 @graphql_input
-class PortalAuthentication(PortalDoor):
-    """A code with the address and the workspace that it was mailed for."""
+class PortalAuthentication(PortalAddress):
+    """A code, with the email and the workspace that it was sent for."""
 
     code: Annotated[
         str,
-        Field(min_length=1, max_length=64, description="The 6 characters, in any case; spaces do not count."),
+        Field(min_length=1, max_length=64, description="The 6 characters; case and spaces are ignored."),
     ]
     customer_id: Annotated[
-        Id | None, Field(description="Whose portal is meant, where the answer before listed `choices`.")
+        Id | None, Field(description="The chosen customer, if the previous answer listed `choices`.")
     ] = None
 
 
 @graphql_type
 class PortalChoice(Output):
-    """A customer whose portal the address opens."""
+    """A customer whose portal the email gives access to."""
 
     customer_id: Id
     customer_name: str | None
-    customer_email: Annotated[str, Field(description="The customer's own address.")]
-    member_id: Annotated[Id | None, Field(description="The member whose session it would be.")]
+    customer_email: Annotated[str, Field(description="The customer's own email.")]
+    member_id: Annotated[Id | None, Field(description="The member that the session would belong to.")]
 
 
 @graphql_type
 class PortalToken(Output):
-    """A new customer session, whose token is shown only here; or the customers to choose from."""
+    """The token of a new customer session, or the customers to choose from."""
 
     token: Annotated[
-        str | None, Field(description="The customer access token; null while a choice is missing.")
+        str | None,
+        Field(description="The customer access token, only in this answer; null until a customer is chosen."),
     ] = None
-    expires_at: Annotated[Moment | None, Field(description="When the token ends.")] = None
+    expires_at: Annotated[
+        Moment | None, Field(description="The time of the token's expiry; null until a customer is chosen.")
+    ] = None
     choices: Annotated[
         list[PortalChoice],
-        Field(description="Whose portal can be meant; empty once there is a token."),
+        Field(description="The customers to choose from; empty if there is a token."),
     ]
 
 
 @graphql_type
 class PortalWorkspace(Output):
-    """What a customer sees of the workspace whose portal it is in."""
+    """The portal's workspace, as its customers see it."""
 
     id: Id
     name: str
     slug: str
     avatar_url: str | None
-    email: Annotated[str | None, Field(description="The public address of its support.")]
+    email: Annotated[str | None, Field(description="The public support email.")]
     website: str | None
     default_presentment_currency: Currency
     customer_portal_settings: CustomerPortalSettings
@@ -102,24 +105,27 @@ class PortalWorkspace(Output):
 
 @graphql_type
 class PortalSession(Resource):
-    """The customer session that the token is of."""
+    """The customer session of the token."""
 
     created_at: CreatedAt
     expires_at: Moment
-    return_url: Annotated[str | None, Field(description="Where the portal's back button leads.")]
+    return_url: Annotated[str | None, Field(description="The target of the portal's back button.")]
     customer_id: Id
-    member: Annotated[Member | None, Field(description="Whose it is, where it is one member's.")]
+    member: Annotated[Member | None, Field(description="The member that the session belongs to, if any.")]
     workspace: PortalWorkspace
 
 
 @graphql_type
 class PortalCustomer(CustomerProfile):
-    """The customer whose session it is."""
+    """The customer that the session belongs to."""
 
 
 @graphql_input
 class PortalCustomerUpdate(Update):
-    """A field left out keeps its value. Null clears `name`; the address is replaced as a whole."""
+    """Changes to the customer.
+
+    Fields left out keep their values; null clears `name`; `billing_address` is replaced as a whole.
+    """
 
     clears: ClassVar[frozenset[str]] = frozenset({"name"})
 
@@ -129,13 +135,16 @@ class PortalCustomerUpdate(Update):
 
 @graphql_type
 class PortalShare(ShareOffer):
-    """A share that the customer's workspace offers to everyone."""
+    """A public share of the customer's workspace."""
 
 
 class PortalShareQuery(ListQuery):
-    """The filters of the portal's list of shares."""
+    """The arguments of the portal's list of shares."""
 
-    query: Annotated[str | None, Field(max_length=256, description="A part of the name, in any case.")] = None
+    query: Annotated[
+        str | None,
+        Field(max_length=256, description="Only shares whose name contains this text, ignoring case."),
+    ] = None
     sorting: Annotated[
         list[ShareSorting] | None, Field(max_length=6, description="The default is `-created_at`.")
     ] = None
@@ -143,45 +152,50 @@ class PortalShareQuery(ListQuery):
 
 @graphql_type
 class PortalDownload(Output):
+    """A download in a session."""
+
     id: Id
     at: Moment
 
 
 @graphql_type
 class PortalRefund(Output):
-    """Money given back, in the currency of its payment."""
+    """A refund, in the currency of its payment."""
 
     id: Id
-    amount: Annotated[int, Field(description="In minor units.")]
+    amount: Annotated[int, Field(description="The amount in minor units.")]
     at: Moment
 
 
 @graphql_type
 class PortalPayment(Output):
-    """Money that the customer paid for a session."""
+    """A payment of the customer for a session."""
 
     id: Id
-    amount: Annotated[int, Field(description="In minor units.")]
+    amount: Annotated[int, Field(description="The amount in minor units.")]
     currency: Currency
     at: Moment
-    refunded_amount: Annotated[int, Field(description="What its refunds have given back so far.")]
-    refunds: Annotated[list[PortalRefund], Field(description="The earliest first.")]
+    refunded_amount: Annotated[int, Field(description="The sum of the refunds, in minor units.")]
+    refunds: Annotated[list[PortalRefund], Field(description="The refunds, earliest first.")]
 
 
 @graphql_type
 class PortalFileShareSession(FileShareSessionBase):
-    """The customer's own way with a share."""
+    """A session of the customer with a share."""
 
-    share_name: Annotated[str | None, Field(description="The share's, also once it is archived.")]
+    share_name: Annotated[str | None, Field(description="The name of the share, also if it is archived.")]
     downloads: Annotated[
         list[PortalDownload],
-        Field(description=f"The latest first, {MOST_DOWNLOADS} at most; `download_count` counts them all."),
+        Field(
+            description=f"The latest {MOST_DOWNLOADS} downloads, latest first; `download_count` is the "
+            "number of all."
+        ),
     ]
-    payments: Annotated[list[PortalPayment], Field(description="The earliest first.")]
+    payments: Annotated[list[PortalPayment], Field(description="The payments, earliest first.")]
 
 
 class PortalFileShareSessionQuery(ListQuery):
-    """The order of the portal's list of sessions."""
+    """The arguments of the portal's list of sessions."""
 
     sorting: Annotated[
         list[CreatedAtSorting] | None, Field(max_length=2, description="The default is `-created_at`.")
@@ -189,7 +203,7 @@ class PortalFileShareSessionQuery(ListQuery):
 
 
 class PortalMemberQuery(ListQuery):
-    """The order of the portal's list of members."""
+    """The arguments of the portal's list of members."""
 
     sorting: SortedByCreation = None
 
@@ -205,7 +219,7 @@ class PortalMemberCreate(Input):
 
 @graphql_input
 class PortalMemberUpdate(Update):
-    """A field left out keeps its value; null clears `name`."""
+    """Changes to a member. Fields left out keep their values; null clears `name`."""
 
     clears: ClassVar[frozenset[str]] = frozenset({"name"})
 

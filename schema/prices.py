@@ -1,4 +1,4 @@
-"""Prices of shares, as callers see them. Amounts are in the currency's minor unit."""
+"""Prices of shares. Amounts are in the currency's minor unit."""
 
 from typing import Annotated
 
@@ -16,8 +16,8 @@ strawberry.enum(Currency)
 
 LARGEST_AMOUNT = 99_999_999
 
-Amount = Annotated[int | None, Field(description="In minor units.", exclude_if=is_absent)]
-AmountInput = Annotated[Int | None, Field(ge=0, le=LARGEST_AMOUNT, description="In minor units.")]
+Amount = Annotated[int | None, Field(description="An amount in minor units.", exclude_if=is_absent)]
+AmountInput = Annotated[Int | None, Field(ge=0, le=LARGEST_AMOUNT, description="An amount in minor units.")]
 
 KIND_FIELDS: dict[PriceAmountType, frozenset[str]] = {
     PriceAmountType.FIXED: frozenset({"price_amount", "price_currency"}),
@@ -30,7 +30,7 @@ KIND_FIELDS: dict[PriceAmountType, frozenset[str]] = {
 
 @graphql_type
 class Price(Resource):
-    """What a share costs: a fixed amount, one the buyer chooses, or nothing."""
+    """A price of a share: fixed, chosen by the buyer (`custom`), or free."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
@@ -46,16 +46,18 @@ class Price(Resource):
 
 @graphql_input
 class PriceInput(Input):
-    """A new price, or by `id` one of the share's current prices to keep.
+    """A new price, or the `id` of a current price of the share to keep.
 
     `price_amount` is for `fixed`; `minimum_amount`, `maximum_amount` and `preset_amount` are for `custom`.
     """
 
-    id: Annotated[Id | None, Field(description="A current price of the share, to keep.")] = None
+    id: Annotated[Id | None, Field(description="The id of a current price of the share to keep.")] = None
     amount_type: PriceAmountType | None = None
-    price_amount: Annotated[Int | None, Field(ge=1, le=LARGEST_AMOUNT, description="In minor units.")] = None
+    price_amount: Annotated[
+        Int | None, Field(ge=1, le=LARGEST_AMOUNT, description="The amount in minor units.")
+    ] = None
     price_currency: Annotated[
-        Currency | None, Field(description="The default is the workspace's currency.")
+        Currency | None, Field(description="The currency; the default is the workspace's.")
     ] = None
     minimum_amount: AmountInput = None
     maximum_amount: AmountInput = None
@@ -66,24 +68,24 @@ class PriceInput(Input):
         if self.id is not None:
             return self
         if self.amount_type is None:
-            raise PydanticCustomError("missing", "A new price needs its amount_type")
+            raise PydanticCustomError("missing", "A new price needs amount_type")
         sent = {name for name, value in self if value is not None} - {"id", "amount_type"}
-        stray = sorted(sent - KIND_FIELDS[self.amount_type])
-        if stray:
+        unexpected = sorted(sent - KIND_FIELDS[self.amount_type])
+        if unexpected:
             raise PydanticCustomError(
                 "price_kind",
-                "A {kind} price has no {fields}",
-                {"kind": self.amount_type.value, "fields": ", ".join(stray)},
+                "A {kind} price does not have {fields}",
+                {"kind": self.amount_type.value, "fields": ", ".join(unexpected)},
             )
         if self.amount_type == PriceAmountType.FIXED and self.price_amount is None:
-            raise PydanticCustomError("missing", "A fixed price needs its price_amount")
+            raise PydanticCustomError("missing", "A fixed price needs price_amount")
         self._check_order()
         return self
 
     def _check_order(self) -> None:
-        chain = [self.minimum_amount, self.preset_amount, self.maximum_amount]
-        known = [amount for amount in chain if amount is not None]
-        if known != sorted(known):
+        optional = [self.minimum_amount, self.preset_amount, self.maximum_amount]
+        amounts = [amount for amount in optional if amount is not None]
+        if amounts != sorted(amounts):
             raise PydanticCustomError(
-                "price_order", "minimum_amount, preset_amount and maximum_amount must not decrease"
+                "price_order", "minimum_amount, preset_amount and maximum_amount should be in ascending order"
             )

@@ -1,4 +1,4 @@
-"""Values as people read them in a text, unlike `scalars`, which are for programs."""
+"""Amounts and dates in texts for people; `scalars` writes values for programs."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -13,16 +13,16 @@ def write_amount(amount: int, currency: str) -> str:
     """`amount` in the currency's minor unit, like `$19.00` or `¥1,900`."""
     code = currency.upper()
     value = Decimal(amount).scaleb(-get_currency_precision(code))
-    # Babel leaves out the space that a code in letters needs.
+    # Babel leaves out the space after a currency code in letters.
     pattern = "¤\N{NO-BREAK SPACE}#,##0.00" if get_currency_symbol(code, LOCALE)[-1].isalpha() else None
     return format_currency(value, code, pattern, LOCALE)
 
 
 def write_day(moment: datetime) -> str:
-    """The day in UTC, like `31 January 2026`."""
+    """The date in UTC, like `31 January 2026`."""
     return format_date(moment.astimezone(UTC), "d MMMM y", LOCALE)
 
 
 def write_moment(moment: datetime) -> str:
-    """The minute in UTC, like `31 January 2026, 09:30 UTC`."""
+    """The date and time in UTC, to the minute, like `31 January 2026, 09:30 UTC`."""
     return f"{write_day(moment)}, {moment.astimezone(UTC):%H:%M} UTC"

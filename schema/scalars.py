@@ -1,4 +1,4 @@
-"""The types of single values: how strictly they are read and how they are written, alike on both surfaces."""
+"""Types of single values: how both surfaces read and write them."""
 
 import re
 import unicodedata
@@ -33,17 +33,17 @@ ZonedMoment = NewType("ZonedMoment", str)
 
 
 def write_moment(moment: datetime) -> str:
-    """`2026-01-31T09:30:00.000000Z`: UTC, always six digits."""
+    """Like `2026-01-31T09:30:00.000000Z`: in UTC, always with six decimal places."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
 def write_number(value: float) -> float:
-    """An integer as it is where every JSON reader holds it exactly, else the nearest double."""
+    """An integer that every JSON parser reads exactly stays as it is; others become the nearest double."""
     return value if abs(value) <= LARGEST_LONG else float(value)
 
 
 def write_numbers(values: list[float]) -> list[float]:
-    """Each written as a number; mostly all are small, and stay as they are."""
+    """Each value as `write_number` writes it; usually all are small, and the list stays as it is."""
     if values and min(values) >= -LARGEST_LONG and max(values) <= LARGEST_LONG:
         return values
     return [write_number(value) for value in values]
@@ -56,19 +56,19 @@ def _only_text(value: Any) -> Any:
 
 
 def _whole(value: Any) -> Any:
-    # JSON has one kind of number: 2.0 is the integer 2, as in GraphQL and JSON Schema.
+    # JSON has one number type: 2.0 is the integer 2, as in GraphQL and JSON Schema.
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _only_moment(value: Any) -> Any:
-    # Pydantic reads "1700000000" as seconds since 1970; ISO 8601 begins with the year and a dash.
+    # Pydantic would read "1700000000" as seconds since 1970; ISO 8601 begins with the year and a dash.
     if isinstance(value, str) and value[4:5] != "-":
         raise PydanticCustomError("datetime_parsing", "Input should be an ISO 8601 date-time")
     return _only_text(value)
 
 
 def _only_date(value: Any) -> Any:
-    # Pydantic reads date-times at midnight and seconds since 1970 as dates too.
+    # Pydantic would also read date-times at midnight and seconds since 1970 as dates.
     if isinstance(value, str) and not _DATE.fullmatch(value):
         raise PydanticCustomError("date_parsing", "Input should be an ISO 8601 date, like `2026-01-31`")
     return _only_text(value)
@@ -76,15 +76,17 @@ def _only_date(value: Any) -> Any:
 
 def _in_utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
-        raise PydanticCustomError("timezone_aware", "Input should have an offset, like `Z` or `+01:00`")
+        raise PydanticCustomError("timezone_aware", "Input should have a UTC offset, like `Z` or `+01:00`")
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise PydanticCustomError("datetime_range", "Input is outside the years 1 to 9999 in UTC") from None
+        raise PydanticCustomError(
+            "datetime_range", "Input should be within the years 1 to 9999 in UTC"
+        ) from None
 
 
 def check_text(text: str) -> None:
-    """Raises for what PostgreSQL cannot store and JSON should not hold."""
+    """Raises for characters that PostgreSQL cannot store or JSON should not contain."""
     if "\x00" in text:
         raise PydanticCustomError("string_nul", "Input should not contain the NUL character")
     if not text.isascii():
@@ -95,23 +97,23 @@ def check_text(text: str) -> None:
 
 
 def _check_email(address: str) -> str:
-    """The address in NFC, if it has the form of one; nothing is asked of the network.
+    """The address in NFC, checked by its syntax only, without DNS.
 
-    A local part that changes under NFKC looks like another one, and could stand for it.
+    A local part that NFKC changes looks like another one and could impersonate it.
     """
     try:
         validate_email(address, check_deliverability=False, test_environment=True)
     except EmailNotValidError as error:
         raise PydanticCustomError(
-            "email", "Input should be an e-mail address: {reason}", {"reason": str(error)}
+            "email", "Input should be an email address: {reason}", {"reason": str(error)}
         ) from None
     composed = unicodedata.normalize("NFC", address)
     local, _, _ = composed.rpartition("@")
     if unicodedata.normalize("NFKC", local) != local:
         raise PydanticCustomError(
             "email_characters",
-            "Input should be an e-mail address: the part before the @-sign has a ligature, a full-width "
-            "or an old form of a letter; write the plain letters",
+            "Input should be an email address: the part before the @-sign contains a ligature, a full-width "
+            "letter or a compatibility character; use plain letters",
         )
     return composed
 
@@ -120,7 +122,7 @@ _url = TypeAdapter(AnyUrl)
 
 
 def _check_url(address: str) -> str:
-    """The address as sent, if it is http or https: `javascript:` must not pass."""
+    """The URL as sent, if its scheme is http or https: `javascript:` must not pass."""
     try:
         url = _url.validate_python(address)
     except ValueError:
@@ -137,7 +139,7 @@ Id = Annotated[UUID, BeforeValidator(_only_text)]
 Email = Annotated[
     str, Field(max_length=320, json_schema_extra={"format": "email"}), AfterValidator(_check_email)
 ]
-# What is kept may be older than the rules of today.
+# Stored addresses may be older than the present rules.
 StoredEmail = Annotated[str, Field(json_schema_extra={"format": "email"})]
 Url = Annotated[
     str,
@@ -147,7 +149,10 @@ Url = Annotated[
 
 
 class _WrittenInFull:
-    """Pydantic's part of what the GraphQL scalar does by itself: six digits, always."""
+    """Makes Pydantic write a moment as the GraphQL scalar does, with six decimal places.
+
+    A class, because Strawberry rejects Pydantic's `PlainSerializer`.
+    """
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         written = core_schema.plain_serializer_function_ser_schema(
@@ -167,7 +172,7 @@ MomentInput = Annotated[datetime, BeforeValidator(_only_moment), AfterValidator(
 
 
 def _as_sent(value: Any) -> Any:
-    """Pydantic reads the value afterwards, with the same message as over REST."""
+    """The value as it is: Pydantic validates it afterwards, with the same messages as over REST."""
     return value
 
 
@@ -178,7 +183,8 @@ def _write_id(value: Any) -> str:
 SCALARS: dict[object, Any] = {
     datetime: strawberry.scalar(
         name="DateTime",
-        description="ISO 8601 in UTC with six digits, like `2026-01-31T09:30:00.000000Z`.",
+        description="An ISO 8601 date-time in UTC with six decimal places, like "
+        "`2026-01-31T09:30:00.000000Z`.",
         serialize=write_moment,
         parse_value=_as_sent,
     ),
@@ -187,7 +193,7 @@ SCALARS: dict[object, Any] = {
     ),
     Long: strawberry.scalar(
         name="Long",
-        description="An integer up to 2^53-1 in size, which every JSON reader holds exactly.",
+        description="An integer from -(2^53-1) to 2^53-1, which every JSON parser reads exactly.",
         serialize=write_number,
         parse_value=_as_sent,
     ),
@@ -198,16 +204,17 @@ SCALARS: dict[object, Any] = {
         parse_value=_as_sent,
     ),
     Number: strawberry.scalar(
-        name="Number", description="A JSON number: an integer, or a double.", serialize=write_number
+        name="Number", description="A JSON number: an integer or a double.", serialize=write_number
     ),
     Numbers: strawberry.scalar(
         name="Numbers",
-        description="A whole column of JSON numbers as one value.",
+        description="A list of JSON numbers as one value.",
         serialize=write_numbers,
     ),
     ZonedMoment: strawberry.scalar(
         name="ZonedDateTime",
-        description="ISO 8601 with six digits and an offset: `2025-09-07T01:00:00.000000-03:00`.",
+        description="An ISO 8601 date-time with six decimal places and a UTC offset, like "
+        "`2025-09-07T01:00:00.000000-03:00`.",
         serialize=str,
     ),
 }
@@ -221,8 +228,8 @@ def _always(values: list[Any]) -> bool:
     return True
 
 
-# By GraphQL name, scalars that write values of a class as they are, if the values are like this. What is not
-# finite makes a sum that is not; a sum that overflows only costs the short cut.
+# By GraphQL name: the class of values that the scalar writes unchanged, and the condition for a list of them.
+# One non-finite value makes the sum non-finite; if the sum overflows, we merely take the slow path.
 UNCHANGED: Mapping[str, tuple[type, Callable[[list[Any]], bool]]] = {
     "Boolean": (bool, _always),
     "Float": (float, lambda values: isfinite(sum(values))),
@@ -234,6 +241,6 @@ UNCHANGED: Mapping[str, tuple[type, Callable[[list[Any]], bool]]] = {
 
 
 def leaves_unchanged(scalar: str, kinds: set[type], values: list[Any]) -> bool:
-    """Whether the scalar of this name would write each of the values as it is; they are of these classes."""
-    kind, are_fit = UNCHANGED.get(scalar, (None, _always))
-    return kinds == {kind} and are_fit(values)
+    """Whether the scalar of this name writes all `values`, whose classes are `kinds`, unchanged."""
+    kind, condition = UNCHANGED.get(scalar, (None, _always))
+    return kinds == {kind} and condition(values)

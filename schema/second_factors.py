@@ -1,4 +1,4 @@
-"""Second factors, as callers see them: the state of a user's, and their passkeys; and what the pages take."""
+"""Second factors and passkeys of users, and the inputs of the pages that use them."""
 
 from typing import Annotated
 
@@ -15,23 +15,24 @@ from schema.scalars import Id, Int, Moment
 LONGEST_PASSKEY = 16_384
 
 PasskeyName = Annotated[
-    str, Field(min_length=1, max_length=64, description="What the user calls the passkey."), NAMED
+    str, Field(min_length=1, max_length=64, description="The user's name for the passkey."), NAMED
 ]
-# A wrong one is wrong, and no more is said.
+# No rules but a length: a wrong code gets the same answer in any form.
 GivenCode = Annotated[str, Field(max_length=64)]
 GivenPasskey = Annotated[str, Field(max_length=LONGEST_PASSKEY)]
 
 
 @graphql_type
 class SecondFactors(Output):
-    """What a user has to show after the password; without a factor, nothing."""
+    """The second factors of a user, one of which is needed after the password."""
 
     enabled: Annotated[bool, Field(description="Whether a sign-in with the password needs a second factor.")]
     totp_created_at: Annotated[
-        Moment | None, Field(description="When the authenticator app was set up; null without one.")
+        Moment | None, Field(description="The time the authenticator app was set up; null without one.")
     ]
     totp_last_used_at: Annotated[
-        Moment | None, Field(description="When a code of the authenticator app was last accepted.")
+        Moment | None,
+        Field(description="The time a code of the authenticator app was last accepted; null if never."),
     ]
     passkeys: Annotated[Int, Field(description="The number of passkeys.")]
     recovery_codes: Annotated[Int, Field(description="The number of unused recovery codes.")]
@@ -46,47 +47,48 @@ class Passkey(Resource):
     user_id: Id
     name: PasskeyName
     transports: Annotated[
-        list[str], Field(description="How browsers reach the authenticator, like `internal` or `usb`.")
+        list[str],
+        Field(description="The connections between browser and authenticator, like `internal` or `usb`."),
     ]
-    last_used_at: Annotated[Moment | None, Field(description="Null if never.")]
+    last_used_at: Annotated[Moment | None, Field(description="The time of the last use; null if never used.")]
 
 
 @graphql_input
 class PasskeyUpdate(Update):
-    """A change of a passkey."""
+    """Changes to a passkey. Fields left out keep their values."""
 
     name: strawberry.Maybe[PasskeyName | None]
 
 
 class PasskeyQuery(ListQuery):
-    """How the list of a user's passkeys is read."""
+    """The arguments of the list of the user's passkeys."""
 
     sorting: SortedByCreation = None
 
 
 class PasskeyCreate(Input):
-    """A new passkey: its name, and the JSON of what the browser's `create()` gave."""
+    """A new passkey: its name, and the result of the browser's `create()` as JSON."""
 
     name: PasskeyName
     passkey: GivenPasskey
 
 
 class TotpConfirmation(Input):
-    """The secret that the page showed, sealed, and the code that the authenticator app makes of it."""
+    """The sealed secret that the page showed, and a code of the authenticator app that has it."""
 
     enrolment: Annotated[str, Field(max_length=1000)]
     code: GivenCode
 
 
 class SecondStep(Input):
-    """A second factor: a code of the authenticator app, a recovery code, or the JSON of a passkey's use."""
+    """A second factor: an authenticator app's code, a recovery code, or a passkey response as JSON."""
 
     code: GivenCode = ""
     passkey: GivenPasskey = ""
 
 
 class Confirmation(Input):
-    """What proves the user again: the password, with a code where one is needed, or a passkey alone."""
+    """The proof for a confirmation: the password, with a code if one is needed, or a passkey alone."""
 
     password: GivenPassword = ""
     code: GivenCode = ""
@@ -94,6 +96,6 @@ class Confirmation(Input):
 
 
 class PasskeySignIn(Input):
-    """The JSON of what the browser's `get()` gave."""
+    """The result of the browser's `get()` as JSON."""
 
     passkey: GivenPasskey

@@ -1,4 +1,4 @@
-"""Shares, as callers see them: sellable or free items with prices, medias and custom fields."""
+"""Shares: items, sold or free, with prices, images and custom fields."""
 
 from typing import Annotated, ClassVar
 
@@ -22,39 +22,47 @@ from storage.enums import Visibility
 
 strawberry.enum(Visibility)
 
-ShareName = Annotated[str, Field(min_length=3, max_length=256, description="Shown in the storefront.")]
+ShareName = Annotated[str, Field(min_length=3, max_length=256, description="The name in the storefront.")]
 ShareNameInput = Annotated[ShareName, NAMED_BY_3]
-ShareDescription = Annotated[str | None, Field(max_length=65_536, description="Shown below the name.")]
-VisibilityField = Annotated[Visibility, Field(description="Who can find it: only public shares are listed.")]
-IsArchived = Annotated[Bool, Field(description="An archived share can no longer be purchased.")]
+ShareDescription = Annotated[str | None, Field(max_length=65_536, description="The text below the name.")]
+VisibilityField = Annotated[
+    Visibility, Field(description="Who can find the share: only public shares are listed.")
+]
+IsArchived = Annotated[
+    Bool, Field(description="Whether the share is archived: an archived share cannot be purchased.")
+]
 Prices = Annotated[
     list[PriceInput],
     Field(
         min_length=1,
         max_length=20,
-        description="The whole set: at most one static price (fixed, custom or free); an `id` keeps one.",
+        description="All prices of the share: at most one static price (fixed, custom or free). An `id` "
+        "keeps a current price.",
     ),
 ]
 Medias = Annotated[
     list[Id],
-    Field(max_length=100, description="Uploaded files of the service `product_media`, in order."),
+    Field(
+        max_length=100,
+        description="The ids of uploaded files with the service `product_media`, in order of display.",
+    ),
     AfterValidator(unique_ids),
 ]
 
 
 @graphql_type
 class AttachedCustomField(Output):
-    """A custom field of a share's form, at its place."""
+    """A custom field in a share's form."""
 
     custom_field_id: Id
     custom_field: CustomField
-    order: Annotated[int, Field(description="The place in the form, from 0.")]
+    order: Annotated[int, Field(description="The position in the form, from 0.")]
     required: bool
 
 
 @graphql_input
 class AttachedCustomFieldInput(Input):
-    """A custom field to attach; its place in the list is its place in the form."""
+    """A custom field to attach. Its position in the list is its position in the form."""
 
     custom_field_id: Id
     required: Bool
@@ -64,7 +72,7 @@ AttachedCustomFields = Annotated[list[AttachedCustomFieldInput], Field(max_lengt
 
 
 class ShareOffer(Resource):
-    """What everyone who may find a share sees of it."""
+    """The fields of a share that everyone with access to it sees."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
@@ -79,7 +87,7 @@ class ShareOffer(Resource):
 
 @graphql_type
 class Share(ShareOffer):
-    """A sellable or free item that a workspace publishes."""
+    """An item that a workspace sells or gives away."""
 
     metadata: MetadataPairs
     attached_custom_fields: list[AttachedCustomField]
@@ -87,8 +95,8 @@ class Share(ShareOffer):
     @link(Scope.WORKSPACES_READ)
     async def workspace(self, info: strawberry.Info) -> Workspace:
         """The workspace that owns the share."""
-        found: Workspace = await load(info, "workspace", self.workspace_id)
-        return found
+        workspace: Workspace = await load(info, "workspace", self.workspace_id)
+        return workspace
 
 
 @graphql_input
@@ -107,7 +115,10 @@ class ShareCreate(Input):
 
 @graphql_input
 class ShareUpdate(Update):
-    """A field left out keeps its value; `metadata` and the lists are replaced as a whole."""
+    """Changes to a share.
+
+    Fields left out keep their values; `metadata` and the lists are replaced as a whole.
+    """
 
     clears: ClassVar[frozenset[str]] = frozenset({"description"})
 
@@ -125,11 +136,16 @@ class ShareSorting(Sorting, keys=("created_at", "name", "price_amount")): ...
 
 
 class ShareQuery(ListQuery):
-    """The filters of a list of shares."""
+    """The arguments of the list of shares."""
 
-    id: Annotated[list[Id] | None, Field(max_length=100, description="Only these shares.")] = None
+    id: Annotated[list[Id] | None, Field(max_length=100, description="Only the shares with these ids.")] = (
+        None
+    )
     workspace_id: WorkspaceIdFilter = None
-    query: Annotated[str | None, Field(max_length=256, description="A part of the name, in any case.")] = None
+    query: Annotated[
+        str | None,
+        Field(max_length=256, description="Only shares whose name contains this text, ignoring case."),
+    ] = None
     is_archived: bool | None = None
     visibility: Annotated[list[Visibility] | None, Field(max_length=3)] = None
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None

@@ -1,4 +1,4 @@
-"""Uploads, as callers see them: the parts of a file, where to put them and what came of it."""
+"""Uploads of files in parts, and downloads."""
 
 from base64 import b64decode, b64encode
 from typing import Annotated, NewType
@@ -22,23 +22,25 @@ def _check_checksum(value: str) -> str:
     except ValueError:
         digest = b""
     if len(digest) != _SHA256_BYTES or b64encode(digest).decode() != value:
-        raise PydanticCustomError("checksum", "Input should be a SHA-256: 32 bytes in base64")
+        raise PydanticCustomError("checksum", "Input should be a SHA-256 digest: 32 bytes in base64")
     return value
 
 
 ChecksumInput = Annotated[
     str,
-    Field(max_length=44, description="SHA-256 in base64."),
+    Field(max_length=44, description="The SHA-256 in base64."),
     AfterValidator(_check_checksum),
 ]
-PartNumber = Annotated[Int, Field(ge=1, le=MOST_PARTS, description="From 1, without gaps.")]
-ChunkStart = Annotated[Long, Field(description="The part's first byte in the file, from 0.")]
-ChunkEnd = Annotated[Long, Field(description="The byte after the part's last one.")]
+PartNumber = Annotated[
+    Int, Field(ge=1, le=MOST_PARTS, description="The number of the part, from 1 without gaps.")
+]
+ChunkStart = Annotated[Long, Field(description="The offset of the part's first byte in the file, from 0.")]
+ChunkEnd = Annotated[Long, Field(description="The offset of the byte after the part's last byte.")]
 HeaderFields = NewType("HeaderFields", dict[str, str])
 
 SCALARS[HeaderFields] = strawberry.scalar(
     name="HeaderFields",
-    description="An object of HTTP header fields: names and values.",
+    description="HTTP headers: an object of names and values.",
     serialize=lambda value: value,
     parse_value=lambda value: value,
 )
@@ -46,66 +48,79 @@ SCALARS[HeaderFields] = strawberry.scalar(
 
 @graphql_type
 class FileUploadPart(Output):
-    """A part of an unfinished upload: PUT it to `url` with all of `headers`, and keep the `ETag` answered.
+    """A part of an unfinished upload: PUT it to `url` with all `headers`, and keep the response's `ETag`.
 
-    A part that has arrived has its `checksum_etag` and no `url`; the others have a `url` for an hour.
+    An uploaded part has a `checksum_etag` and no `url`; the others have a `url` that is valid for an hour.
     """
 
     number: PartNumber
     chunk_start: ChunkStart
     chunk_end: ChunkEnd
     checksum_sha256_base64: Annotated[
-        str | None, Field(description="The SHA-256 that it was declared with, if any.")
+        str | None, Field(description="The declared SHA-256 in base64, if any.")
     ]
-    checksum_etag: Annotated[str | None, Field(description="Null until the part has arrived.")]
-    url: Annotated[str | None, Field(description="Where to PUT it; null once it has arrived.")]
+    checksum_etag: Annotated[
+        str | None, Field(description="The `ETag` of the part; null until it is uploaded.")
+    ]
+    url: Annotated[str | None, Field(description="The URL to PUT the part to; null once it is uploaded.")]
     headers: Annotated[
-        HeaderFields | None, Field(description="To be sent with the PUT; null once it has arrived.")
+        HeaderFields | None, Field(description="The headers of the PUT request; null once it is uploaded.")
     ]
-    expires_at: Annotated[Moment | None, Field(description="Until when the `url` is good.")]
+    expires_at: Annotated[Moment | None, Field(description="The time of expiry of the `url`.")]
 
 
 @graphql_type
 class FileUpload(Output):
-    """The upload of a file that is not finished; read the file again for new addresses."""
+    """An unfinished upload. Reading the file again gives new URLs."""
 
-    id: Annotated[str, Field(description="Send it back at completion; not a UUID.")]
-    path: Annotated[str, Field(description="The file's path; send it back at completion.")]
+    id: Annotated[str, Field(description="The upload's id, needed to complete it; not a UUID.")]
+    path: Annotated[str, Field(description="The file's path, needed to complete the upload.")]
     parts: list[FileUploadPart]
 
 
 @graphql_input
 class FilePartCreate(Input):
-    """A part as it will be sent: bytes `chunk_start` up to, not including, `chunk_end`."""
+    """A part of the upload: the bytes from `chunk_start` to before `chunk_end`."""
 
     number: PartNumber
-    chunk_start: Annotated[LongInt, Field(ge=0, description="The part's first byte in the file, from 0.")]
-    chunk_end: Annotated[LongInt, Field(ge=1, description="The byte after the part's last one.")]
+    chunk_start: Annotated[
+        LongInt, Field(ge=0, description="The offset of the part's first byte in the file, from 0.")
+    ]
+    chunk_end: Annotated[
+        LongInt, Field(ge=1, description="The offset of the byte after the part's last byte.")
+    ]
     checksum_sha256_base64: Annotated[
         ChecksumInput | None,
-        Field(description="SHA-256 in base64, checked when the part arrives; for all parts or for none."),
+        Field(
+            description="The SHA-256 in base64, verified when the part is uploaded; for all parts or none."
+        ),
     ] = None
 
 
 @graphql_input
 class FileUploadCreate(Input):
-    """How the file will be sent: parts that cover it, 5 MiB or more each but the last."""
+    """The parts of the upload, which together are the file; all but the last have at least 5 MiB."""
 
     parts: Annotated[list[FilePartCreate], Field(min_length=1, max_length=MOST_PARTS)]
 
 
 @graphql_input
 class CompletedPart(Input):
-    """A part that was put, and the ETag that was answered."""
+    """An uploaded part, and the `ETag` of the response."""
 
     number: PartNumber
-    checksum_etag: Annotated[str, Field(min_length=1, max_length=128, description="With or without quotes.")]
-    checksum_sha256_base64: Annotated[ChecksumInput | None, Field(description="SHA-256 in base64.")] = None
+    checksum_etag: Annotated[
+        str,
+        Field(min_length=1, max_length=128, description="The `ETag` of the part, with or without quotes."),
+    ]
+    checksum_sha256_base64: Annotated[ChecksumInput | None, Field(description="The SHA-256 in base64.")] = (
+        None
+    )
 
 
 @graphql_input
 class FileUploadCompletion(Input):
-    """Every part of the upload, as it was put."""
+    """The completion of an upload, with all its parts."""
 
     id: Annotated[str, Field(min_length=1, max_length=2048, description="The `id` of the file's upload.")]
     path: Annotated[str, Field(min_length=1, max_length=2048, description="The `path` of the file.")]
@@ -114,8 +129,8 @@ class FileUploadCompletion(Input):
 
 @graphql_type
 class FileDownload(Output):
-    """Where the file can be had for an hour, by anyone who knows the address."""
+    """A URL that gives access to the file for an hour, to everyone who has the URL."""
 
     url: str
-    headers: Annotated[HeaderFields, Field(description="To be sent with the GET.")]
+    headers: Annotated[HeaderFields, Field(description="The headers of the GET request.")]
     expires_at: Moment

@@ -1,4 +1,4 @@
-"""The caller, as told by its own credential."""
+"""The credential of a request, and its user, workspace or customer."""
 
 from typing import Annotated
 
@@ -14,22 +14,26 @@ strawberry.enum(PrincipalKind)
 
 @graphql_type
 class ViewerUser(Output):
-    """The person behind the credential."""
+    """The user of the credential."""
 
     id: Id
     email: Annotated[
         str | None,
-        Field(description="An OAuth token sees it with the scope `email` or `user:read`; else null."),
+        Field(
+            description="The user's email; for an OAuth token null without the scope `email` or `user:read`."
+        ),
     ]
     name: Annotated[
         str | None,
-        Field(description="An OAuth token sees it with the scope `profile` or `user:read`; else null."),
+        Field(
+            description="The user's name; for an OAuth token null without the scope `profile` or `user:read`."
+        ),
     ]
 
 
 @graphql_type
 class ViewerWorkspace(Output):
-    """The one workspace that the credential reaches."""
+    """The only workspace that the credential has access to."""
 
     id: Id
     name: str
@@ -38,13 +42,21 @@ class ViewerWorkspace(Output):
 
 @graphql_type
 class Viewer(Output):
-    """Who the credential speaks for, and what it may do."""
+    """The credential of the request: its kind, scopes and owner."""
 
-    kind: Annotated[PrincipalKind, Field(description="What sort of credential it is.")]
-    scopes: Annotated[list[str], Field(description="What it was granted, in alphabetical order.")]
-    expires_at: Annotated[Moment | None, Field(description="When it ends; null if it does not.")]
-    user: Annotated[ViewerUser | None, Field(description="Null for a workspace's and a customer's own.")]
-    workspace: Annotated[
-        ViewerWorkspace | None, Field(description="Null where it reaches all workspaces of its user.")
+    kind: Annotated[PrincipalKind, Field(description="The kind of credential.")]
+    scopes: Annotated[list[str], Field(description="The granted scopes, in alphabetical order.")]
+    expires_at: Annotated[Moment | None, Field(description="The time of expiry; null if it does not expire.")]
+    user: Annotated[
+        ViewerUser | None,
+        Field(description="The user of the credential; null for workspace and customer tokens."),
     ]
-    customer_id: Annotated[Id | None, Field(description="The customer, for a customer's own credential.")]
+    workspace: Annotated[
+        ViewerWorkspace | None,
+        Field(
+            description="The only workspace of the credential; null if it has access to all of the user's."
+        ),
+    ]
+    customer_id: Annotated[
+        Id | None, Field(description="The customer of a customer token; null for other credentials.")
+    ]

@@ -1,4 +1,4 @@
-"""Members of a workspace and invitations to it, as its members and as the invited users see them."""
+"""Members of workspaces, and invitations to become one."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -18,17 +18,17 @@ strawberry.enum(WorkspaceRole)
 Role = Annotated[
     WorkspaceRole,
     Field(
-        description="Owners also manage members, invitations, roles, workspace access tokens and OAuth "
-        "clients. A workspace always has an owner."
+        description="The role. Only owners manage members, invitations, roles, workspace access tokens and "
+        "OAuth clients. A workspace always has an owner."
     ),
 ]
-InvitedBy = Annotated[Person | None, Field(description="The user who invited; null if unknown.")]
-_ENDS = "When the invitation ends, 7 days after it was sent last"
+InvitedBy = Annotated[Person | None, Field(description="The user who sent the invitation; null if unknown.")]
+_EXPIRES = "The time of the invitation's expiry, 7 days after it was last sent"
 
 
 @strawberry.enum
 class WorkspaceMemberStatus(StrEnum):
-    """Whether it is a member, an invitation that can be accepted, or one that has expired."""
+    """A member (`active`), a pending invitation (`invited`) or an expired one (`expired`)."""
 
     INVITED = "invited"
     EXPIRED = "expired"
@@ -37,26 +37,26 @@ class WorkspaceMemberStatus(StrEnum):
 
 @graphql_type
 class WorkspaceMember(Resource):
-    """A user who belongs to a workspace, or an invitation that its user has not accepted."""
+    """A member of a workspace, or an invitation that has not been accepted."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
     workspace_id: WorkspaceId
-    user_id: Annotated[Id | None, Field(description="Null for an invitation.")]
+    user_id: Annotated[Id | None, Field(description="The user's id; null for an invitation.")]
     email: StoredEmail
     name: Annotated[str | None, Field(description="The user's name; null for an invitation.")]
     role: Role
     status: WorkspaceMemberStatus
     invited_by: InvitedBy
     joined_at: Annotated[
-        Moment | None, Field(description="When the user became a member; null for an invitation.")
+        Moment | None, Field(description="The time the user became a member; null for an invitation.")
     ]
-    expires_at: Annotated[Moment | None, Field(description=f"{_ENDS}; null for a member.")]
+    expires_at: Annotated[Moment | None, Field(description=f"{_EXPIRES}; null for a member.")]
 
 
 @graphql_input
 class WorkspaceMemberInvite(Input):
-    """An address to invite. Its user becomes a member by accepting the invitation within 7 days."""
+    """An email to invite. The user becomes a member by accepting the invitation within 7 days."""
 
     email: Email
     role: Role = WorkspaceRole.MEMBER
@@ -65,13 +65,13 @@ class WorkspaceMemberInvite(Input):
 
 @graphql_input
 class WorkspaceMemberUpdate(Update):
-    """A field left out keeps its value."""
+    """Changes to a workspace member. Fields left out keep their values."""
 
     role: strawberry.Maybe[Role | None]
 
 
 class WorkspaceMemberQuery(ListQuery):
-    """The filters of a list of workspace members."""
+    """The arguments of the list of workspace members."""
 
     workspace_id: WorkspaceIdFilter = None
     user_id: Annotated[
@@ -82,19 +82,19 @@ class WorkspaceMemberQuery(ListQuery):
 
 @graphql_type
 class WorkspaceInvitation(Resource):
-    """An invitation to the user's confirmed address, which the user can accept or decline."""
+    """An invitation to the user's confirmed email, which the user can accept or decline."""
 
     created_at: CreatedAt
-    expires_at: Annotated[Moment, Field(description=f"{_ENDS}.")]
-    email: Annotated[str, Field(description="The address that was invited.")]
+    expires_at: Annotated[Moment, Field(description=f"{_EXPIRES}.")]
+    email: Annotated[str, Field(description="The invited email.")]
     role: Role
-    workspace_id: Annotated[Id, Field(description="The workspace, which is visible only to its members.")]
+    workspace_id: Annotated[Id, Field(description="The workspace's id. Only members can read the workspace.")]
     workspace_name: str
     workspace_slug: str
     invited_by: InvitedBy
 
 
 class WorkspaceInvitationQuery(ListQuery):
-    """How a list of the user's invitations is read."""
+    """The arguments of the list of the user's invitations."""
 
     sorting: SortedByCreation = None

@@ -1,4 +1,4 @@
-"""The settings of a workspace: an answer has every one, a change is merged at every depth."""
+"""The settings of a workspace. An answer has all of them; a change is merged with the stored ones."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -9,26 +9,32 @@ from pydantic import Field, model_validator
 from schema.base import Input, Output, Update, graphql_input, graphql_type
 from schema.scalars import LARGEST_LONG, Bool, LongInt
 
-_MEMBER_MODEL = Field(description="Customers have members, and customer sessions can be one member's.")
-_SEAT_BASED_PRICING = Field(description="Kept for its readers; nothing here depends on it.")
-_ANALYTICS_READ = Field(description="Kept for its readers; nothing here depends on it.")
-_ANALYTICS_COMPARE = Field(description="The dashboard compares with the period before.")
-_NEW_PAYMENT = Field(description="The workspace's members get a mail for each payment.")
-_PAYMENT_CONFIRMATION = Field(description="Customers get a mail for each payment of theirs.")
-_SHOW = Field(description="The customer portal shows what the customer has used.")
+_MEMBER_MODEL = Field(
+    description="Whether customers have members, and customer sessions can belong to a member."
+)
+_SEAT_BASED_PRICING = Field(description="Stored and returned, without any other effect.")
+_ANALYTICS_READ = Field(description="Stored and returned, without any other effect.")
+_ANALYTICS_COMPARE = Field(description="Whether the dashboard compares with the previous period.")
+_NEW_PAYMENT = Field(description="Whether the workspace's members get an email for each payment.")
+_PAYMENT_CONFIRMATION = Field(description="Whether customers get an email for each of their payments.")
+_SHOW = Field(description="Whether the customer portal shows the customer's usage.")
 
 _Text = Annotated[str | None, Field(max_length=10_000)]
-_Revenue = Annotated[LongInt | None, Field(ge=0, le=LARGEST_LONG, description="In a year, in minor units.")]
+_Revenue = Annotated[
+    LongInt | None, Field(ge=0, le=LARGEST_LONG, description="The yearly revenue in minor units.")
+]
 _Channels = Annotated[
     list[Annotated[str, Field(max_length=1000)]] | None,
-    Field(max_length=100, description="How customers are found; replaced as a whole."),
+    Field(
+        max_length=100, description="The channels by which the business finds customers; replaced as a whole."
+    ),
 ]
-_SWITCHING = Field(description="Whether another service was used before.")
+_SWITCHING = Field(description="Whether the business used another service before.")
 
 
 @graphql_type
 class FeatureSettings(Output):
-    """What the workspace has switched on."""
+    """The features that are enabled for the workspace."""
 
     member_model_enabled: Annotated[bool, _MEMBER_MODEL] = False
     seat_based_pricing_enabled: Annotated[bool, _SEAT_BASED_PRICING] = False
@@ -38,47 +44,47 @@ class FeatureSettings(Output):
 
 @graphql_type
 class NotificationSettings(Output):
-    """Which mails the workspace's own members get."""
+    """The emails that the workspace's members get."""
 
     new_payment: Annotated[bool, _NEW_PAYMENT] = True
 
 
 @graphql_type
 class CustomerEmailSettings(Output):
-    """Which mails customers get."""
+    """The emails that customers get."""
 
     payment_confirmation: Annotated[bool, _PAYMENT_CONFIRMATION] = True
 
 
 @graphql_type
 class CustomerPortalUsageSettings(Output):
-    """What the customer portal says about usage."""
+    """The display of usage in the customer portal."""
 
     show: Annotated[bool, _SHOW] = True
 
 
 @graphql_type
 class CustomerPortalSettings(Output):
-    """What the customer portal shows."""
+    """The settings of the customer portal."""
 
     usage: CustomerPortalUsageSettings = CustomerPortalUsageSettings()
 
 
 class SettingsInput(Input):
-    """Settings to change. None of them can be null, so null is as if left out."""
+    """Settings to change. Settings cannot be null: null is the same as leaving the field out."""
 
     @model_validator(mode="before")
     @classmethod
     def _drop_nulls(cls, data: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
-        known = cls.model_fields
-        return {name: value for name, value in data.items() if value is not None or name not in known}
+        fields = cls.model_fields
+        return {name: value for name, value in data.items() if value is not None or name not in fields}
 
 
 @graphql_input
 class FeatureSettingsInput(SettingsInput):
-    """What to switch on or off; what is left out stays as it is."""
+    """Features to enable or disable. Fields left out keep their values."""
 
     member_model_enabled: Annotated[Bool | None, _MEMBER_MODEL] = None
     seat_based_pricing_enabled: Annotated[Bool | None, _SEAT_BASED_PRICING] = None
@@ -88,37 +94,37 @@ class FeatureSettingsInput(SettingsInput):
 
 @graphql_input
 class NotificationSettingsInput(SettingsInput):
-    """Which mails the workspace's own members get; what is left out stays as it is."""
+    """The emails that the workspace's members get. Fields left out keep their values."""
 
     new_payment: Annotated[Bool | None, _NEW_PAYMENT] = None
 
 
 @graphql_input
 class CustomerEmailSettingsInput(SettingsInput):
-    """Which mails customers get; what is left out stays as it is."""
+    """The emails that customers get. Fields left out keep their values."""
 
     payment_confirmation: Annotated[Bool | None, _PAYMENT_CONFIRMATION] = None
 
 
 @graphql_input
 class CustomerPortalUsageSettingsInput(SettingsInput):
-    """What the customer portal says about usage; what is left out stays as it is."""
+    """The display of usage in the customer portal. Fields left out keep their values."""
 
     show: Annotated[Bool | None, _SHOW] = None
 
 
 @graphql_input
 class CustomerPortalSettingsInput(SettingsInput):
-    """What the customer portal shows; what is left out stays as it is."""
+    """The settings of the customer portal. Fields left out keep their values."""
 
     usage: CustomerPortalUsageSettingsInput | None = None
 
 
 @graphql_input
 class WorkspaceDetailsInput(Update):
-    """Private information about the business, for compliance; never given back.
+    """Private information about the business, for compliance. No answer contains it.
 
-    What is left out stays as it is, null takes a statement back.
+    Fields left out keep their values; null removes a value.
     """
 
     about: strawberry.Maybe[_Text]

@@ -1,4 +1,4 @@
-"""Workspaces, as callers see them."""
+"""Workspaces: the tenants that own all other resources."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -35,7 +35,9 @@ def _lower(value: Any) -> Any:
 WorkspaceName = Annotated[
     str,
     Field(
-        min_length=3, max_length=256, description="Shown in the storefront, the customer portal and e-mails."
+        min_length=3,
+        max_length=256,
+        description="The name in the storefront, the customer portal and emails.",
     ),
 ]
 WorkspaceNameInput = Annotated[WorkspaceName, NAMED_BY_3]
@@ -46,41 +48,41 @@ WorkspaceSlug = Annotated[
         max_length=128,
         pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
         json_schema_extra={"pattern": r"^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"},
-        description="The name in addresses and on card statements: lower-case letters and digits in words "
-        "joined by `-`; capitals are lowered. Unique, and fixed for ever.",
+        description="The unique name in URLs and on card statements: lowercase letters and digits, in words "
+        "joined by `-`. Uppercase letters are lowercased. It cannot be changed later.",
     ),
     BeforeValidator(_lower),
 ]
-AvatarUrl = Annotated[Url | None, Field(description="A picture of the workspace.")]
-_SUPPORT = Field(description="The public address of its support.")
+AvatarUrl = Annotated[Url | None, Field(description="The URL of the workspace's avatar.")]
+_SUPPORT = Field(description="The public support email.")
 PublicEmail = Annotated[Email | None, _SUPPORT]
-Website = Annotated[Url | None, Field(description="The workspace's own site.")]
+Website = Annotated[Url | None, Field(description="The URL of the workspace's website.")]
 DefaultCurrency = Annotated[
-    Currency, Field(description="The currency of the storefront and the portal where nothing else says one.")
+    Currency, Field(description="The fallback currency of the storefront and the customer portal.")
 ]
 
 
 @graphql_type
 class Social(Output):
-    """A link to a profile elsewhere."""
+    """A link to a social profile."""
 
     url: str
 
 
 @graphql_input
 class SocialInput(Input):
-    """A link to a profile elsewhere."""
+    """A link to a social profile."""
 
     url: Url
 
 
 Socials = Annotated[
-    list[SocialInput], Field(max_length=50, description="Links to social profiles; replaced as a whole.")
+    list[SocialInput], Field(max_length=50, description="The links to social profiles; replaced as a whole.")
 ]
 
 
 class WorkspaceItem(Resource):
-    """A workspace in REST's list, which leaves out its status and its default currency."""
+    """A workspace in the REST list, without its status and its default currency."""
 
     created_at: CreatedAt
     modified_at: ModifiedAt
@@ -91,7 +93,8 @@ class WorkspaceItem(Resource):
     website: Website
     socials: list[Social]
     details_submitted_at: Annotated[
-        Moment | None, Field(description="When its business details first came; null until then.")
+        Moment | None,
+        Field(description="The time the business details were first submitted; null if they were not."),
     ]
     feature_settings: FeatureSettings
     notification_settings: NotificationSettings
@@ -103,7 +106,9 @@ class WorkspaceItem(Resource):
 class Workspace(WorkspaceItem):
     """A tenant: the owner of shares, customers, files and events."""
 
-    status: Annotated[WorkspaceStatus, Field(description="Where its review stands; operators move it.")]
+    status: Annotated[
+        WorkspaceStatus, Field(description="The state of the review, which only operators change.")
+    ]
     default_presentment_currency: DefaultCurrency
 
 
@@ -127,7 +132,10 @@ class WorkspaceCreate(Input):
 
 @graphql_input
 class WorkspaceUpdate(Update):
-    """A field left out keeps its value; settings and `details` are merged, `socials` replaced."""
+    """Changes to a workspace.
+
+    Fields left out keep their values; settings and `details` are merged, `socials` replaced.
+    """
 
     clears: ClassVar[frozenset[str]] = frozenset({"avatar_url", "email", "website"})
 
@@ -150,10 +158,15 @@ class WorkspaceSorting(
 
 
 class WorkspaceQuery(ListQuery):
-    """The filters of a list of workspaces."""
+    """The arguments of the list of workspaces."""
 
-    slug: Annotated[str | None, Field(max_length=128, description="The workspace with this slug.")] = None
-    name: Annotated[str | None, Field(max_length=256, description="A part of the name, in any case.")] = None
+    slug: Annotated[str | None, Field(max_length=128, description="Only the workspace with this slug.")] = (
+        None
+    )
+    name: Annotated[
+        str | None,
+        Field(max_length=256, description="Only workspaces whose name contains this text, ignoring case."),
+    ] = None
     sorting: Annotated[
         list[WorkspaceSorting] | None, Field(max_length=10, description="The default is `created_at`.")
     ] = None

@@ -15,10 +15,10 @@ from resolvers.portal.codes import mail_code, use_code
 from schema.errors import InvalidCode, NotFound
 from schema.members import Member
 from schema.portal import (
+    PortalAddress,
     PortalAuthentication,
     PortalChoice,
     PortalCodeRequest,
-    PortalDoor,
     PortalSession,
     PortalToken,
     PortalWorkspace,
@@ -125,7 +125,7 @@ async def find_portal_workspace(ctx: Context, slug: str) -> PortalWorkspace:
     return PortalWorkspace.model_validate(values_of(workspace))
 
 
-async def _workspace_of(ctx: Context, data: PortalDoor) -> WorkspaceRow:
+async def _workspace_of(ctx: Context, data: PortalAddress) -> WorkspaceRow:
     if data.slug is not None:
         return await _find_workspace(ctx, _workspaces.c.slug == data.slug.lower())
     return await _find_workspace(ctx, _workspaces.c.id == data.workspace_id)

@@ -28,7 +28,7 @@ def test_an_address_that_has_a_user_is_refused_in_any_case(command: Command) -> 
 
 def test_every_problem_with_a_user_is_named_in_one_sentence(command: Command) -> None:
     said = command.refusal("users", "create", "--email", "ada", "--password", "")
-    assert said.startswith("email: Input should be an e-mail address")
+    assert said.startswith("email: Input should be an email address")
     assert "; password: String should have at least 12 characters." in said
 
 

@@ -27,7 +27,7 @@ def test_a_public_client_has_no_secret(command: Command) -> None:
     ("arguments", "reason"),
     [
         (("--redirect-uri", "http://app.example.com/"), "redirect_uris.0: Input should be an https address"),
-        ((*REDIRECT, "--scope", "oauth_clients:read"), "scopes.0: This is no scope for such a"),
+        ((*REDIRECT, "--scope", "oauth_clients:read"), "scopes.0: Input should be one of these scopes"),
         (
             (*REDIRECT, "--owner", "nobody@example.com"),
             "There is no user with the address nobody@example.com",

@@ -45,7 +45,7 @@ def test_a_token_has_just_the_scopes_and_the_life_asked_for(command: Command) ->
         (
             ("--workspace", "acme", "--scope", "user:read"),
             1,
-            "scopes.0: This is no scope for such a token",
+            "scopes.0: Input should be one of these scopes",
         ),
         (("--workspace", "nowhere"), 1, "There is no workspace with the slug nowhere"),
         (("--user", "nobody@example.com"), 1, "There is no user with the address nobody@example.com"),

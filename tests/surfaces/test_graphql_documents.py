@@ -46,7 +46,7 @@ async def test_without_a_credential_nothing_of_a_workspace_is_told(post):
     assert await extensions(answer) == {
         "code": "unauthorized",
         "status": 401,
-        "detail": "This needs a credential: send `Authorization: Bearer <token>`.",
+        "detail": "Send a credential: `Authorization: Bearer <token>`.",
     }
 
 
