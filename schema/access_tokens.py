@@ -52,8 +52,8 @@ ExpiresIn = Annotated[
     Field(
         ge=1,
         le=LARGEST_INT,
-        description="The number of seconds until the token expires; null if it does not expire. A token "
-        "cannot create one that outlives it.",
+        description="The number of seconds until the token expires; without it, the token does not expire. "
+        "A token cannot create one that outlives it.",
     ),
 ]
 

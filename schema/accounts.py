@@ -11,9 +11,8 @@ from schema.scalars import Bool, Email
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 12, 1000
 
 Password = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=LONGEST_PASSWORD)]
-# A value to compare with a stored one has no rules but a length: a wrong one gets the same answer in any
-# form.
-GivenPassword = Annotated[str, Field(max_length=LONGEST_PASSWORD)]
+# A password to compare with the stored one may break the rules: the answer is that it is wrong.
+EnteredPassword = Annotated[str, Field(max_length=LONGEST_PASSWORD)]
 UserName = Annotated[str | None, Field(min_length=1, max_length=256), NAMED]
 
 
@@ -29,7 +28,7 @@ class SignIn(Input):
     """An email and a password."""
 
     email: Annotated[str, Field(max_length=320)]
-    password: GivenPassword
+    password: EnteredPassword
 
 
 class ForgottenPassword(Input):
@@ -52,6 +51,6 @@ class PasswordChange(Input):
     applications.
     """
 
-    current_password: GivenPassword
+    current_password: EnteredPassword
     new_password: Password
     end_everything: Bool = True

@@ -90,7 +90,7 @@ Options = Annotated[
 class CustomFieldPropertiesInput(Input):
     """How a form shows the field, and which values it accepts.
 
-    `options` is required for `select`, and only there.
+    `options` is required for `select` and not allowed for other types.
     """
 
     form_label: Label = None

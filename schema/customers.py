@@ -179,5 +179,6 @@ class CustomerQuery(ListQuery):
     ] = None
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
     sorting: Annotated[
-        list[CustomerSorting] | None, Field(max_length=6, description="The default is `-created_at`.")
+        list[CustomerSorting] | None,
+        Field(max_length=6, description="The sort keys in order; the default is `-created_at`."),
     ] = None

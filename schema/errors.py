@@ -208,10 +208,10 @@ class Unavailable(Failure):
 
 
 def problem(loc: Location, msg: str, type: str = "value_error", **extra: Any) -> Problem:
-    """One entry of an `Invalid`. The keyword `input` is the value that was sent; secrets, containers and
-    long texts are not repeated in the entry.
+    """One entry of an `Invalid`. `input` is the value that was sent.
 
-    Callers choose the names of unknown fields, and messages quote them, so both are cut to a readable length.
+    Secrets, containers and long texts are not repeated. Callers choose the names of unknown fields, and
+    messages quote them, so both are cut to a readable length.
     """
     places = [shortened(part, LONGEST_NAME) if isinstance(part, str) else part for part in loc]
     entry: Problem = {"loc": places, "msg": shortened(msg, LONGEST_MESSAGE), "type": type}

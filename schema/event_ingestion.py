@@ -108,8 +108,7 @@ class EventCreate(Input):
         Field(
             min_length=1,
             max_length=128,
-            description="The kind of event. Names of the service's own events and control characters are not "
-            "allowed.",
+            description="The kind of event, without control characters and not one of the service's own.",
         ),
         AfterValidator(_check_name),
     ]
@@ -132,7 +131,7 @@ class EventCreate(Input):
             "belongs to. Together with `customer_id` it must be the customer's external id."
         ),
     ] = None
-    member_id: Annotated[Id | None, Field(description="The member of the customer who acted.")] = None
+    member_id: Annotated[Id | None, Field(description="The acting member of the customer.")] = None
     external_member_id: Annotated[
         ExternalId | None,
         Field(

@@ -49,7 +49,9 @@ class Event(Resource):
     timestamp: Annotated[Moment, Field(description="The time of the event.")]
     workspace_id: WorkspaceId
     customer_id: Id | None
-    customer: Annotated[Customer | None, Field(description="The customer as of now, also if deleted.")]
+    customer: Annotated[
+        Customer | None, Field(description="The customer in its current state, also if deleted.")
+    ]
     external_customer_id: str | None
     label: Annotated[
         str, Field(description="The display name: a title for the service's own events, else the name.")
@@ -57,7 +59,7 @@ class Event(Resource):
     source: EventSource
     name: EventName
     metadata: EventMetadata
-    member_id: Annotated[Id | None, Field(description="The member of the customer who acted.")]
+    member_id: Annotated[Id | None, Field(description="The acting member of the customer.")]
     external_member_id: str | None
     child_count: Annotated[Int, Field(description="The number of events with this one as their parent.")]
     parent_id: Id | None
@@ -105,7 +107,8 @@ class EventQuery(ListQuery):
     end_timestamp: Until = None
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
     sorting: Annotated[
-        list[EventSorting] | None, Field(max_length=2, description="The default is `-timestamp`.")
+        list[EventSorting] | None,
+        Field(max_length=2, description="The sort keys in order; the default is `-timestamp`."),
     ] = None
 
 
@@ -133,5 +136,6 @@ class EventNameQuery(ListQuery):
     start_timestamp: From = None
     end_timestamp: Until = None
     sorting: Annotated[
-        list[EventNameSorting] | None, Field(max_length=8, description="The default is `name`.")
+        list[EventNameSorting] | None,
+        Field(max_length=8, description="The sort keys in order; the default is `name`."),
     ] = None

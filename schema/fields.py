@@ -14,10 +14,7 @@ ModifiedAt = Annotated[
 WorkspaceId = Annotated[Id, Field(description="The workspace that owns the resource.")]
 WorkspaceIdInput = Annotated[
     Id | None,
-    Field(
-        description="The workspace to create the resource in; optional if the credential has access to only "
-        "one."
-    ),
+    Field(description="The workspace to create the resource in; optional with access to only one workspace."),
 ]
 WorkspaceIdFilter = Annotated[
     list[Id] | None, Field(description="Only resources of these workspaces.", max_length=100)

@@ -151,5 +151,6 @@ class FileShareSessionQuery(ListQuery):
         Field(max_length=4, description="Only sessions with one of these statuses."),
     ] = None
     sorting: Annotated[
-        list[CreatedAtSorting] | None, Field(max_length=2, description="The default is `-created_at`.")
+        list[CreatedAtSorting] | None,
+        Field(max_length=2, description="The sort keys in order; the default is `-created_at`."),
     ] = None

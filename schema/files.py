@@ -34,8 +34,7 @@ class File(Resource):
     checksum_sha256_base64: Annotated[
         str | None,
         Field(
-            description="The SHA-256 in base64: verified for a file of one part, else as the uploader stated "
-            "it."
+            description="The SHA-256 in base64: verified for a file of one part, else the uploader's value."
         ),
     ]
     checksum_sha256_hex: str | None
@@ -107,5 +106,6 @@ class FileQuery(ListQuery):
         Field(max_length=255, description="Only files whose name contains this text, ignoring case."),
     ] = None
     sorting: Annotated[
-        list[FileSorting] | None, Field(max_length=6, description="The default is `-created_at`.")
+        list[FileSorting] | None,
+        Field(max_length=6, description="The sort keys in order; the default is `-created_at`."),
     ] = None

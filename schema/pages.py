@@ -25,7 +25,7 @@ class ListQuery(Filters):
         str | None,
         Field(
             max_length=4096,
-            description="The `next_cursor` of a page: returns the page that follows it. Not together with "
+            description="The `next_cursor` of the previous page, to read the next one. Not together with "
             "`page`.",
         ),
     ] = None
@@ -37,7 +37,8 @@ class ListQuery(Filters):
 
 
 SortedByCreation = Annotated[
-    list[CreatedAtSorting] | None, Field(max_length=2, description="The default is `created_at`.")
+    list[CreatedAtSorting] | None,
+    Field(max_length=2, description="The sort keys in order; the default is `created_at`."),
 ]
 
 

@@ -19,7 +19,7 @@ class Person(Output):
 
 CreatedBy = Annotated[
     Person | None,
-    Field(description="The user who created it, directly or with a token of theirs; null if unknown."),
+    Field(description="The user who created the resource, directly or with a token; null if unknown."),
 ]
 CreatedByFilter = Annotated[
     list[Id] | None, Field(description="Only resources created by the users with these ids.", max_length=100)

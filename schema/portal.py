@@ -146,7 +146,8 @@ class PortalShareQuery(ListQuery):
         Field(max_length=256, description="Only shares whose name contains this text, ignoring case."),
     ] = None
     sorting: Annotated[
-        list[ShareSorting] | None, Field(max_length=6, description="The default is `-created_at`.")
+        list[ShareSorting] | None,
+        Field(max_length=6, description="The sort keys in order; the default is `-created_at`."),
     ] = None
 
 
@@ -198,7 +199,8 @@ class PortalFileShareSessionQuery(ListQuery):
     """The arguments of the portal's list of sessions."""
 
     sorting: Annotated[
-        list[CreatedAtSorting] | None, Field(max_length=2, description="The default is `-created_at`.")
+        list[CreatedAtSorting] | None,
+        Field(max_length=2, description="The sort keys in order; the default is `-created_at`."),
     ] = None
 
 

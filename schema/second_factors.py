@@ -5,7 +5,7 @@ from typing import Annotated
 import strawberry
 from pydantic import Field
 
-from schema.accounts import GivenPassword
+from schema.accounts import EnteredPassword
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt
 from schema.names import NAMED
@@ -17,9 +17,9 @@ LONGEST_PASSKEY = 16_384
 PasskeyName = Annotated[
     str, Field(min_length=1, max_length=64, description="The user's name for the passkey."), NAMED
 ]
-# No rules but a length: a wrong code gets the same answer in any form.
-GivenCode = Annotated[str, Field(max_length=64)]
-GivenPasskey = Annotated[str, Field(max_length=LONGEST_PASSKEY)]
+# A code may have any form: the answer is that it is wrong.
+EnteredCode = Annotated[str, Field(max_length=64)]
+PasskeyResponse = Annotated[str, Field(max_length=LONGEST_PASSKEY)]
 
 
 @graphql_type
@@ -70,32 +70,32 @@ class PasskeyCreate(Input):
     """A new passkey: its name, and the result of the browser's `create()` as JSON."""
 
     name: PasskeyName
-    passkey: GivenPasskey
+    passkey: PasskeyResponse
 
 
 class TotpConfirmation(Input):
     """The sealed secret that the page showed, and a code of the authenticator app that has it."""
 
     enrolment: Annotated[str, Field(max_length=1000)]
-    code: GivenCode
+    code: EnteredCode
 
 
 class SecondStep(Input):
     """A second factor: an authenticator app's code, a recovery code, or a passkey response as JSON."""
 
-    code: GivenCode = ""
-    passkey: GivenPasskey = ""
+    code: EnteredCode = ""
+    passkey: PasskeyResponse = ""
 
 
 class Confirmation(Input):
     """The proof for a confirmation: the password, with a code if one is needed, or a passkey alone."""
 
-    password: GivenPassword = ""
-    code: GivenCode = ""
-    passkey: GivenPasskey = ""
+    password: EnteredPassword = ""
+    code: EnteredCode = ""
+    passkey: PasskeyResponse = ""
 
 
 class PasskeySignIn(Input):
     """The result of the browser's `get()` as JSON."""
 
-    passkey: GivenPasskey
+    passkey: PasskeyResponse

@@ -150,5 +150,6 @@ class ShareQuery(ListQuery):
     visibility: Annotated[list[Visibility] | None, Field(max_length=3)] = None
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
     sorting: Annotated[
-        list[ShareSorting] | None, Field(max_length=6, description="The default is `-created_at`.")
+        list[ShareSorting] | None,
+        Field(max_length=6, description="The sort keys in order; the default is `-created_at`."),
     ] = None

@@ -18,8 +18,8 @@ strawberry.enum(WorkspaceRole)
 Role = Annotated[
     WorkspaceRole,
     Field(
-        description="The role. Only owners manage members, invitations, roles, workspace access tokens and "
-        "OAuth clients. A workspace always has an owner."
+        description="The role. Owners can also manage members, invitations, roles, workspace access tokens "
+        "and OAuth clients. A workspace always has an owner."
     ),
 ]
 InvitedBy = Annotated[Person | None, Field(description="The user who sent the invitation; null if unknown.")]

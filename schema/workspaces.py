@@ -168,5 +168,6 @@ class WorkspaceQuery(ListQuery):
         Field(max_length=256, description="Only workspaces whose name contains this text, ignoring case."),
     ] = None
     sorting: Annotated[
-        list[WorkspaceSorting] | None, Field(max_length=10, description="The default is `created_at`.")
+        list[WorkspaceSorting] | None,
+        Field(max_length=10, description="The sort keys in order; the default is `created_at`."),
     ] = None
