@@ -31,7 +31,8 @@ from gateway.mail.task import mail_task
 from gateway.rate_limits.budget import RequestBudget
 from gateway.rate_limits.charging import charged
 from gateway.rate_limits.limits import RateLimiter
-from gateway.settings.settings import Environment, Settings
+from gateway.settings.server import Environment
+from gateway.settings.settings import Settings
 from gateway.web.entrance.authorize import authorize_routes
 from gateway.web.kit.origins import origin_of
 from gateway.web.pages import OPENAPI_PATH, explorer_response, page_routes, render_lost

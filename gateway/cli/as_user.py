@@ -1,4 +1,4 @@
-"""An operator in a user's place: operations with the rules of the API, without a credential or limits."""
+"""Operations that an operator runs on behalf of a user: the API's rules, without credential or limits."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +20,7 @@ from storage.tables.users import UserRow
 
 
 class NoBudget:
-    """Operators are not counted."""
+    """Operators have no rate limit."""
 
     async def charge(
         self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
@@ -32,7 +32,7 @@ class NoBudget:
 
 
 def in_place_of(user: UserRow, settings: Settings, database: Database) -> Context:
-    """What operations are given when `user` asks."""
+    """The context of an operation that `user` calls."""
     principal = Principal(
         kind=PrincipalKind.PERSONAL_TOKEN,
         credential_id=uuid4(),
@@ -44,9 +44,9 @@ def in_place_of(user: UserRow, settings: Settings, database: Database) -> Contex
 
 
 async def perform(ctx: Context, resolver: Callable[..., Any], **arguments: Any) -> Any:
-    """What the operation gives, in a unit of its own or in the one that `ctx` is in the middle of.
+    """The operation's result, in its own transaction or in the one that `ctx` has open.
 
-    Raises `CommandError` with what it refuses.
+    Raises `CommandError` if the operation fails.
     """
     operation = operation_of(resolver)
     try:

@@ -1,4 +1,4 @@
-"""`duograph clients`: applications that people can connect."""
+"""`duograph clients`: applications that users can connect."""
 
 from typing import Annotated, Any
 
@@ -12,24 +12,24 @@ from oauth.scopes import CLIENT_SCOPES
 from resolvers.credentials.oauth_clients import make_client
 from schema.oauth_clients import OAuthClientCreate
 
-app = noun("OAuth clients: applications that people can connect.")
+app = noun("OAuth clients: applications that users can connect.")
 
 
 @app.command()
 def create(
     *,
-    name: Annotated[str, typer.Option(help="Shown to people who are asked to allow it.")],
+    name: Annotated[str, typer.Option(help="Shown to users who are asked to allow it.")],
     redirect_uri: Annotated[
-        list[str], typer.Option(metavar="URI", help="Where people may be sent back to; again for more.")
+        list[str], typer.Option(metavar="URI", help="An address users may be sent back to; repeat for more.")
     ],
     scope: Annotated[
-        list[str] | None, typer.Option(help="What it may ask for; again for more. All if left out.")
+        list[str] | None, typer.Option(help="A scope it may request; repeat for more. All if left out.")
     ] = None,
-    public: Annotated[bool, typer.Option("--public", help="It can keep no secret and uses PKCE.")] = False,
-    owner: Annotated[str | None, typer.Option(metavar="EMAIL", help="The user who looks after it.")] = None,
+    public: Annotated[bool, typer.Option("--public", help="It cannot keep a secret and uses PKCE.")] = False,
+    owner: Annotated[str | None, typer.Option(metavar="EMAIL", help="The user who manages it.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Make an OAuth client, and show its secret this once; a public one has none."""
+    """Create an OAuth client and show its secret once; a public client has none."""
     data = checked(
         OAuthClientCreate,
         name=name,
@@ -40,7 +40,7 @@ def create(
     result = wait_for(_create(read_settings(), data, owner))
     lines = [result["client_id"]]
     if not public:
-        lines += [result["client_secret"], "Keep the secret: it is not shown again."]
+        lines += [result["client_secret"], "Save the secret: it is not shown again."]
     show(result, "\n".join(lines), as_json=as_json)
 
 

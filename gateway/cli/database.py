@@ -1,4 +1,4 @@
-"""The way of subcommands to the database: reached, at the right revision, and closed again."""
+"""How subcommands use the database: connect, check its revision, close."""
 
 import asyncio
 import sqlite3
@@ -20,7 +20,7 @@ PATIENCE_SECONDS = 10
 
 
 def read_settings(**defaults: Any) -> Settings:
-    """The settings of the environment. Raises `CommandError`."""
+    """The settings in the environment. Raises `CommandError`."""
     try:
         return Settings.from_environ(**defaults)
     except SettingsError as error:
@@ -33,9 +33,9 @@ def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
 
 @asynccontextmanager
 async def reached(settings: Settings, *, create: bool = False) -> AsyncIterator[Database]:
-    """The database, once it has answered, whatever its revision. Raises `CommandError`.
+    """The database at any revision, once it answers. Raises `CommandError`.
 
-    `create` makes a SQLite file that is missing; otherwise that is an error, since the address may be wrong.
+    `create` makes a missing SQLite file; otherwise that is an error, because the address may be wrong.
     """
     if settings.sqlite_path is not None:
         _check_file(settings.sqlite_path, create=create)
@@ -44,20 +44,20 @@ async def reached(settings: Settings, *, create: bool = False) -> AsyncIterator[
         await _answer(database)
         yield database
     except DBAPIError as error:
-        raise CommandError(f"The database refused what was asked: {error.orig}") from error
+        raise CommandError(f"The database refused a statement: {error.orig}") from error
     finally:
         await database.close()
 
 
 @asynccontextmanager
 async def migrated(settings: Settings, *, migrate_sqlite: bool = False) -> AsyncIterator[Database]:
-    """The database at our revision. Raises `CommandError` where it has another.
+    """The database at our revision. Raises `CommandError` for any other.
 
-    With `migrate_sqlite` a SQLite file is made or brought up to it instead.
+    With `migrate_sqlite`, a SQLite file is created or migrated instead.
     """
-    by_itself = migrate_sqlite and settings.sqlite_path is not None
-    async with reached(settings, create=by_itself) as database:
-        if by_itself:
+    migrates = migrate_sqlite and settings.sqlite_path is not None
+    async with reached(settings, create=migrates) as database:
+        if migrates:
             await bring_up(database)
         elif fault := await revision_fault(database):
             raise CommandError(fault)
@@ -65,30 +65,30 @@ async def migrated(settings: Settings, *, migrate_sqlite: bool = False) -> Async
 
 
 async def revision_fault(database: Database) -> str | None:
-    """What is wrong with the revision and what to do; None where it is ours."""
+    """What is wrong with the revision and what to do; None if it is ours."""
     current, newest = await current_revision(database), newest_revision()
     if current == newest:
         return None
     if current is None:
         return "The database has no tables yet: run `duograph migrate`."
-    return f"The database is at revision {current}, this Duograph needs {newest}: run `duograph migrate`."
+    return f"The database is at revision {current}, but this version needs {newest}: run `duograph migrate`."
 
 
 async def bring_up(database: Database) -> str:
-    """Migrate to the newest revision and give it. Raises `CommandError` for one that we do not know."""
+    """Migrate to the newest revision and return it. Raises `CommandError` for an unknown one."""
     current = await current_revision(database)
     if current == newest_revision():
         return current
     if not is_known(current):
         raise CommandError(
-            f"The database is at revision {current}, which a newer Duograph made: install that one."
+            f"The database is at revision {current}, created by a newer version: install that version."
         )
     await upgrade(database)
     return newest_revision()
 
 
 def _check_file(path: Path, *, create: bool) -> None:
-    """Open the file without the driver, whose thread leaves a traceback of its own when it cannot."""
+    """Open the file without the driver, whose thread prints its own traceback on failure."""
     if not create and not path.exists():
         raise CommandError(
             f"There is no database at {path}: run `duograph migrate`, or correct DUOGRAPH_DATABASE_URL."

@@ -1,4 +1,4 @@
-"""`duograph docs`: the pages that follow from the declarations."""
+"""`duograph docs`: the pages of docs/ that are generated from declarations."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,16 +8,16 @@ import typer
 from gateway.cli.docs_pages import pages
 from gateway.cli.output import CommandError, Json, noun, show
 
-app = noun("The documentation that follows from the declarations.")
+app = noun("The documentation that is generated from declarations.")
 
 FOLDER = Path(__file__).parents[2] / "docs"
-# Ends the generated part of a page; what follows in the file stays as it is.
+# Ends the generated part of a page; the rest of the file is kept.
 BY_HAND = "<!-- What follows is written by hand. -->"
 
 
 @app.command()
 def export(
-    check: Annotated[bool, typer.Option("--check", help="Only compare; fail where they differ.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only compare; fail if they differ.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write the generated pages of docs/."""
@@ -26,12 +26,12 @@ def export(
         path = FOLDER / name
         before = path.read_text("utf-8") if path.exists() else ""
         _, mark, rest = before.partition(BY_HAND)
-        text = f"{generated}\n{mark}{rest}" if mark else generated
-        if before != text:
+        page = f"{generated}\n{mark}{rest}" if mark else generated
+        if before != page:
             changed.append(name)
             if not check:
-                path.write_text(text, "utf-8")
+                path.write_text(page, "utf-8")
     if check and changed:
-        raise CommandError(f"docs/{changed[0]} is not what the code says: run `duograph docs export`.")
-    said = f"Wrote {', '.join(changed)}." if changed else "The pages are as the code says."
-    show({"changed": changed}, said, as_json=as_json)
+        raise CommandError(f"docs/{changed[0]} does not match the code: run `duograph docs export`.")
+    text = f"Wrote {', '.join(changed)}." if changed else "The pages match the code."
+    show({"changed": changed}, text, as_json=as_json)

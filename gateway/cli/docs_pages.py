@@ -1,8 +1,9 @@
-"""The pages of docs/ that follow from the declarations: operations, scopes, errors and metrics."""
+"""The pages of docs/ that are generated from declarations."""
 
 import inspect
 from collections.abc import Iterable, Iterator
 
+from gateway.settings.settings import describe_settings
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import OPENID_SCOPES, Scope, that_would_do
 from resolvers.graph.root import exposed, make_schema
@@ -130,6 +131,23 @@ def metrics_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def settings_page() -> str:
+    """docs/settings.md: every setting with its default and meaning, by topic."""
+    lines = [
+        "# Settings\n",
+        GENERATED,
+        "Every setting is an environment variable. An empty variable counts as unset. An unknown variable",
+        "that begins with `DUOGRAPH_` stops the start, so that a misspelled name is noticed.",
+        "`duograph doctor` checks that the settings work.",
+    ]
+    for topic, settings in describe_settings():
+        lines += [f"\n## {topic}\n", *_row("variable", "default", "meaning"), "|---|---|---|"]
+        for setting in settings:
+            default = f"`{setting.default}`" if setting.default else ""
+            lines += _row(f"`{setting.variable}`", default, setting.text)
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> dict[str, str]:
     """File name in docs/ to its text."""
     return {
@@ -138,6 +156,7 @@ def pages() -> dict[str, str]:
         "scopes.md": scopes_page(),
         "errors.md": errors_page(),
         "metrics.md": metrics_page(),
+        "settings.md": settings_page(),
     }
 
 

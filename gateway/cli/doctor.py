@@ -1,4 +1,4 @@
-"""`duograph doctor`: whether everything that a gateway needs is there, and what to do where it is not."""
+"""`duograph doctor`: check everything that a gateway needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -29,7 +29,7 @@ LABELS: dict[Status, str] = {"ok": "ok  ", "warn": "warn", "failed": "FAIL"}
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found: `ok`, `warn` or `failed`; `message` says what to do where it is not `ok`."""
+    """The result of one check; unless it is `ok`, `message` says what to do."""
 
     name: str
     status: Status
@@ -45,8 +45,8 @@ class Finding:
 
 @app.command()
 def doctor(
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that `serve` will have.")] = 1,
-    strict: Annotated[bool, typer.Option("--strict", help="Fail for warnings too.")] = False,
+    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes of `serve`.")] = 1,
+    strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as failures.")] = False,
     as_json: Json = False,
 ) -> None:
     """Check the settings, the database, the object store, Redis and the mail server."""
@@ -56,11 +56,11 @@ def doctor(
     result = {"ok": not faults, "checks": [finding.as_json() for finding in findings]}
     show(result, "\n".join(finding.line for finding in findings), as_json=as_json)
     if faults:
-        raise CommandError(f"These need your attention, as said above: {', '.join(faults)}.")
+        raise CommandError(f"These checks need attention: {', '.join(faults)}.")
 
 
 async def _examine(workers: int) -> list[Finding]:
-    """All findings; with settings that cannot be used there is nothing else to look at."""
+    """All findings; if the settings are invalid, nothing else is checked."""
     try:
         settings = read_settings()
     except CommandError as error:
@@ -88,14 +88,14 @@ async def _check_database(settings: Settings) -> str:
 
 async def _check_replica(settings: Settings) -> str:
     if settings.database_read_url is None:
-        return "none; the database serves all"
+        return "none; all reads go to the database"
     async with migrated(settings.model_copy(update={"database_url": settings.database_read_url})):
         return "at the newest revision"
 
 
 async def _check_object_store(settings: Settings) -> str:
     place = settings.object_store
-    # Nothing is signed for callers, so no secret is needed.
+    # The check signs nothing for callers, so it needs no secret.
     objects = make_object_store(settings, b"")
     try:
         await objects.check()
@@ -111,7 +111,7 @@ async def _check_object_store(settings: Settings) -> str:
 
 async def _check_redis(settings: Settings) -> str:
     if settings.redis_url is None:
-        return "none; each process counts its rate limits alone"
+        return "none; each process counts rate limits on its own"
     try:
         async with Redis.from_url(settings.redis_url, socket_timeout=PATIENCE_SECONDS) as redis:
             await redis.ping()
@@ -129,4 +129,4 @@ async def _check_mail(settings: Settings) -> str:
             return await make_transport(settings).check()
     except (Down, TimeoutError) as error:
         reason = str(error) or f"no answer in {PATIENCE_SECONDS} seconds"
-        raise CommandError(f"Mails cannot be sent ({reason}): correct {variable}.") from None
+        raise CommandError(f"Emails cannot be sent ({reason}): correct {variable}.") from None

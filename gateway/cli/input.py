@@ -1,4 +1,4 @@
-"""What subcommands take, checked by the models of the API, and what they name, found or explained."""
+"""Arguments of subcommands: checked by the API's models, and looked up in the database."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ Model = TypeVar("Model", bound=Input)
 
 
 def checked(model: type[Model], **values: Any) -> Model:
-    """The values as `model` reads them. Raises `CommandError` that names each problem."""
+    """The values as a `model`. Raises `CommandError` with each problem."""
     try:
         return model(**values)
     except ValidationError as error:
@@ -27,23 +27,23 @@ def checked(model: type[Model], **values: Any) -> Model:
 
 
 def sentence_of(problems: Sequence[Problem]) -> str:
-    """All problems in one sentence, each after the name of what it is about."""
+    """All problems in one sentence, each after the name of its field."""
     return "; ".join(_explain(problem) for problem in problems) + "."
 
 
 async def workspace_of(connection: AsyncConnection, slug: str) -> WorkspaceRow:
-    """Raises `CommandError` for a slug that no workspace has."""
+    """Raises `CommandError` if no workspace has the slug."""
     workspace = await find_workspace(connection, slug)
     if workspace is None:
-        raise CommandError(f"There is no workspace with the slug {slug}: make it, or correct the slug.")
+        raise CommandError(f"There is no workspace with the slug {slug}: create it, or correct the slug.")
     return workspace
 
 
 async def user_of(connection: AsyncConnection, email: str) -> UserRow:
-    """Raises `CommandError` for an address that no user has."""
+    """Raises `CommandError` if no user has the address."""
     user = await find_user(connection, email)
     if user is None:
-        raise CommandError(f"There is no user with the address {email}: make one by `duograph users create`.")
+        raise CommandError(f"There is no user with the address {email}: use `duograph users create`.")
     return user
 
 

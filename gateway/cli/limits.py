@@ -1,4 +1,4 @@
-"""`duograph limits`: how much a workspace may ask and store."""
+"""`duograph limits`: the rate limit and storage quota of a workspace."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -12,11 +12,11 @@ from gateway.settings.settings import Settings
 from resolvers.files.quota import set_quota, usage_of
 from resolvers.operations.context import Quota
 from resolvers.workspaces.administration import LARGEST_LIMIT, set_limit
-from storage.objects.names import readable_size
+from schema.prose import write_size
 
 LARGEST_QUOTA = 2**53 - 1
 
-app = noun("How much a workspace may ask and store.")
+app = noun("Show and set the limits of a workspace.")
 Slug = Annotated[str, typer.Argument(help="The workspace.")]
 
 
@@ -25,24 +25,24 @@ def set_(
     slug: Slug,
     requests_per_minute: Annotated[
         int | None,
-        typer.Argument(metavar="N", min=0, max=LARGEST_LIMIT, help="Calls a minute; 0 for no limit."),
+        typer.Argument(metavar="N", min=0, max=LARGEST_LIMIT, help="Calls per minute; 0 for no limit."),
     ] = None,
     storage_quota: Annotated[
         int | None,
-        typer.Option(min=0, max=LARGEST_QUOTA, help="Bytes of all files; 0 for no limit."),
+        typer.Option(min=0, max=LARGEST_QUOTA, help="Bytes of stored files; 0 for no limit."),
     ] = None,
     open_upload_quota: Annotated[
         int | None,
-        typer.Option(min=0, max=LARGEST_LIMIT, help="Uploads not completed; 0 for no limit."),
+        typer.Option(min=0, max=LARGEST_LIMIT, help="Incomplete uploads; 0 for no limit."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Give a workspace limits of its own, from its next request on."""
+    """Set a workspace's own limits, from its next request on."""
     quota = {"storage_quota": storage_quota, "open_upload_quota": open_upload_quota}
     limits = {"requests_per_minute": requests_per_minute, **quota}
     changes = {name: value for name, value in limits.items() if value is not None}
     if not changes:
-        raise CommandError("Say a limit: calls a minute, --storage-quota or --open-upload-quota.")
+        raise CommandError("Name a limit: calls per minute, --storage-quota or --open-upload-quota.")
     wait_for(_set(read_settings(), slug, changes))
     result = {"slug": slug, **changes}
     show(result, f"The workspace {slug} may have {_sentence(changes)}.", as_json=as_json)
@@ -50,13 +50,13 @@ def set_(
 
 @app.command("show")
 def show_(slug: Slug, as_json: Json = False) -> None:
-    """What a workspace may ask and store, and what it stores."""
+    """Show a workspace's limits and usage."""
     settings = read_settings()
     limits = wait_for(_read(settings, slug))
-    stored = readable_size(limits["stored_bytes"])
+    stored = write_size(limits["stored_bytes"])
     lines = [
-        f"{slug} may make {_amount(limits['requests_per_minute'], 'calls a minute')}.",
-        f"It stores {stored}, of {_most(readable_size, limits['storage_quota'])}, and has "
+        f"{slug} may make {_amount(limits['requests_per_minute'], 'calls per minute')}.",
+        f"It stores {stored}, of {_most(write_size, limits['storage_quota'])}, and has "
         f"{limits['open_uploads']} open uploads, of {_most(str, limits['open_upload_quota'])}.",
     ]
     show({"slug": slug, **limits}, "\n".join(lines), as_json=as_json)
@@ -64,7 +64,7 @@ def show_(slug: Slug, as_json: Json = False) -> None:
 
 def _sentence(changes: dict[str, int]) -> str:
     units = {
-        "requests_per_minute": "calls a minute",
+        "requests_per_minute": "calls per minute",
         "storage_quota": "bytes",
         "open_upload_quota": "open uploads",
     }

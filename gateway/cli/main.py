@@ -1,4 +1,4 @@
-"""The command `duograph`: finds the subcommand's module, and says in one sentence what went wrong."""
+"""The command `duograph`: loads the subcommand's module and reports an error in one sentence."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from gateway.cli.output import CommandError
 
-# Imported when first used: the vocabulary and the surfaces take a second, which most subcommands do without.
+# Imported when first used: the schema and the surfaces take a second, and most subcommands need neither.
 NOUNS = (
     "serve",
     "migrate",
@@ -30,11 +30,11 @@ NOUNS = (
 )
 
 # The umask of files that no other user of the machine can read.
-OWNER_ALONE = 0o077
+OWNER_ONLY = 0o077
 
 
 class Nouns(TyperGroup):
-    """The subcommands, each the Typer `app` of the module of its name."""
+    """The subcommands: each is the Typer `app` of the module with its name."""
 
     def list_commands(self, ctx: object) -> list[str]:
         return list(NOUNS)
@@ -47,13 +47,13 @@ class Nouns(TyperGroup):
         return command
 
 
-duograph = Nouns(name="duograph", help="Run and look after a Duograph gateway.")
+duograph = Nouns(name="duograph", help="Run and manage a Duograph gateway.")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Exit with 0, with 1 and a sentence on standard error, or with 2 for arguments that make no sense."""
-    # What is written holds secrets: the database, mails, uploaded files.
-    os.umask(OWNER_ALONE)
+    """Exit with 0, with 1 and a sentence on standard error, or with 2 for invalid arguments."""
+    # The database, emails and uploaded files contain secrets.
+    os.umask(OWNER_ONLY)
     try:
         status = duograph.main(arguments, prog_name="duograph", standalone_mode=False)
     except CommandError as error:
@@ -61,14 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except typer.TyperException as error:
         _fail(_usage(error), error.exit_code)
     except typer.Abort:
-        _fail("It was stopped before it was done.", 130)
+        _fail("Cancelled before it was done.", 130)
     sys.exit(status or 0)
 
 
 def _usage(error: typer.TyperException) -> str:
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx else "duograph"
-    return f"{error.format_message().rstrip('.')}: `{path} --help` says what it takes."
+    return f"{error.format_message().rstrip('.')}: `{path} --help` lists what it accepts."
 
 
 def _fail(sentence: str, status: int) -> NoReturn:

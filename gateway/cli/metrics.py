@@ -1,4 +1,4 @@
-"""`duograph metrics`: the cells that metrics are read from, checked against the log and made anew."""
+"""`duograph metrics`: check the cells of metrics against the log, and rebuild them."""
 
 import sys
 from collections.abc import Awaitable, Callable
@@ -20,10 +20,10 @@ from storage.metrics.cells.verify import verify as verify_cells
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
 
-app = noun("The cells that metrics are read from.")
+app = noun("Check and rebuild the cells that metrics are read from.")
 
 Slug = Annotated[
-    str | None, typer.Option("--workspace", metavar="SLUG", help="Just this workspace; all if left out.")
+    str | None, typer.Option("--workspace", metavar="SLUG", help="Only this workspace; all if left out.")
 ]
 Count = tuple[int, int]
 Work = Callable[[Database, UUID], Awaitable[Count]]
@@ -33,21 +33,21 @@ _workspaces = table_of(WorkspaceRow)
 
 @app.command()
 def verify(workspace: Slug = None, as_json: Json = False) -> None:
-    """Count every cell anew from the log, and say how many differ; changes nothing."""
+    """Recount every cell from the log and report how many differ. Changes nothing."""
     cells, differences = wait_for(_each(read_settings(), workspace, "Verifying", verify_cells))
     text = f"{cells} cells, {differences} differ from the log."
     show({"cells": cells, "differences": differences}, text, as_json=as_json)
     if differences:
         raise CommandError(
-            f"{differences} cells differ from the log: `duograph metrics rebuild` makes them anew."
+            f"{differences} cells differ from the log: `duograph metrics rebuild` corrects them."
         )
 
 
 @app.command()
 def rebuild(workspace: Slug = None, as_json: Json = False) -> None:
-    """Throw the cells away and make them again from the log; the gateway may go on meanwhile."""
+    """Delete the cells and rebuild them from the log. The gateway may keep running."""
     cells, differences = wait_for(_each(read_settings(), workspace, "Rebuilding", _rebuild))
-    text = f"Made {cells} cells, of which {differences} had been different from the log."
+    text = f"Rebuilt {cells} cells; {differences} had differed from the log."
     show({"cells": cells, "differences": differences}, text, as_json=as_json)
 
 
@@ -57,7 +57,7 @@ async def _rebuild(database: Database, workspace_id: UUID) -> Count:
 
 
 async def _each(settings: Settings, slug: str | None, doing: str, work: Work) -> Count:
-    """Do it for each workspace; the sums of what it gives."""
+    """Run `work` for each workspace; gives the sums of its counts."""
     cells = differences = 0
     async with migrated(settings) as database:
         console = Console(file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`duograph migrate`: the tables as this version needs them."""
+"""`duograph migrate`: bring the tables to this version."""
 
 import typer
 

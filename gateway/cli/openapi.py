@@ -18,7 +18,7 @@ PATH = Path(rest_compat.__path__[0]) / "openapi.json"
 
 @app.command()
 def export(
-    check: Annotated[bool, typer.Option("--check", help="Only compare; fail where they differ.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only compare; fail if they differ.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write rest_compat/openapi.json."""

@@ -1,4 +1,4 @@
-"""What subcommands print: one JSON object or short text, or one sentence that says what failed."""
+"""What subcommands print: one JSON object or a short text, or one sentence about an error."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON objec
 
 
 class CommandError(Exception):
-    """What is wrong and what to do, in one sentence; `status` is what the command exits with."""
+    """What is wrong and what to do, in one sentence; `status` is the exit status."""
 
     def __init__(self, sentence: str, status: int = 1) -> None:
         super().__init__(sentence)
@@ -18,7 +18,7 @@ class CommandError(Exception):
 
 
 def noun(help: str) -> typer.Typer:
-    """A group of subcommands about one thing, also while it has just one."""
+    """A group of subcommands, even if it has only one."""
     app = typer.Typer(help=help, add_completion=False)
     app.callback()(_nothing)
     return app
@@ -30,7 +30,7 @@ def show(result: Mapping[str, Any], text: str, *, as_json: bool) -> None:
 
 
 def table(rows: list[tuple[str, ...]]) -> str:
-    """Rows, the first of them headings, as text in columns."""
+    """Rows as text in columns; the first row has the headings."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -38,4 +38,4 @@ def table(rows: list[tuple[str, ...]]) -> str:
 
 
 def _nothing() -> None:
-    """A callback, which is what makes Typer keep a group of one."""
+    """With a callback, Typer keeps a group of one command."""

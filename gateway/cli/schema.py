@@ -17,7 +17,7 @@ PATH = Path(schema.__path__[0]) / "schema.graphql"
 
 @app.command()
 def export(
-    check: Annotated[bool, typer.Option("--check", help="Only compare; fail where they differ.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only compare; fail if they differ.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write schema/schema.graphql."""

@@ -1,4 +1,4 @@
-"""`duograph seed`: a workspace to try things on."""
+"""`duograph seed`: a demo workspace."""
 
 from typing import Annotated
 
@@ -14,14 +14,14 @@ app = typer.Typer()
 
 
 Sessions = Annotated[
-    int, typer.Option(min=0, max=10_000_000, help="File-share sessions to make, and as many events.")
+    int, typer.Option(min=0, max=10_000_000, help="File-share sessions to create, with as many events.")
 ]
-Days = Annotated[int, typer.Option(min=1, max=3650, help="Over how many days they are spread, up to now.")]
+Days = Annotated[int, typer.Option(min=1, max=3650, help="Days up to now over which they are spread.")]
 
 
 @app.command()
 def seed(sessions: Sessions = SESSIONS, days: Days = DAYS, as_json: Json = False) -> None:
-    """Make a new demo workspace with data and activity in it; what is there already stays as it is."""
+    """Create a demo workspace with data and activity. Existing data is kept."""
     demo = wait_for(_seed(read_settings(), sessions, days))
     result = {
         "workspace": demo.workspace.model_dump(mode="json"),
@@ -41,7 +41,7 @@ async def _seed(settings: Settings, sessions: int, days: int) -> Demo:
 
 def _describe(demo: Demo) -> str:
     lines = (
-        f"Made the workspace {demo.workspace.slug}; its secrets are not shown again.",
+        f"Created the workspace {demo.workspace.slug}. Its secrets are not shown again.",
         f"workspace token  {demo.workspace_token}",
         f"personal token   {demo.personal_token}",
         f"sign in          {demo.email} with {demo.password}",

@@ -1,4 +1,4 @@
-"""`duograph serve`: bind the port, prepare the database, run the processes, say where they are."""
+"""`duograph serve`: bind the port, prepare the database, run the processes, print their address."""
 
 import shlex
 import signal
@@ -21,7 +21,9 @@ from gateway.cli.output import CommandError, Json, show
 from gateway.cli.warnings import warnings_of
 from gateway.http.connections import patient_protocol
 from gateway.logs import configure_logs, take_over_process
-from gateway.settings.settings import Environment, LogFormat, Settings
+from gateway.settings.logs import LogFormat
+from gateway.settings.server import Environment
+from gateway.settings.settings import Settings
 
 app = typer.Typer()
 log = structlog.get_logger()
@@ -34,15 +36,15 @@ Announce = Callable[[], None]
 
 @app.command()
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free port.")] = 8000,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 1,
     demo: Annotated[
-        bool, typer.Option("--demo", help="Make the workspace `demo` with data, and a token to try.")
+        bool, typer.Option("--demo", help="Create the workspace `demo` with data and a token.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Serve until a signal comes; SQLite is migrated first. With --json log lines are JSON too."""
+    """Serve until a signal. SQLite is migrated first. With --json, log lines are JSON too."""
     listener = _bind(host, port)
     origin = f"http://{_address_of(host)}:{listener.getsockname()[1]}"
     json_logs = {"log_format": LogFormat.JSON} if as_json else {}
@@ -57,7 +59,7 @@ def serve(
 
 @dataclass(frozen=True)
 class Announcement:
-    """What is said once the gateway answers; `demo` is the way into its workspace."""
+    """Printed once the gateway answers; `demo` has the credentials of its workspace."""
 
     origin: str
     settings: Settings
@@ -71,7 +73,7 @@ class Announcement:
             "demo": None,
         }
         lines = [
-            f"Duograph serves on {self.origin}: REST below {self.settings.base_url} (reference at /docs), "
+            f"Duograph is running at {self.origin}: REST at {self.settings.base_url} (reference at /docs), "
             f"GraphQL at {self._graphql_url}."
         ]
         if self.demo is not None:
@@ -79,7 +81,14 @@ class Announcement:
             commands = self._commands(token)
             user = {"email": self.demo.email, "password": self.demo.password} if self.demo.password else None
             result["demo"] = {"workspace_token": token, "commands": commands, "user": user}
-            lines += ["", "A token of the workspace demo, for 30 days:", token, "", "Try it:", *commands]
+            lines += [
+                "",
+                "A token for the workspace demo, for 30 days:",
+                token,
+                "",
+                "Try it:",
+                *commands,
+            ]
             if user is not None:
                 address = f"{self.settings.sign_in_url}/sign-in"
                 lines += ["", f"Sign in at {address} as {user['email']} with {user['password']}"]
@@ -100,7 +109,7 @@ class Announcement:
 
 
 class AnnouncingServer(uvicorn.Server):
-    """One process, in this one."""
+    """A server in this process."""
 
     def __init__(self, config: uvicorn.Config, announce: Announce) -> None:
         super().__init__(config)
@@ -113,7 +122,7 @@ class AnnouncingServer(uvicorn.Server):
 
 
 class AnnouncingSupervisor(Multiprocess):
-    """Several processes, of which the first to be ready is enough to say so."""
+    """Several processes; announces when the first is ready."""
 
     def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], announce: Announce) -> None:
         super().__init__(config, sockets)
@@ -126,9 +135,9 @@ class AnnouncingSupervisor(Multiprocess):
 
 
 async def _prepare(settings: Settings, *, demo: bool) -> Entry | None:
-    """Look at the database, and open a way into the demo where one is wanted."""
+    """Check the database, and with `demo` create credentials for the demo workspace."""
     if demo and settings.env == Environment.PRODUCTION:
-        raise CommandError("--demo is for development: leave it out, or unset DUOGRAPH_ENV.")
+        raise CommandError("--demo is only for development: leave it out, or unset DUOGRAPH_ENV.")
     async with migrated(settings, migrate_sqlite=True) as database:
         return await enter_demo(settings, database) if demo else None
 
@@ -151,16 +160,16 @@ def _run(settings: Settings, listener: socket.socket, workers: int, announce: An
         AnnouncingSupervisor(config, [listener], announce).run()
         return
     server = AnnouncingServer(config, announce)
-    # Uvicorn stops in good order and then raises the signal again: a wanted stop is no failure.
+    # Uvicorn shuts down and then raises the signal again; a requested stop is not a failure.
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, _ignore)
     server.run([listener])
     if not server.started:
-        raise CommandError("The gateway could not start: the log lines above say why.")
+        raise CommandError("The gateway could not start: see the log above.")
 
 
 def _create_app_of_process(settings: Settings) -> FastAPI:
-    """The gateway in a process that has nothing else to do."""
+    """The gateway in a process of its own."""
     app = create_app(settings)
     take_over_process()
     return app
@@ -173,16 +182,16 @@ def _bind(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except OSError as error:
         raise CommandError(
-            f"Port {port} of {host} cannot be used ({error.strerror}): free it, or give another --port."
+            f"Port {port} of {host} cannot be used ({error.strerror}): free it, or choose another --port."
         ) from None
     listener.set_inheritable(True)
     return listener
 
 
 def _address_of(host: str) -> str:
-    """The host as an address to call: this machine where it means all of its addresses."""
+    """The host as an address to call: the local machine for a wildcard."""
     return WILDCARDS.get(host) or (f"[{host}]" if ":" in host else host)
 
 
 def _ignore(*_: object) -> None:
-    """Handles a signal by doing nothing."""
+    """Ignores a signal."""

@@ -1,4 +1,4 @@
-"""`duograph tokens`: the access tokens of workspaces and users."""
+"""`duograph tokens`: access tokens of workspaces and users."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Any
@@ -22,13 +22,11 @@ from schema.scalars import write_moment
 from storage.enums import CredentialKind
 from storage.tables.credentials import CredentialRow
 
-app = noun("The access tokens of workspaces and users.")
+app = noun("Create, list and revoke access tokens of workspaces and users.")
 
 TokenCreate = WorkspaceAccessTokenCreate | PersonalAccessTokenCreate
-Workspace = Annotated[
-    str | None, typer.Option("--workspace", metavar="SLUG", help="The workspace it is for.")
-]
-User = Annotated[str | None, typer.Option("--user", metavar="EMAIL", help="The user it is for.")]
+Workspace = Annotated[str | None, typer.Option("--workspace", metavar="SLUG", help="The token's workspace.")]
+User = Annotated[str | None, typer.Option("--user", metavar="EMAIL", help="The token's user.")]
 
 
 @app.command()
@@ -37,17 +35,17 @@ def create(
     workspace: Workspace = None,
     user: User = None,
     scope: Annotated[
-        list[str] | None, typer.Option(help="What it may do; again for more. All of its kind if left out.")
+        list[str] | None, typer.Option(help="A scope; repeat for more. All scopes if left out.")
     ] = None,
-    comment: Annotated[str, typer.Option(help="What it is for.")] = "Made by an operator",
+    comment: Annotated[str, typer.Option(help="What the token is for.")] = "Created by an operator",
     expires_in: Annotated[
-        int | None, typer.Option(metavar="SECONDS", help="Its life; endless if left out.")
+        int | None, typer.Option(metavar="SECONDS", help="Seconds until it expires; never if left out.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a token for a workspace or for a user, and show it this once."""
+    """Create a token for a workspace or a user and show it once."""
     if (workspace is None) == (user is None):
-        raise typer.BadParameter("Name the owner by one of them", param_hint="--workspace or --user")
+        raise typer.BadParameter("Name the owner with one of them", param_hint="--workspace or --user")
     values = {"comment": comment, "expires_in": expires_in}
     data: TokenCreate
     if user is None:
@@ -61,13 +59,13 @@ def create(
         "scopes": row.scopes,
         "expires_at": _moment(row.expires_at),
     }
-    text = f"{credential.text}\nKeep it: it is not shown again. Its id is {row.id}."
+    text = f"{credential.text}\nSave it: it is not shown again. Its id is {row.id}."
     show(result, text, as_json=as_json)
 
 
 @app.command("list")
 def list_(workspace: Workspace = None, user: User = None, as_json: Json = False) -> None:
-    """List the tokens that count now, oldest first."""
+    """List valid tokens, oldest first."""
     rows = wait_for(_list(read_settings(), workspace, user))
     headings = ("ID", "OWNER", "COMMENT", "LAST USED", "EXPIRES")
     cells = [
@@ -83,7 +81,7 @@ def revoke(
     token_or_id: Annotated[str, typer.Argument(help="A credential of any kind, or its id.")],
     as_json: Json = False,
 ) -> None:
-    """End a credential: it fails from its next request on. Its owner is told by mail."""
+    """Revoke a credential: its next request fails. An email tells its owner."""
     row = wait_for(_revoke(read_settings(), _identifier(token_or_id)))
     result = {"id": str(row.id), "revoked_at": _moment(row.revoked_at)}
     show(result, f"The credential {row.id} is revoked.", as_json=as_json)
@@ -126,19 +124,19 @@ async def _revoke(settings: Settings, token_or_id: UUID | str) -> CredentialRow:
     async with migrated(settings) as database, database.write() as connection:
         revoked = await revoke_credential(connection, token_or_id)
         if revoked is None:
-            raise CommandError("There is no such credential: `duograph tokens list` shows the ids.")
+            raise CommandError("There is no such credential: `duograph tokens list` shows ids.")
         await tell_owners(connection, {revoked.row.hash: revoked}, settings.sign_in_url)
     return revoked.row
 
 
 def _identifier(text: str) -> UUID | str:
-    """The id, or the text of a credential, which is not repeated when it makes no sense."""
+    """The id, or the text of a credential; the error does not repeat an invalid text."""
     if kind_of(text) is not None:
         return text
     try:
         return UUID(text)
     except ValueError:
-        raise CommandError("This is no whole token and no id: `duograph tokens list` shows ids.") from None
+        raise CommandError("This is neither a token nor an id: `duograph tokens list` shows ids.") from None
 
 
 def _listed(token: ListedToken) -> dict[str, Any]:

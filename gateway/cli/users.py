@@ -1,4 +1,4 @@
-"""`duograph users`: people who sign in."""
+"""`duograph users`: the accounts that sign in."""
 
 from typing import Annotated, Any
 
@@ -18,11 +18,11 @@ from schema.scalars import Email
 from storage.rows import Duplicate
 from storage.tables.users import UserRow
 
-app = noun("People who sign in.")
+app = noun("Create users and reset their second factors.")
 
 
 class UserCreate(Input):
-    """A new user as an operator describes one."""
+    """A new user, as an operator describes it."""
 
     email: Email
     password: Password
@@ -31,30 +31,32 @@ class UserCreate(Input):
 
 @app.command()
 def create(
-    email: Annotated[str, typer.Option(help="The address to sign in with.")],
+    email: Annotated[str, typer.Option(help="The email address to sign in with.")],
     password: Annotated[str, typer.Option(help="12 to 1,000 characters, not easy to guess.")],
-    name: Annotated[str | None, typer.Option(help="The name that others read.")] = None,
+    name: Annotated[str | None, typer.Option(help="The name shown to other members.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Make a user, who can accept the invitations to the address."""
+    """Create a user with a confirmed email address, who can accept invitations to it."""
     data = checked(UserCreate, email=email, password=password, name=name)
     if is_easy_to_guess(data.password, [data.email, *data.email.split("@"), data.name]):
         raise CommandError(f"password: {EASY_TO_GUESS}.")
     user = wait_for(_create(read_settings(), data))
     result = {"id": str(user.id), "email": user.email}
-    show(result, f"Made the user {user.email} ({user.id}).", as_json=as_json)
+    show(result, f"Created the user {user.email} ({user.id}).", as_json=as_json)
 
 
 @app.command("reset-factors")
 def reset(
-    email: Annotated[str, typer.Argument(help="The address of a user who lost every second factor.")],
+    email: Annotated[str, typer.Argument(help="The email address of a user who lost all second factors.")],
     as_json: Json = False,
 ) -> None:
-    """Remove a user's authenticator app, passkeys and recovery codes: the password alone signs in then."""
+    """Remove a user's authenticator app, passkeys and recovery codes, so that the password is enough."""
     result = wait_for(_reset(read_settings(), email))
     removed = f"{result['passkeys']} passkeys and {result['recovery_codes']} unused recovery codes"
     app_too = "an authenticator app, " if result["totp"] else ""
-    show(result, f"Removed {app_too}{removed} of {result['email']}, who is told by mail.", as_json=as_json)
+    show(
+        result, f"Removed {app_too}{removed} of {result['email']}. An email tells the user.", as_json=as_json
+    )
 
 
 async def _reset(settings: Settings, email: str) -> dict[str, Any]:
@@ -77,5 +79,5 @@ async def _create(settings: Settings, data: UserCreate) -> UserRow:
                 return await create_user(connection, data.email, data.password, data.name)
         except Duplicate:
             raise CommandError(
-                f"There is a user with the e-mail address {data.email} already: choose another address."
+                f"A user with the email address {data.email} already exists: choose another address."
             ) from None

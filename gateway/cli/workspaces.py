@@ -1,4 +1,4 @@
-"""`duograph workspaces`: tenants and where their review stands."""
+"""`duograph workspaces`: tenants, their members and the state of their review."""
 
 from typing import Annotated, Any
 
@@ -24,29 +24,29 @@ from storage.enums import WorkspaceRole, WorkspaceStatus
 from storage.rows import values_of
 from storage.tables.workspaces import WorkspaceRow
 
-app = noun("Tenants and where their review stands.")
+app = noun("Create workspaces, review them and manage their members.")
 
 
 @app.command()
 def create(
-    name: Annotated[str, typer.Option(help="3 to 256 characters, for people.")],
-    slug: Annotated[str, typer.Option(help="Its name in addresses, fixed for ever.")],
-    owner: Annotated[str, typer.Option(metavar="EMAIL", help="The user who becomes its owner.")],
+    name: Annotated[str, typer.Option(help="The name to show: 3 to 256 characters.")],
+    slug: Annotated[str, typer.Option(help="The name in web addresses; it cannot be changed.")],
+    owner: Annotated[str, typer.Option(metavar="EMAIL", help="The user who owns it.")],
     as_json: Json = False,
 ) -> None:
-    """Make a workspace in the place of its owner."""
+    """Create a workspace on behalf of its owner."""
     workspace = wait_for(_create(read_settings(), name, slug, owner))
-    text = f"Made the workspace {workspace.slug} ({workspace.id}) of {owner}."
+    text = f"Created the workspace {workspace.slug} ({workspace.id}) of {owner}."
     show(workspace.model_dump(mode="json"), text, as_json=as_json)
 
 
 @app.command()
 def status(
     slug: Annotated[str, typer.Argument(help="The workspace.")],
-    status: Annotated[WorkspaceStatus, typer.Argument(help="One that may follow the status it has.")],
+    status: Annotated[WorkspaceStatus, typer.Argument(help="A status that may follow the current one.")],
     as_json: Json = False,
 ) -> None:
-    """Move a workspace's review on."""
+    """Change the status of a workspace's review."""
     workspace = wait_for(_move(read_settings(), slug, status))
     text = f"The workspace {workspace.slug} is {workspace.status.value}."
     show(workspace.model_dump(mode="json"), text, as_json=as_json)
@@ -60,11 +60,11 @@ def review_threshold(
     ],
     as_json: Json = False,
 ) -> None:
-    """Set the revenue at which a workspace is reviewed next, which lists sort by."""
+    """Set the revenue at which a workspace is next reviewed. Lists can be sorted by it."""
     workspace = wait_for(_set_threshold(read_settings(), slug, threshold))
     result = {"slug": workspace.slug, "next_review_threshold": workspace.next_review_threshold}
     revenue = f"a revenue of {threshold} in minor units" if threshold else "no revenue"
-    show(result, f"The workspace {workspace.slug} is reviewed next at {revenue}.", as_json=as_json)
+    show(result, f"The workspace {workspace.slug} is next reviewed at {revenue}.", as_json=as_json)
 
 
 async def _set_threshold(settings: Settings, slug: str, threshold: int) -> WorkspaceRow:
@@ -78,7 +78,7 @@ def members(
     slug: Annotated[str, typer.Argument(help="The workspace.")],
     as_json: Json = False,
 ) -> None:
-    """List the members of a workspace, and the invitations to it."""
+    """List a workspace's members and open invitations."""
     rows = wait_for(_members(read_settings(), slug))
     headings = ("EMAIL", "ROLE", "JOINED", "INVITED UNTIL")
     cells = [(row["email"], row["role"], row["joined_at"] or "-", row["expires_at"] or "-") for row in rows]
@@ -88,15 +88,15 @@ def members(
 @app.command()
 def role(
     slug: Annotated[str, typer.Argument(help="The workspace.")],
-    email: Annotated[str, typer.Argument(help="The address of a member.")],
-    role: Annotated[WorkspaceRole, typer.Argument(help="What the member is to be.")],
+    email: Annotated[str, typer.Argument(help="The email address of a member.")],
+    role: Annotated[WorkspaceRole, typer.Argument(help="The new role.")],
     as_json: Json = False,
 ) -> None:
-    """Give a member another role, as when no owner can be reached any more."""
+    """Change a member's role, for example when no owner can be reached."""
     wait_for(_set_role(read_settings(), slug, email, role))
     result = {"slug": slug, "email": email, "role": role.value}
     noun = "an owner" if role is WorkspaceRole.OWNER else "a member"
-    show(result, f"{email} is {noun} of {slug} now.", as_json=as_json)
+    show(result, f"{email} is now {noun} of {slug}.", as_json=as_json)
 
 
 async def _members(settings: Settings, slug: str) -> list[dict[str, Any]]:

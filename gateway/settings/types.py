@@ -1,10 +1,10 @@
-"""The types of settings: each checks what an operator wrote, and no message repeats what may be secret."""
+"""The types of settings. Each checks its value; no message repeats a value that may be secret."""
 
 import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, BeforeValidator, SecretStr
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -92,17 +92,3 @@ WebAddress: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 RedisUrl: TypeAlias = Annotated[str, AfterValidator(_check_redis)]
 ObjectPlace: TypeAlias = Annotated[str, AfterValidator(_check_store)]
 SecretKey: TypeAlias = Annotated[SecretStr, AfterValidator(_check_secret)]
-MailsToRecipient = Annotated[
-    int,
-    Field(
-        ge=0,
-        description="Mails that one address gets in any hour because of workspaces, and as many codes; 0 "
-        "turns the limit off.",
-    ),
-]
-MailsOfWorkspace = Annotated[
-    int, Field(ge=0, description="The same on behalf of one workspace, to all but its members.")
-]
-MailsOfUser = Annotated[
-    int, Field(ge=0, description="The same because of one user, by their session or any of their tokens.")
-]

@@ -30,10 +30,11 @@ from resolvers.operations.lists import Listing, any_of, contains, list_page
 from schema.errors import Failure, Invalid, NotFound, problem
 from schema.files import File, FileCreate, FileQuery, FileSorting
 from schema.pages import Page
+from schema.prose import write_size
 from schema.uploads import FileDownload, FileUpload, FileUploadCompletion
 from storage.clock import now
 from storage.objects.interface import StoredObject
-from storage.objects.names import object_path, readable_size, safe_name
+from storage.objects.names import object_path, safe_name
 from storage.rows import first, insert_row, insert_rows, key_of, table_of, update_row, update_rows, values_of
 from storage.tables.files import FilePartRow, FileRow
 from storage.tables.shares import ShareMediaRow, ShareRow
@@ -220,7 +221,7 @@ def file_of(ctx: Context, row: FileRow, upload: FileUpload | None = None) -> Fil
     if row.service in IMAGE_SERVICES:
         public_url = f"{ctx.services.auth_url}{MEDIA_PATH}/{quote(row.path)}"
     derived = {
-        "size_readable": readable_size(row.size),
+        "size_readable": write_size(row.size),
         "public_url": public_url,
         "upload": upload,
     }

@@ -9,8 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.operations.context import Context, Quota
 from schema.errors import Invalid, problem
+from schema.prose import write_size
 from storage.dialects.upsert import upsert
-from storage.objects.names import readable_size
 from storage.rows import table_of
 from storage.tables.files import FileRow, StorageUsageRow
 
@@ -107,8 +107,8 @@ def _problems(usage: Mapping[str, int], size: int) -> Iterable[dict[str, Any]]:
     uploads, most = usage["open_uploads"], usage["open_upload_quota"]
     if quota and stored + size > quota:
         message = (
-            f"The workspace stores {readable_size(stored)} ({stored} bytes) of at most "
-            f"{readable_size(quota)} ({quota} bytes): delete files, or ask the operator for more"
+            f"The workspace stores {write_size(stored)} ({stored} bytes) of at most "
+            f"{write_size(quota)} ({quota} bytes): delete files, or ask the operator for more"
         )
         yield problem(("data", "size"), message, "storage_quota", input=size)
     if most and uploads >= most:

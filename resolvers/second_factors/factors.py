@@ -30,30 +30,30 @@ class Event(Enum):
 
     TOTP_ADDED = (
         "An authenticator app was added",
-        "an authenticator app was set up. Signing in with the password now needs a second factor.",
+        "An authenticator app was set up. Signing in with the password now requires a second factor.",
     )
-    TOTP_REMOVED = ("An authenticator app was removed", "the authenticator app was removed.")
-    PASSKEY_ADDED = ("A passkey was added", "the passkey {name} was added. It can sign in to the account.")
-    PASSKEY_REMOVED = ("A passkey was removed", "the passkey {name} was removed.")
+    TOTP_REMOVED = ("An authenticator app was removed", "The authenticator app was removed.")
+    PASSKEY_ADDED = ("A passkey was added", "The passkey {name} was added. It can sign in to the account.")
+    PASSKEY_REMOVED = ("A passkey was removed", "The passkey {name} was removed.")
     PASSKEY_COPIED = (
         "A passkey was refused",
-        "the passkey {name} was refused, because its counter shows that a copy of it was used. "
+        "The passkey {name} was refused, because its counter shows that a copy of it was used. "
         "Remove it and add a new one.",
     )
     CODES_RENEWED = (
-        "New recovery codes were made",
-        "new recovery codes were made, and the old ones no longer work.",
+        "New recovery codes were created",
+        "New recovery codes were created, and the old ones no longer work.",
     )
-    CODE_USED = ("A recovery code was used", "a recovery code was used. Unused codes: {left}.")
+    CODE_USED = ("A recovery code was used", "A recovery code was used. Unused codes: {left}.")
     WRONG_CODES = (
         "Wrong codes after your password",
-        "after the right password, {tries} wrong codes were entered. "
-        "Whoever did so knows the password: if it was not you, change it.",
+        "After the correct password, {tries} wrong codes were entered. "
+        "If this was not you, someone else knows your password: change it.",
     )
     RESET = (
         "All second factors were removed",
-        "an operator removed the authenticator app, the passkeys and the recovery codes. "
-        "The password alone signs in now.",
+        "An operator removed the authenticator app, the passkeys and the recovery codes. "
+        "You now sign in with your password alone.",
     )
 
 

@@ -42,18 +42,6 @@ def object_path(service: str, workspace_id: UUID, file_id: UUID, name: str) -> s
     return f"{service}/{workspace_id}/{file_id}/{safe_name(name)}"
 
 
-def readable_size(size: int) -> str:
-    """Bytes in steps of 1,024: `0 B`, `512 B`, `1.0 KB`, `4.2 MB`; GB is the largest unit."""
-    if size < 1024:
-        return f"{size} B"
-    amount = size / 1024
-    for unit in ("KB", "MB"):
-        if round(amount, 1) < 1024:
-            return f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:.1f} GB"
-
-
 def content_disposition(file_name: str, *, attachment: bool) -> str:
     """The header of RFC 6266: an ASCII name for old clients, and the full name encoded by RFC 8187."""
     kind = "attachment" if attachment else "inline"

@@ -21,9 +21,7 @@ def test_a_new_user_is_given_by_id_and_address(command: Command) -> None:
 
 def test_an_address_that_has_a_user_is_refused_in_any_case(command: Command) -> None:
     said = command.refusal("users", "create", "--email", OWNER.upper(), "--password", "another long password")
-    assert said == (
-        "There is a user with the e-mail address ADA@EXAMPLE.COM already: choose another address."
-    )
+    assert said == ("A user with the email address ADA@EXAMPLE.COM already exists: choose another address.")
 
 
 def test_every_problem_with_a_user_is_named_in_one_sentence(command: Command) -> None:
@@ -52,7 +50,7 @@ def test_a_new_workspace_is_printed_as_rest_gives_it(command: Command) -> None:
         ("acme", OWNER, "slug: "),
         ("graphql", OWNER, "slug: This slug is reserved"),
         ("two words", OWNER, "slug: String should match pattern"),
-        ("harbour", "nobody@example.com", "There is no user with the address nobody@example.com: make one"),
+        ("harbour", "nobody@example.com", "There is no user with the address nobody@example.com: use "),
     ],
     ids=["taken", "reserved", "malformed", "nobody's"],
 )
@@ -95,9 +93,9 @@ def test_what_a_workspace_may_store_can_be_set_and_is_shown(command: Command) ->
     assert command.json("limits", "show", "acme") == {**shown, **changed}
     command.json("limits", "set", "acme", "7")
     said = command.run("limits", "show", "acme").stdout
-    assert "acme may make 7 calls a minute." in said
+    assert "acme may make 7 calls per minute." in said
     assert "of at most 4.9 KB" in said
-    assert "Say a limit" in command.refusal("limits", "set", "acme")
+    assert "Name a limit" in command.refusal("limits", "set", "acme")
     assert "no workspace with the slug nowhere" in command.refusal("limits", "show", "nowhere")
 
 
@@ -106,9 +104,9 @@ def test_the_revenue_of_the_next_review_can_be_set_and_taken_away(command: Comma
         answer = command.json("workspaces", "review-threshold", "acme", str(amount))
         assert answer == {"slug": "acme", "next_review_threshold": kept}
     said = command.run("workspaces", "review-threshold", "acme", "900").stdout
-    assert said == "The workspace acme is reviewed next at a revenue of 900 in minor units.\n"
+    assert said == "The workspace acme is next reviewed at a revenue of 900 in minor units.\n"
     said = command.run("workspaces", "review-threshold", "acme", "0").stdout
-    assert said == "The workspace acme is reviewed next at no revenue.\n"
+    assert said == "The workspace acme is next reviewed at no revenue.\n"
     for wrong in ("-1", str(2**31)):
         assert "'N'" in command.refusal("workspaces", "review-threshold", "acme", "--", wrong, status=2)
     assert "nowhere" in command.refusal("workspaces", "review-threshold", "nowhere", "5")
@@ -116,7 +114,7 @@ def test_the_revenue_of_the_next_review_can_be_set_and_taken_away(command: Comma
 
 def test_without_json_a_short_text_is_printed(command: Command) -> None:
     outcome = command.run("limits", "set", "acme", "1200")
-    assert outcome.stdout == "The workspace acme may have 1200 calls a minute.\n"
+    assert outcome.stdout == "The workspace acme may have 1200 calls per minute.\n"
 
 
 def test_an_operator_removes_the_factors_of_a_user_who_lost_them(command: Command) -> None:

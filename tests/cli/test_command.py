@@ -32,7 +32,7 @@ def test_a_database_from_the_future_asks_for_a_newer_version(command: Command) -
     with sqlite3.connect(command.directory / "var" / "duograph.sqlite") as connection:
         connection.execute("UPDATE alembic_version SET version_num = 'fffffffffff0'")
     connection.close()
-    assert "which a newer Duograph made: install that one" in command.refusal("migrate")
+    assert "created by a newer version: install that version" in command.refusal("migrate")
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,10 @@ def test_each_fault_is_told_with_what_to_do_and_fails_the_command(empty: Command
     assert "run `duograph migrate`" in checks["database"]["message"]
     assert "correct its permissions or DUOGRAPH_OBJECT_STORE" in checks["object store"]["message"]
     assert "correct DUOGRAPH_REDIS_URL" in checks["redis"]["message"]
-    assert checks["mail"]["message"] == "Mails cannot be sent (SMTPConnectError): correct DUOGRAPH_SMTP_URL."
+    assert checks["mail"]["message"] == "Emails cannot be sent (SMTPConnectError): correct DUOGRAPH_SMTP_URL."
     assert outcome.status == 1
     named = "database, object store, redis, mail"
-    assert outcome.stderr == f"These need your attention, as said above: {named}.\n"
+    assert outcome.stderr == f"These checks need attention: {named}.\n"
 
 
 def test_settings_that_cannot_be_used_are_a_finding(empty: Command) -> None:
@@ -70,10 +70,8 @@ def test_a_risk_is_a_warning_that_only_a_strict_doctor_fails_for(command: Comman
     assert warned[-1][1].endswith("run `chmod 600 var/duograph.sqlite*`.")
     strict = command.run("doctor", "--strict", "--workers", "4", **risky)
     assert strict.status == 1
-    assert strict.stderr == (
-        "These need your attention, as said above: redis, database, settings, mail, object store.\n"
-    )
-    assert "\nwarn  mail: Nobody gets mail" in strict.stdout
+    assert strict.stderr == ("These checks need attention: redis, database, settings, mail, object store.\n")
+    assert "\nwarn  mail: Emails are written to DUOGRAPH_OUTBOX and not sent" in strict.stdout
 
 
 def test_a_laptop_has_nothing_to_be_warned_of(command: Command) -> None:

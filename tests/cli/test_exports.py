@@ -13,7 +13,7 @@ def test_an_export_says_whether_the_file_changed_and_a_check_only_compares(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "schema.graphql"
-    with pytest.raises(CommandError, match="is not what the code says: run `duograph schema export`"):
+    with pytest.raises(CommandError, match="does not match the code: run `duograph schema export`"):
         export(path, "type Query", check=True, command="duograph schema export", as_json=True)
     assert not path.exists()
     for changed in (True, False):

@@ -119,7 +119,7 @@ def test_a_taken_port_is_refused_in_a_sentence(empty: Command) -> None:
         ((), {}, "DUOGRAPH_SECRET_KEY is not set: production needs one of 32 characters or more."),
         ((), {"DUOGRAPH_SECRET_KEY": "k" * 32}, "DUOGRAPH_SECRET_KEY can be guessed"),
         ((), {"DUOGRAPH_SECRET_KEY": STRONG}, "DUOGRAPH_BASE_URL is not set"),
-        (("--demo",), PRODUCTION, "--demo is for development"),
+        (("--demo",), PRODUCTION, "--demo is only for development"),
     ],
     ids=["no secret", "a weak secret", "no address", "demo data"],
 )

@@ -83,7 +83,7 @@ def test_the_members_are_told_once_of_a_token_that_an_operator_revokes(command: 
         mails = connection.execute("SELECT recipient, subject, text FROM mails").fetchall()
     ((recipient, subject, text),) = mails
     assert (recipient, subject) == (OWNER, "Revoked: workspace access token “laptop”")
-    assert "An operator has revoked something secret of the workspace Acme" in text
+    assert "An operator revoked a credential of the workspace Acme" in text
     assert made["token"] not in text
 
 

@@ -8,7 +8,7 @@ from secrets import token_hex, token_urlsafe
 import pytest
 
 from gateway.settings.secret_strength import is_guessable
-from gateway.settings.settings import Settings, SettingsError, describe_settings
+from gateway.settings.settings import Settings, SettingsError, describe_settings, variable_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 SECRET = "k" * 32
@@ -21,11 +21,13 @@ PRODUCTION = {
 
 
 def test_every_setting_is_documented_with_its_default_and_description() -> None:
+    settings = [setting for _, of_topic in describe_settings() for setting in of_topic]
     rows = [
-        f"| `{variable}` | {f'`{default}`' if default else ''} | {description} |"
-        for variable, default, description in describe_settings()
+        f"| `{setting.variable}` | {f'`{setting.default}`' if setting.default else ''} | {setting.text} |"
+        for setting in settings
     ]
-    assert all(description for _, _, description in describe_settings())
+    assert {setting.variable for setting in settings} == set(map(variable_of, Settings.model_fields))
+    assert all(setting.text for setting in settings)
     assert [line for line in PAGE.read_text().splitlines() if line.startswith("| `")] == rows
 
 
@@ -98,7 +100,7 @@ def test_what_cannot_be_used_is_named_and_never_repeated_where_it_may_be_secret(
 
 
 def test_production_needs_a_secret_of_its_own() -> None:
-    with pytest.raises(SettingsError, match="DUOGRAPH_SECRET_KEY is not set: production needs one"):
+    with pytest.raises(SettingsError, match="DUOGRAPH_SECRET_KEY is not set: production needs a key"):
         Settings.from_environ({"DUOGRAPH_ENV": "production"})
     assert Settings.from_environ(PRODUCTION).secret() == STRONG.encode()
 
@@ -129,7 +131,7 @@ def test_a_random_secret_is_never_taken_for_one_that_can_be_guessed(make: Callab
 @pytest.mark.parametrize("name", ["DUOGRAPH_BASE_URL", "DUOGRAPH_AUTH_URL"])
 def test_production_refuses_addresses_that_show_passwords_to_the_network(name: str) -> None:
     exposed = PRODUCTION | {name: "http://shop.example.com"}
-    with pytest.raises(SettingsError, match=f"{name} is at http, .* or set DUOGRAPH_INSECURE_HTTP=true"):
+    with pytest.raises(SettingsError, match=f"{name} is an http address, .* DUOGRAPH_INSECURE_HTTP=true"):
         Settings.from_environ(exposed)
     allowed = Settings.from_environ(exposed | {"DUOGRAPH_INSECURE_HTTP": "true"})
     assert allowed.sign_in_url.startswith("http")

@@ -50,7 +50,7 @@ async def test_the_customer_is_told_of_a_payment(surface, gateway, tenant, sessi
     assert mail.text.split("\n\n") == [
         "Hello Ada <b>Lovelace</b>,",
         f"Acme has received your payment of $19.00 for “Field guide” on {TODAY}. Thank you!",
-        "A question about it? Write to help@example.com.\n",
+        "Questions? Write to help@example.com.\n",
     ]
     assert "Hello Ada &lt;b&gt;Lovelace&lt;/b&gt;," in mail.html
     assert "<strong>$19.00</strong>" in mail.html
@@ -65,7 +65,7 @@ async def test_every_member_is_told_of_a_payment_but_nobody_who_is_only_invited(
     await surface.record_payment(id=session["id"], data=PAYMENT)
     (mail,) = await mails_to(gateway, tenant.user_email)
     assert mail.subject == "New payment of $19.00 in Acme"
-    assert f"Ada <b>Lovelace</b> has paid $19.00 for “Field guide” on {TODAY}." in mail.text
+    assert f"Ada <b>Lovelace</b> paid $19.00 for “Field guide” on {TODAY}." in mail.text
     assert len(await mails_to(gateway, invited)) == 1
 
 
@@ -73,7 +73,7 @@ async def test_a_session_of_nobody_is_told_to_the_members_alone(surface, gateway
     session = await surface.create_file_share_session(data={"price_amount": 1900, "file_size_bytes": 7})
     await surface.record_payment(id=session["id"], data=PAYMENT)
     (mail,) = await mails_to(gateway, tenant.user_email)
-    assert f"somebody has paid $19.00 on {TODAY}." in mail.text
+    assert f"A customer paid $19.00 on {TODAY}." in mail.text
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ async def test_a_leaked_token_ends_at_once_and_every_member_is_told(scanned, rep
     assert await still_works(scanned, tenant.token)
     (mail,) = await mails_to(scanned, tenant.user_email)
     assert mail.subject == "Revoked: workspace access token “continuous integration”"
-    assert "Something secret of the workspace Acme was found in public" in mail.text
+    assert "A credential of the workspace Acme was found in public" in mail.text
     assert f"- workspace access token “continuous integration”, found at {URL}\n" in mail.text
     assert URL in mail.html
     assert leaked.text not in mail.text + mail.html

@@ -115,7 +115,7 @@ async def test_with_several_workspaces_one_is_chosen_each_time(browser, caller, 
     token = (await confidential.exchange(answer["code"])).json()
     assert (await user.with_token(token["access_token"]).get_viewer())["workspace"]["id"] == second["id"]
     await browser.open(address(confidential))
-    assert "allowed before" in browser.text
+    assert "previously allowed" in browser.text
     assert sent_back(await visit(browser, confidential, prompt="none"))["code"]
     await allow(browser, confidential, tenant.id)
     assert sent_back(await visit(browser, confidential, prompt="none"))["error"] == "interaction_required"
@@ -293,6 +293,6 @@ async def test_where_one_comes_back_to_after_signing_in_is_here(gateway, confide
 def test_every_scope_has_words():
     assert set(WORDS) == CLIENT_SCOPES
     assert in_words(["shares:read", "shares:write", "openid"]) == [
-        "Know that it is you who comes back",
+        "Identify your account when you sign in",
         "Create, change and archive shares",
     ]

@@ -169,7 +169,7 @@ async def connected(route: Route) -> None:
 async def go_through(page: Page, live: Live, workspace: str) -> dict[str, str]:
     """Sign in, pick the workspace and allow: what the application is told."""
     await page.goto(live.query())
-    await page.get_by_label("E-mail address").fill(live.tenant.user_email)
+    await page.get_by_label("Email address").fill(live.tenant.user_email)
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("button", name="Sign in").click()
     await expect(page.get_by_role("heading", name="Bookkeeper")).to_be_visible()

@@ -23,8 +23,8 @@ from tests.support.mailed_links import (
     token_of,
 )
 
-BUTTON, SIGN_IN = "Confirm the address", "Sign in to that account"
-CONFIRMED = "Your address is confirmed"
+BUTTON, SIGN_IN = "Confirm email address", "Sign in to this account"
+CONFIRMED = "Your email address is confirmed"
 
 
 @pytest_asyncio.fixture
@@ -57,7 +57,7 @@ async def invite(gateway, tenant, email):
 
 async def test_who_signs_up_is_mailed_one_link_and_told_so(gateway, browser):
     email = await sign_up(browser)
-    assert "We have mailed you a link" in browser.text
+    assert "Open the link we emailed you" in browser.text
     (mail,) = await mails_to(gateway, email)
     assert mail.text.count("http://gateway/confirm-address?token=") == 1
     assert email in mail.text
@@ -65,7 +65,7 @@ async def test_who_signs_up_is_mailed_one_link_and_told_so(gateway, browser):
 
 async def test_a_refused_sign_up_mails_nothing(gateway, browser, tenant):
     await browser.open("/sign-up")
-    await browser.press("Create the account", email=tenant.user_email, password="a long password")
+    await browser.press("Create account", email=tenant.user_email, password="a long password")
     assert await mails_to(gateway, tenant.user_email) == []
 
 
@@ -76,7 +76,7 @@ async def test_by_the_link_an_address_sees_the_invitations_to_it_and_joins_nothi
     await invite(gateway, tenant, email.upper())
     await browser.open("/workspaces")
     assert tenant.slug not in browser.text
-    assert "Confirm your address" in browser.text
+    assert "Confirm your email address" in browser.text
     await elsewhere.open(await latest_link(gateway, email))
     assert email in elsewhere.text
     await follow_to_sign_in(elsewhere)
@@ -88,7 +88,7 @@ async def test_by_the_link_an_address_sees_the_invitations_to_it_and_joins_nothi
     assert "You have 2 invitations." in browser.text
     assert tenant.slug not in browser.text
     assert other_tenant.slug not in browser.text
-    assert "Confirm your address" not in browser.text
+    assert "Confirm your email address" not in browser.text
     await browser.open("/account/invitations")
     assert tenant.slug in browser.text
     assert other_tenant.slug in browser.text
@@ -100,18 +100,18 @@ async def test_a_program_that_follows_links_in_mails_confirms_nothing(gateway, b
         assert (await elsewhere.client.get(path)).status_code == 200
         assert (await elsewhere.client.head(path)).status_code == 200
     await browser.open("/account")
-    assert "Confirm your address" in browser.text
+    assert "Confirm your email address" in browser.text
     await browser.open(path)
     await browser.press(BUTTON)
     assert CONFIRMED in browser.text
 
 
 async def test_the_owner_of_a_workspace_who_was_never_invited_confirms_too(gateway, browser, email):
-    await browser.press("Create the workspace", name="Observatory", slug=f"w-{uuid4().hex}")
+    await browser.press("Create workspace", name="Observatory", slug=f"w-{uuid4().hex}")
     await browser.open(await latest_link(gateway, email))
     await browser.press(BUTTON)
     await browser.open("/account")
-    assert "Confirm your address" not in browser.text
+    assert "Confirm your email address" not in browser.text
 
 
 async def test_a_link_that_was_used_says_that_the_address_is_confirmed(gateway, browser, email):
@@ -153,7 +153,7 @@ async def test_an_expired_link_confirms_nothing_and_says_so(gateway, browser, em
         assert answer.status_code == 410
         assert "This link has expired" in browser.text
     await browser.open("/account")
-    assert "Confirm your address" in browser.text
+    assert "Confirm your email address" in browser.text
 
 
 @pytest.mark.parametrize("token", ["A" * 43, "", "x", "%00", "%ff", "A" * 10_000, "<script>"])
@@ -161,7 +161,7 @@ async def test_a_wrong_link_says_so(elsewhere, token):
     for path in ("/confirm-address", "/new-password"):
         answer = await elsewhere.open(f"{path}?token={token}")
         assert answer.status_code == 404
-        assert "This link is not right" in elsewhere.text
+        assert "This link is invalid" in elsewhere.text
         assert "<script>" not in answer.text
 
 
@@ -177,7 +177,7 @@ async def test_a_link_for_a_new_password_confirms_no_address(gateway, browser, e
     answer = await browser.press(BUTTON, token=token_of(other))
     assert answer.status_code == 404
     await browser.open("/account")
-    assert "Confirm your address" in browser.text
+    assert "Confirm your email address" in browser.text
 
 
 async def test_a_link_proves_nothing_of_an_address_that_came_later(gateway, browser, email):
@@ -187,13 +187,13 @@ async def test_a_link_proves_nothing_of_an_address_that_came_later(gateway, brow
     answer = await browser.press(BUTTON)
     assert (answer.status_code, CONFIRMED in browser.text) == (410, False)
     await browser.open("/account")
-    assert "Confirm your address" in browser.text
+    assert "Confirm your email address" in browser.text
 
 
 async def test_only_the_link_of_the_latest_mail_counts(gateway, browser, email):
     await browser.open("/account")
-    await browser.press("Send the mail again")
-    assert "The mail is on its way" in browser.text
+    await browser.press("Resend the email")
+    assert "Email sent" in browser.text
     first, second = await mailed_links(gateway, email)
     answer = await browser.open(first)
     assert (answer.status_code, "This link has been replaced" in browser.text) == (410, True)
@@ -205,22 +205,22 @@ async def test_only_the_link_of_the_latest_mail_counts(gateway, browser, email):
 async def test_five_mails_are_sent_within_an_hour_and_no_more(gateway, browser, email):
     for _ in range(4):
         await browser.open("/account")
-        await browser.press("Send the mail again")
+        await browser.press("Resend the email")
     await browser.open("/account")
-    answer = await browser.press("Send the mail again")
+    answer = await browser.press("Resend the email")
     assert answer.status_code == 429
     assert 3500 < int(answer.headers["retry-after"]) <= 3600
     assert "5 such mails were sent within an hour" in browser.text
     assert len(await mailed_links(gateway, email)) == 5
     await change_links(gateway, email, created_at=now() - timedelta(hours=1, seconds=1))
     await browser.open("/account")
-    assert (await browser.press("Send the mail again")).status_code == 200
+    assert (await browser.press("Resend the email")).status_code == 200
     assert len(await mailed_links(gateway, email)) == 6
 
 
 async def test_many_who_ask_at_once_are_mailed_no_more_than_one_who_does(gateway, browser, email):
     await browser.open("/account")
-    form = browser.form("Send the mail again")
+    form = browser.form("Resend the email")
     await asyncio.gather(*(browser.send(form.action, form.fields) for _ in range(8)))
     assert len(await mailed_links(gateway, email)) == 5
     assert [row["ended_at"] is None for row in await linked_rows(gateway, email)].count(True) == 1
@@ -231,7 +231,7 @@ async def test_one_browser_address_is_refused_beyond_its_budget(database_url, tm
         async with browsing(gateway) as browser:
             email = await sign_up(browser)
             await browser.open("/account")
-            form = browser.form("Send the mail again")
+            form = browser.form("Resend the email")
             statuses = [(await browser.send(form.action, form.fields)).status_code for _ in range(3)]
             assert statuses == [200, 200, 429]
             assert len(await mailed_links(gateway, email)) == 3
@@ -239,12 +239,12 @@ async def test_one_browser_address_is_refused_beyond_its_budget(database_url, tm
 
 async def test_a_confirmed_address_is_mailed_nothing_more(gateway, browser, email):
     await browser.open("/account")
-    form = browser.form("Send the mail again")
+    form = browser.form("Resend the email")
     await browser.open(await latest_link(gateway, email))
     await browser.press(BUTTON)
     await browser.send(form.action, form.fields)
-    assert "Your address is confirmed." in browser.text
-    assert "Send the mail again" not in browser.text
+    assert "Your email address is confirmed." in browser.text
+    assert "Resend the email" not in browser.text
     assert len(await mailed_links(gateway, email)) == 1
 
 
@@ -261,7 +261,7 @@ async def test_another_sites_form_neither_confirms_nor_sends(gateway, browser, e
     assert elsewhere.path.startswith("/sign-in")
     assert len(await mailed_links(gateway, email)) == 1
     await browser.open("/account")
-    assert "Confirm your address" in browser.text
+    assert "Confirm your email address" in browser.text
 
 
 async def test_what_is_kept_of_a_link_does_not_tell_its_secret(gateway, email):
@@ -274,6 +274,6 @@ async def test_what_is_kept_of_a_link_does_not_tell_its_secret(gateway, email):
 async def test_a_link_is_forgotten_a_month_later(gateway, browser, email):
     await change_links(gateway, email, created_at=now() - timedelta(days=30, seconds=1))
     await browser.open("/account")
-    await browser.press("Send the mail again")
+    await browser.press("Resend the email")
     (row,) = await linked_rows(gateway, email)
     assert row["ended_at"] is None

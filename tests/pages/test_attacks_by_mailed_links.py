@@ -7,8 +7,8 @@ from tests.support.browsing import browsing, signed_in
 from tests.support.mailed import mails_to
 from tests.support.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, sign_up
 
-BUTTON, SIGN_IN, SET = "Confirm the address", "Sign in to that account", "Set the password"
-CONFIRMED = "Your address is confirmed"
+BUTTON, SIGN_IN, SET = "Confirm email address", "Sign in to this account", "Set password"
+CONFIRMED = "Your email address is confirmed"
 
 
 @pytest_asyncio.fixture
@@ -34,13 +34,13 @@ async def test_the_one_who_has_an_address_does_not_confirm_it_for_somebody_elses
         await browser.open(path)
         own = [field for field in browser.form(BUTTON).fields if field[0] == "token"]
         await victim.open("/account")
-        theirs = [field for field in victim.form("Change the password").fields if field[0] == "form_token"]
+        theirs = [field for field in victim.form("Change password").fields if field[0] == "form_token"]
         answer = await victim.send("/confirm-address", [*own, *theirs])
         assert (answer.status_code, SIGN_IN in victim.text) == (403, True)
     await elsewhere.send("/confirm-address", own)
     assert elsewhere.path.startswith("/sign-in")
     await browser.open("/account")
-    assert "Confirm your address" in browser.text
+    assert "Confirm your email address" in browser.text
     await browser.open(path)
     await browser.press(BUTTON)
     assert CONFIRMED in browser.text
@@ -52,7 +52,7 @@ async def test_a_token_made_before_the_address_was_proved_reaches_nothing_after_
     """The one who has the address takes the account over by a new password."""
     email = await sign_up(browser)
     await browser.open("/account/personal-access-tokens")
-    await browser.press("Create the token", comment="Mine", scopes=["workspaces:read"])
+    await browser.press("Create token", comment="Mine", scopes=["workspaces:read"])
     (token,) = [text for text in browser.reading.texts if text.startswith("dg_pat_")]
     await ask_for_a_link(elsewhere, email)
     await elsewhere.open(await latest_link(gateway, email))
@@ -70,9 +70,9 @@ async def test_nothing_that_somebody_got_hold_of_survives_a_new_password_by_mail
     await ask_for_a_link(browser, tenant.user_email)
     async with signed_in(gateway, tenant) as stolen:
         await browser.open(await latest_link(gateway, tenant.user_email))
-        assert "your personal access tokens are revoked" in browser.text
+        assert "revokes your personal access tokens" in browser.text
         await browser.press(SET, password=NEW_PASSWORD)
-        assert "all sessions and tokens have ended" in browser.text
+        assert "All sessions and tokens have ended" in browser.text
         await stolen.open("/account")
         assert stolen.path.startswith("/sign-in")
     for token in (tenant.personal_token, *(tokens["access_token"] for tokens in granted)):
@@ -84,7 +84,7 @@ async def test_nothing_that_somebody_got_hold_of_survives_a_new_password_by_mail
     headers = {"Authorization": f"Bearer {tenant.token}"}
     assert (await gateway.client.get("/api/shares/", headers=headers)).status_code == 200
     asked, told = await mails_to(gateway, tenant.user_email)
-    assert "your personal access tokens are revoked" in asked.text
+    assert "revokes your personal access tokens" in asked.text
     assert "your personal access tokens were revoked" in told.text
     assert "your personal access tokens were revoked" in told.html
 
@@ -93,7 +93,7 @@ async def test_a_password_changed_by_its_owner_leaves_tokens_and_says_so(gateway
     async with signed_in(gateway, tenant) as user:
         await user.open("/account")
         passwords = {"current_password": "a long password", "new_password": NEW_PASSWORD}
-        await user.press("Change the password", **passwords, end_everything=None)
+        await user.press("Change password", **passwords, end_everything=None)
     (told,) = await mails_to(gateway, tenant.user_email)
     assert "Other browsers were signed out." in told.text
     assert "revoked" not in told.text

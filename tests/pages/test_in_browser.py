@@ -32,7 +32,7 @@ def in_a_shell(command: str) -> str:
 
 async def sign_in(page: Page, address: str, tenant: Tenant) -> None:
     await page.goto(f"{address}/sign-in")
-    await page.get_by_label("E-mail address").fill(tenant.user_email)
+    await page.get_by_label("Email address").fill(tenant.user_email)
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("button", name="Sign in").click()
     await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
@@ -52,10 +52,10 @@ async def test_the_third_and_fourth_minute_of_the_readme(
         await sign_in(page, address, tenant)
         await page.get_by_role("link", name="Acme").click()
         await page.get_by_role("link", name="Access tokens").click()
-        await page.get_by_label("What is it for?").fill("The README")
+        await page.get_by_label("Comment").fill("The README")
         for scope in re.findall(r"`(\w+:\w+)`", minute("Third").partition("```")[0]):
             await page.get_by_label(re.compile(scope)).check()
-        await page.get_by_role("button", name="Create the token").click()
+        await page.get_by_role("button", name="Create token").click()
         token = await page.locator("#secret").inner_text()
         if script:
             await page.get_by_role("button", name="Copy").first.click()
@@ -72,8 +72,8 @@ async def test_the_third_and_fourth_minute_of_the_readme(
         assert '"kind":"workspace_token"' in in_a_shell(shown)
         row = page.locator(".rows > li", has_text="The README").first
         await row.locator(".confirm summary").click()
-        await row.get_by_role("button", name="Revoke the token").click()
-        await expect(page.get_by_role("status").first).to_contain_text("The token is revoked")
+        await row.get_by_role("button", name="Revoke token").click()
+        await expect(page.get_by_role("status").first).to_contain_text("Token revoked")
         assert '"invalid_token"' in in_a_shell(command)
 
 

@@ -29,13 +29,15 @@ async def test_the_mailed_page_leads_by_the_sign_in_to_the_invitation(gateway, o
         assert browser.path == "/sign-in?next=%2Faccount%2Finvitations"
         await browser.press("Sign in", email=user.email, password="a long password")
         assert browser.path == "/account/invitations"
-        assert f"Acme {tenant.slug} · as an owner Invited by Ada ({tenant.user_email}), until" in browser.text
+        assert (
+            f"Acme {tenant.slug} · as an owner Invited by Ada ({tenant.user_email}); expires" in browser.text
+        )
         await browser.open("/workspaces")
         assert tenant.slug not in browser.text
         await browser.open("/account/invitations")
         await browser.press("Accept")
         assert browser.path == f"/workspaces/{tenant.slug}"
-        assert "You are a member of Acme now." in browser.text
+        assert "You are now a member of Acme." in browser.text
     assert await members_of(api.with_token(tenant.token), tenant) == {
         tenant.user_email: "owner",
         user.email: "owner",
@@ -49,11 +51,11 @@ async def test_an_invitation_is_declined_and_one_that_is_gone_says_so(gateway, a
         await browser.open("/account/invitations")
         accept, decline = browser.form("Accept"), browser.form("Decline")
         await browser.send(decline.action, decline.fields)
-        assert "You have declined the invitation to Acme." in browser.text
+        assert "You declined the invitation to Acme." in browser.text
         assert "You have no invitations." in browser.text
         for form in (accept, decline):
             await browser.send(form.action, form.fields)
-            assert "This invitation has expired or was taken back." in browser.text
+            assert "This invitation has expired or was withdrawn." in browser.text
     assert invited["email"] not in await members_of(api, tenant)
 
 
@@ -63,7 +65,7 @@ async def test_without_a_confirmed_address_no_invitation_is_shown(gateway, api, 
     async with as_user(gateway, user) as browser:
         await browser.open("/account/invitations")
         assert tenant.slug not in browser.text
-        assert "once you have confirmed the address" in browser.text
+        assert "confirm the address first" in browser.text
         await browser.open("/workspaces")
         assert "You have an invitation" not in browser.text
 
@@ -86,10 +88,10 @@ async def test_roles_are_changed_by_owners(gateway, owner, api, tenant):
     path = f"/workspaces/{tenant.slug}/members"
     await owner.open(path)
     await owner.press("Make an owner")
-    assert "Grace is an owner now." in owner.text
+    assert "Grace is now an owner." in owner.text
     form = next(form for form in owner.reading.forms if member.member_id in form.action)
     await owner.send(form.action, form.fields)
-    assert "Grace is a member, and no owner now." in owner.text
+    assert "Grace is now a member." in owner.text
     await owner.press("Make a member")
     assert "This is the last owner of the workspace" in owner.text
     assert (await members_of(api, tenant))[tenant.user_email] == "owner"
@@ -111,14 +113,14 @@ async def test_a_member_sees_what_owners_decide_and_cannot_change_it(gateway, ap
     base = f"/workspaces/{tenant.slug}"
     async with as_user(gateway, member) as browser:
         for path, seen, told in (
-            ("/members", tenant.user_email, "Only owners of the workspace invite and remove members"),
+            ("/members", tenant.user_email, "Only workspace owners can invite and remove members"),
             (
                 "/access-tokens",
                 "Created by Ada",
-                "Only owners of the workspace create and revoke its tokens.",
+                "Only workspace owners can create and revoke its tokens.",
             ),
-            ("/oauth-clients", "Created by Ada", "Only owners of the workspace create, change and delete"),
-            (f"/oauth-clients/{client['oauth_client']['id']}", "Created by Ada", "Only owners of the"),
+            ("/oauth-clients", "Created by Ada", "Only workspace owners can create, change or delete"),
+            (f"/oauth-clients/{client['oauth_client']['id']}", "Created by Ada", "Only workspace owners can"),
         ):
             await browser.open(base + path)
             assert seen in browser.text
@@ -145,9 +147,9 @@ async def test_a_removal_lists_what_ends_and_asks(gateway, owner, api, tenant):
         await owner.open(f"/workspaces/{tenant.slug}/members/{member.member_id}/remove")
         assert "Remove Grace" in owner.text
         assert "nightly : access token, last used: never" in owner.text
-        shown = dict(owner.form("Remove the member").fields)
+        shown = dict(owner.form("Remove member").fields)
         assert shown["revoke_created"] == "on"
-        await owner.press("Remove the member", **({} if revokes else {"revoke_created": None}))
+        await owner.press("Remove member", **({} if revokes else {"revoke_created": None}))
         assert "Grace is no longer a member." in owner.text
         headers = {"Authorization": f"Bearer {made['token']}"}
         answer = await gateway.client.get("/api/viewer", headers=headers)
@@ -158,9 +160,9 @@ async def test_a_member_leaves(gateway, api, tenant):
     member = await make_member(gateway, tenant)
     async with as_user(gateway, member) as browser:
         await browser.open(f"/workspaces/{tenant.slug}/members/{member.member_id}/remove")
-        await browser.press("Leave the workspace")
+        await browser.press("Leave workspace")
         assert browser.path == "/workspaces"
-        assert "You have left Acme." in browser.text
+        assert "You left Acme." in browser.text
     assert member.email not in await members_of(api, tenant)
 
 

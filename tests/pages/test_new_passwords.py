@@ -32,12 +32,12 @@ async def test_a_new_password_ends_tokens_and_grants_unless_they_are_kept(gatewa
     token = (await application.tokens(tenant))["access_token"]
     await browser.open("/account")
     changed = {"current_password": PASSWORD, "new_password": new, "end_everything": None}
-    await browser.press("Change the password", **changed)
-    assert "every other browser is signed out" in browser.text
+    await browser.press("Change password", **changed)
+    assert "All other browsers are signed out" in browser.text
     assert (await api.get_viewer())["kind"] == "personal_token"
     assert await application.reach(token) == 200
-    await browser.press("Change the password", current_password=new, new_password=newest)
-    assert "personal token and application has lost its access" in browser.text
+    await browser.press("Change password", current_password=new, new_password=newest)
+    assert "personal tokens and applications have lost access" in browser.text
     with pytest.raises(Refused, match="invalid_token"):
         await api.get_viewer()
     assert await application.reach(token) == 401
@@ -47,14 +47,12 @@ async def test_a_new_password_ends_tokens_and_grants_unless_they_are_kept(gatewa
 @pytest.mark.parametrize("password", EASY_TO_GUESS)
 async def test_a_new_password_that_is_easy_to_guess_is_refused(browser, tenant, password):
     await browser.open("/account")
-    answer = await browser.press("Change the password", current_password=PASSWORD, new_password=password)
+    answer = await browser.press("Change password", current_password=PASSWORD, new_password=password)
     assert answer.status_code == 422
     assert "easy to guess" in browser.text
     await browser.open("/sign-up")
     email = f"grace-{uuid4().hex}@example.com"
-    answer = await browser.press(
-        "Create the account", email=email, password=password, name="Grace Hopper 1906"
-    )
+    answer = await browser.press("Create account", email=email, password=password, name="Grace Hopper 1906")
     assert answer.status_code == 422
     assert "easy to guess" in browser.text
 
@@ -65,6 +63,6 @@ async def test_ones_own_address_or_name_is_no_password(browser, typed):
     password = typed.format(email=f"{local}@example.com", local=local, name=name)
     await browser.open("/sign-up")
     typed = {"email": f"{local}@example.com", "name": name, "password": password}
-    answer = await browser.press("Create the account", **typed)
+    answer = await browser.press("Create account", **typed)
     assert answer.status_code == 422
     assert "easy to guess" in browser.text

@@ -34,13 +34,13 @@ async def made(api):
 async def ask_for_a_token(browser):
     await browser.open("/account/personal-access-tokens")
     scopes = ["shares:read", "files:read"]
-    return await browser.press("Create the token", comment="Nightly <job>", scopes=scopes)
+    return await browser.press("Create token", comment="Nightly <job>", scopes=scopes)
 
 
 async def test_a_token_is_made_once_the_password_is_entered_again(browser, api):
     answer = await ask_for_a_token(browser)
     assert answer.status_code == 403
-    assert "Confirm that it is you" in browser.text
+    assert "Confirm your identity" in browser.text
     assert await made(api) == []
     answer = await browser.press("Continue", confirmed_password=PASSWORD)
     assert answer.status_code == 201
@@ -67,7 +67,7 @@ async def test_a_wrong_password_makes_nothing_and_keeps_what_was_typed(browser, 
 async def test_a_form_cannot_say_that_the_password_was_confirmed(browser, api):
     await browser.open("/account/personal-access-tokens")
     for forged in ({"confirmed_password": ""}, {"authenticated_at": "2999-01-01T00:00:00Z"}):
-        answer = await browser.press("Create the token", comment="a", scopes=["shares:read"], **forged)
+        answer = await browser.press("Create token", comment="a", scopes=["shares:read"], **forged)
         assert answer.status_code in (403, 422)
         await browser.open("/account/personal-access-tokens")
     assert await made(api) == []
@@ -76,7 +76,7 @@ async def test_a_form_cannot_say_that_the_password_was_confirmed(browser, api):
 async def test_invitations_and_clients_ask_for_the_password_too(browser, tenant):
     await browser.open(f"/workspaces/{tenant.slug}/members")
     await browser.press("Invite", email="new@example.com")
-    assert "Confirm that it is you" in browser.text
+    assert "Confirm your identity" in browser.text
     await browser.press("Continue", confirmed_password=PASSWORD)
     assert "new@example.com" in browser.text
 

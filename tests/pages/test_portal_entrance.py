@@ -63,16 +63,16 @@ async def test_a_link_that_does_not_count_leads_to_the_entrance(
             await update_rows(connection, CredentialRow, mine, expires_at=now() - timedelta(seconds=1))
     await browser.open(f"/{slug}/portal?customer_session_token={token}")
     assert browser.path == f"/{slug}/portal"
-    assert "This link has ended." in browser.text
-    assert browser.form("Mail me a code")
+    assert "This link has expired." in browser.text
+    assert browser.form("Email me a code")
     assert session_of(browser) is None
 
 
 async def test_a_customer_comes_in_by_a_mailed_code(browser, gateway, rest, tenant, customer):
     await browser.open(portal_of(tenant))
-    await browser.press("Mail me a code", email=customer["email"])
+    await browser.press("Email me a code", email=customer["email"])
     assert customer["email"] in browser.text
-    await browser.press("Come in", code=await latest_code(gateway, customer["email"]))
+    await browser.press("Sign in", code=await latest_code(gateway, customer["email"]))
     assert browser.path == portal_of(tenant)
     assert browser.form("Sign out")
     assert (await rest.get_customer(id=customer["id"]))["email_verified"]
@@ -85,7 +85,7 @@ async def test_the_page_after_an_unknown_address_is_the_same(browser, gateway, t
     texts = []
     for email in (customer["email"], stranger):
         await browser.open(portal_of(tenant))
-        await browser.press("Mail me a code", email=email)
+        await browser.press("Email me a code", email=email)
         texts.append(browser.text.replace(email, ""))
     assert texts[0] == texts[1]
     assert await mails_to(gateway, stranger) == []
@@ -95,19 +95,19 @@ async def test_a_wrong_code_is_said_beside_its_field_and_the_right_one_still_cou
     browser, gateway, tenant, customer
 ):
     await browser.open(portal_of(tenant))
-    await browser.press("Mail me a code", email=customer["email"])
+    await browser.press("Email me a code", email=customer["email"])
     code = await latest_code(gateway, customer["email"])
-    answer = await browser.press("Come in", code="222222" if code != "222222" else "333333")
+    answer = await browser.press("Sign in", code="222222" if code != "222222" else "333333")
     assert answer.status_code == 422
     assert 'id="code-error"' in answer.text
     assert session_of(browser) is None
-    await browser.press("Come in", code=code)
+    await browser.press("Sign in", code=code)
     assert browser.form("Sign out")
 
 
 async def test_what_is_no_address_is_said_beside_the_field(browser, tenant):
     await browser.open(portal_of(tenant))
-    answer = await browser.press("Mail me a code", email="ada")
+    answer = await browser.press("Email me a code", email="ada")
     assert answer.status_code == 422
     assert 'id="email-error"' in answer.text
 
@@ -120,7 +120,7 @@ async def test_whoever_leaves_is_out_in_every_browser(browser, gateway, rest, te
     assert "You are signed out." in browser.text
     assert session_of(browser) is None
     await browser.open(link)
-    assert "This link has ended." in browser.text
+    assert "This link has expired." in browser.text
 
 
 async def test_a_session_that_ends_leads_to_the_entrance(browser, rest, tenant, customer):
@@ -136,7 +136,7 @@ async def test_a_session_is_for_its_own_workspaces_portal_only(browser, rest, te
     await come_in(browser, rest, customer)
     token = session_of(browser)
     answer = await browser.client.get(portal_of(other_tenant), headers={"Cookie": f"{COOKIE}={token}"})
-    assert "Mail me a code" in answer.text
+    assert "Email me a code" in answer.text
 
 
 @pytest.mark.parametrize("path", ["/no-such-workspace/portal", "/no-such-workspace/portal/profile"])
@@ -149,7 +149,7 @@ async def test_the_portal_stands_in_front_of_no_other_page(browser):
         assert (await browser.open(path)).status_code == 200
         assert "ustomer portal" not in browser.page.text or path == "/docs"
     for path in ("/static/portal", "/api/portal", "/workspaces/portal"):
-        assert "Mail me a code" not in (await browser.open(path)).text
+        assert "Email me a code" not in (await browser.open(path)).text
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "none", None])

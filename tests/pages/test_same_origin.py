@@ -120,14 +120,14 @@ FORGERIES = {
 async def test_a_form_of_another_site_does_nothing(gateway, browser, other_tenant, forge):
     """CSRF: what an attacker has is the form's token of their own session, or of none."""
     await browser.open("/workspaces")
-    form = browser.form("Create the workspace")
+    form = browser.form("Create workspace")
     sent = [pair for pair in form.fields if pair[0] not in ("name", "slug")]
     sent += [("name", "Forged"), ("slug", f"forged-{other_tenant.slug}")]
     async with signed_in(gateway, other_tenant) as attacker:
         (token,) = (value for name, value in attacker.form("Sign out").fields if name == "form_token")
     answer = await browser.send(form.action, forge(sent, token))
     assert answer.status_code == 403
-    assert "nothing was done" in browser.text
+    assert "nothing was changed" in browser.text
     await browser.open("/workspaces")
     assert "Forged" not in browser.text
     assert (await browser.send(form.action, sent)).status_code == 200

@@ -19,53 +19,53 @@ def browser(signed_in_browser):
 async def test_settings_are_shown_as_they_are_and_saved(browser, api, tenant):
     path = f"/workspaces/{tenant.slug}"
     await browser.open(path)
-    shown = dict(browser.form("Save the settings").fields)
+    shown = dict(browser.form("Save settings").fields)
     assert shown["name"] == "Acme"
     assert "feature_settings.analytics_read" not in shown
     assert shown["notification_settings.new_payment"] == "on"
     changes = {"website": "https://acme.example", "feature_settings__analytics_read": "on"}
     await browser.press(
-        "Save the settings", name="Acme & Sons", notification_settings__new_payment=None, **changes
+        "Save settings", name="Acme & Sons", notification_settings__new_payment=None, **changes
     )
-    assert "The settings are saved." in browser.text
+    assert "Settings saved." in browser.text
     saved = await api.get_workspace(id=tenant.id)
     assert (saved["name"], saved["website"], saved["email"]) == ("Acme & Sons", "https://acme.example", None)
     assert saved["feature_settings"]["analytics_read"] is True
     assert saved["feature_settings"]["member_model_enabled"] is False
     assert saved["notification_settings"]["new_payment"] is False
     assert saved["customer_portal_settings"]["usage"]["show"] is True
-    assert dict(browser.form("Save the settings").fields)["name"] == "Acme & Sons"
+    assert dict(browser.form("Save settings").fields)["name"] == "Acme & Sons"
 
 
 async def test_what_is_wrong_is_said_beside_each_field_and_nothing_is_lost(browser, api, tenant):
     await browser.open(f"/workspaces/{tenant.slug}")
-    answer = await browser.press("Save the settings", name="<A", website="javascript:alert(1)")
+    answer = await browser.press("Save settings", name="<A", website="javascript:alert(1)")
     assert answer.status_code == 422
     assert '<a href="#name">' in answer.text
     assert 'id="website-error"' in answer.text
-    assert dict(browser.form("Save the settings").fields)["website"] == "javascript:alert(1)"
+    assert dict(browser.form("Save settings").fields)["website"] == "javascript:alert(1)"
     assert "<A" not in answer.text
     assert (await api.get_workspace(id=tenant.id))["name"] == "Acme"
 
 
 async def test_what_is_wrong_is_said_in_the_words_of_the_page(browser, tenant):
     await browser.open(f"/workspaces/{tenant.slug}")
-    await browser.press("Save the settings", name="A", website="nowhere")
+    await browser.press("Save settings", name="A", website="nowhere")
     assert "Name: Enter at least 3 characters" in browser.text
     assert "Website: Enter an address that begins with https:// or http://" in browser.text
     await browser.open("/workspaces")
-    await browser.press("Create the workspace", name="", slug="Not a slug")
-    assert "Slug: Use the letters a to z and digits, in words joined by hyphens" in browser.text
+    await browser.press("Create workspace", name="", slug="Not a slug")
+    assert "Slug: Use lowercase letters a to z and digits, in words joined by hyphens" in browser.text
     await browser.open(f"/workspaces/{tenant.slug}/access-tokens")
-    await browser.press("Create the token", comment="", scopes=[])
-    assert "What is it for? Fill this in" in browser.text
-    assert "What may it do? Choose at least one" in browser.text
+    await browser.press("Create token", comment="", scopes=[])
+    assert "Comment: Enter a value" in browser.text
+    assert "Scopes: Choose at least one" in browser.text
 
 
 async def test_an_address_without_a_page_is_a_page_for_browsers_and_json_for_programs(gateway):
     page = await gateway.client.get("/nothing/at/all", headers={"Accept": "text/html,*/*;q=0.8"})
     assert (page.status_code, page.headers["Content-Type"]) == (404, "text/html; charset=utf-8")
-    assert "<h1>Nothing is here</h1>" in page.text
+    assert "<h1>Page not found</h1>" in page.text
     assert "/nothing/at/all" in page.text
     sent_only = await gateway.client.get("/sign-out", headers={"Accept": "text/html"})
     assert (sent_only.status_code, sent_only.headers["Allow"]) == (405, "POST")
@@ -77,7 +77,7 @@ async def test_an_address_without_a_page_is_a_page_for_browsers_and_json_for_pro
 async def test_a_slug_that_is_taken_or_reserved_is_refused(browser, tenant):
     for slug, message in ((tenant.slug, "already"), ("account", "reserved"), ("sign-in", "reserved")):
         await browser.open("/workspaces")
-        answer = await browser.press("Create the workspace", name="Another", slug=slug)
+        answer = await browser.press("Create workspace", name="Another", slug=slug)
         assert answer.status_code == 422
         assert message in browser.text
 
@@ -86,18 +86,18 @@ async def test_members_are_invited_and_removed(browser, api, tenant):
     await browser.open(f"/workspaces/{tenant.slug}/members")
     invited = f"{uuid4().hex}@example.com"
     await browser.press("Invite", email=invited)
-    assert f"{invited} is invited, and has 7 days to accept." in browser.text
-    await browser.press("Invite again")
-    assert f"{invited} is invited, and has 7 days to accept." in browser.text
+    assert f"Invited {invited}. The invitation expires in 7 days." in browser.text
+    await browser.press("Resend invitation")
+    assert f"Invited {invited}. The invitation expires in 7 days." in browser.text
     await browser.press("Invite", email=tenant.user_email)
     assert "is a member already" in browser.text
     await browser.open(f"/workspaces/{tenant.slug}/members")
-    await browser.press("Take it back")
+    await browser.press("Withdraw invitation")
     assert f"{invited} is no longer invited." in browser.text
     assert [member["email"] for member in (await api.list_workspace_members())["data"]] == [tenant.user_email]
     (leave,) = (link for link in browser.reading.links if link.endswith("/remove"))
     await browser.open(leave)
-    answer = await browser.press("Leave the workspace")
+    answer = await browser.press("Leave workspace")
     assert answer.status_code == 422
     assert "This is the last owner of the workspace" in browser.text
 
@@ -106,8 +106,8 @@ async def test_members_are_invited_and_removed(browser, api, tenant):
 async def test_a_token_is_made_shown_once_used_and_revoked(browser, api, gateway, tenant, is_personal):
     path = "/account/personal-access-tokens" if is_personal else f"/workspaces/{tenant.slug}/access-tokens"
     await browser.open(path)
-    form = browser.form("Create the token")
-    made = await browser.press("Create the token", comment="For curl", scopes=["shares:read"])
+    form = browser.form("Create token")
+    made = await browser.press("Create token", comment="For curl", scopes=["shares:read"])
     assert made.status_code == 201
     (token,) = set(TOKEN.findall(browser.text))
     headers = {"Authorization": f"Bearer {token}"}
@@ -125,17 +125,17 @@ async def test_a_token_is_made_shown_once_used_and_revoked(browser, api, gateway
     (listed,) = (kept for kept in tokens if kept["comment"] == "For curl")
     (revoke,) = (form for form in browser.reading.forms if f"/{listed['id']}/" in form.action)
     await browser.send(revoke.action, revoke.fields)
-    assert "The token is revoked" in browser.text
+    assert "Token revoked" in browser.text
     assert (await gateway.client.get("/api/shares/", headers=headers)).status_code == 401
 
 
 async def test_a_token_lives_as_long_as_was_chosen(browser, api, tenant):
     await browser.open("/account/personal-access-tokens")
-    assert dict(browser.form("Create the token").fields)["expires_in"] == "2592000"
-    await browser.press("Create the token", comment="For ever", scopes=["shares:read"], expires_in="")
-    await browser.press("Create the token", comment="Forged", scopes=["shares:read"], expires_in="soon")
+    assert dict(browser.form("Create token").fields)["expires_in"] == "2592000"
+    await browser.press("Create token", comment="For ever", scopes=["shares:read"], expires_in="")
+    await browser.press("Create token", comment="Forged", scopes=["shares:read"], expires_in="soon")
     assert browser.page.status_code == 422
-    await browser.press("Create the token", comment="No scopes", scopes=None)
+    await browser.press("Create token", comment="No scopes", scopes=None)
     assert 'href="#scopes"' in browser.page.text
     assert 'value="No scopes"' in browser.page.text
     tokens = (await api.list_personal_access_tokens())["data"]
@@ -145,7 +145,7 @@ async def test_a_token_lives_as_long_as_was_chosen(browser, api, tenant):
 async def test_an_oauth_application_is_made_changed_given_a_new_secret_and_deleted(browser, api, tenant):
     await browser.open(f"/workspaces/{tenant.slug}/oauth-clients")
     uris = "https://reader.example/back\r\nhttp://127.0.0.1/back"
-    await browser.press("Create the application", name="Reader", redirect_uris=uris)
+    await browser.press("Create application", name="Reader", redirect_uris=uris)
     (secret,) = set(TOKEN.findall(browser.text))
     (client,) = (await api.list_oauth_clients(workspace_id=[tenant.id]))["data"]
     assert client["redirect_uris"] == uris.split()
@@ -153,16 +153,16 @@ async def test_an_oauth_application_is_made_changed_given_a_new_secret_and_delet
     await browser.open(path)
     assert client["client_id"] in browser.text
     assert secret not in browser.page.text
-    await browser.press("Save the application", redirect_uris="http://reader.example/")
+    await browser.press("Save application", redirect_uris="http://reader.example/")
     assert browser.page.status_code == 422
     assert 'href="#redirect_uris"' in browser.page.text
-    await browser.press("Save the application", redirect_uris="https://reader.example/other")
-    assert "The application is saved." in browser.text
+    await browser.press("Save application", redirect_uris="https://reader.example/other")
+    assert "Application saved." in browser.text
     assert (await api.get_oauth_client(id=client["id"]))["redirect_uris"] == ["https://reader.example/other"]
-    await browser.press("Make a new secret")
+    await browser.press("Create new secret")
     (another,) = set(TOKEN.findall(browser.text))
     assert another != secret
-    await browser.press("Delete the application")
+    await browser.press("Delete application")
     assert "is deleted" in browser.text
     assert (await browser.open(path)).status_code == 404
 
@@ -171,11 +171,11 @@ async def test_a_new_password_counts_at_once_and_signs_other_browsers_out(gatewa
     new = "another long password"
     async with signed_in(gateway, tenant) as other:
         await browser.open("/account")
-        answer = await browser.press("Change the password", current_password="wrong", new_password=new)
+        answer = await browser.press("Change password", current_password="wrong", new_password=new)
         assert answer.status_code == 422
         assert "This is not your current password" in browser.text
-        await browser.press("Change the password", current_password=PASSWORD, new_password=new)
-        assert "The password is changed" in browser.text
+        await browser.press("Change password", current_password=PASSWORD, new_password=new)
+        assert "Password changed" in browser.text
         await other.open("/account")
         assert other.path.startswith("/sign-in")
         assert (await other.sign_in(tenant.user_email, PASSWORD)).status_code == 422
@@ -188,7 +188,7 @@ async def test_another_browser_is_signed_out_from_here(gateway, browser, tenant)
         assert "(this one)" in browser.text
         (form,) = (form for form in browser.reading.forms if form.action.endswith("/end"))
         await browser.send(form.action, form.fields)
-        assert "That browser is signed out." in browser.text
+        assert "Browser signed out." in browser.text
         await other.open("/account")
         assert other.path.startswith("/sign-in")
     await browser.open("/account")

@@ -34,10 +34,10 @@ async def test_a_user_signs_in_and_sees_their_workspaces(browser, tenant):
 async def test_somebody_signs_up_and_is_signed_in(browser):
     email = f"{uuid4().hex}@example.com"
     await browser.open("/sign-up")
-    await browser.press("Create the account", email=email, password=PASSWORD, name="Grace")
+    await browser.press("Create account", email=email, password=PASSWORD, name="Grace")
     assert browser.path == "/workspaces"
-    assert "You belong to no workspace yet" in browser.text
-    await browser.press("Create the workspace", name="Observatory", slug=f"w-{uuid4().hex}")
+    assert "You do not belong to a workspace yet" in browser.text
+    await browser.press("Create workspace", name="Observatory", slug=f"w-{uuid4().hex}")
     assert "Observatory is ready." in browser.text
     await browser.open("/workspaces")
     assert "is ready" not in browser.text
@@ -45,12 +45,12 @@ async def test_somebody_signs_up_and_is_signed_in(browser):
 
 async def test_what_is_wrong_with_a_sign_up_is_said_beside_its_field(browser, tenant):
     await browser.open("/sign-up")
-    answer = await browser.press("Create the account", email="not an address", password="short")
+    answer = await browser.press("Create account", email="not an address", password="short")
     assert answer.status_code == 422
     assert '<a href="#email">' in answer.text
     assert 'id="password-error"' in answer.text
     assert "short" not in re.sub(r"<[^>]*>", "", answer.text).lower().replace("at least", "")
-    answer = await browser.press("Create the account", email=tenant.user_email, password=PASSWORD)
+    answer = await browser.press("Create account", email=tenant.user_email, password=PASSWORD)
     assert "signed up with this address already" in answer.text
     assert session_of(browser) is None
 
@@ -63,12 +63,12 @@ async def test_an_invitation_waits_until_the_address_is_known_to_be_the_users(ga
         data = {"email": invited, "workspace_id": tenant.id}
         await owner.client.post("/api/workspace-members/", json=data, headers=headers)
         await browser.open("/sign-up")
-        await browser.press("Create the account", email=invited, password=PASSWORD)
+        await browser.press("Create account", email=invited, password=PASSWORD)
         assert tenant.slug not in browser.text
         later = {"email": f"{uuid4().hex}@example.com", "workspace_id": tenant.id}
         async with browsing(gateway) as another:
             await another.open("/sign-up")
-            await another.press("Create the account", email=later["email"], password=PASSWORD)
+            await another.press("Create account", email=later["email"], password=PASSWORD)
             await owner.client.post("/api/workspace-members/", json=later, headers=headers)
             await another.open("/workspaces")
             assert tenant.slug not in another.text

@@ -61,7 +61,7 @@ async def add_totp(account: Browsing) -> pyotp.TOTP:
     """Set an authenticator app up; the page then shows the recovery codes, if they are the first."""
     await account.open(f"{SECURITY}/authenticator-app")
     app = pyotp.TOTP(re.search(r'<code id="secret">(\w+)</code>', account.page.text)[1])  # type: ignore[index]
-    answer = await account.press("Set up the app", code=app.now())
+    answer = await account.press("Set up app", code=app.now())
     assert answer.status_code in (200, 201), account.text
     return app
 
@@ -69,7 +69,7 @@ async def add_totp(account: Browsing) -> pyotp.TOTP:
 async def add_passkey(account: Browsing, name: str = "Phone", **features: Any) -> Authenticator:
     await account.open(SECURITY)
     made = Authenticator(**features)
-    answer = await account.press("Add a passkey", name=name, passkey=made.create(options_of(account.page)))
+    answer = await account.press("Add passkey", name=name, passkey=made.create(options_of(account.page)))
     assert answer.status_code in (200, 201), account.text
     return made
 

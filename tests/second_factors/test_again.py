@@ -42,7 +42,7 @@ async def age(gateway, tenant):
 
 async def ask_for_a_token(browser):
     await browser.open(TOKENS)
-    return await browser.press("Create the token", comment="Nightly", scopes=["shares:read"])
+    return await browser.press("Create token", comment="Nightly", scopes=["shares:read"])
 
 
 @pytest.mark.parametrize("changes", AGAIN, ids=repr)
@@ -159,9 +159,7 @@ async def test_guessing_codes_of_an_open_session_ends_too(safe_gateway, account,
     assert subjects.count("Wrong codes after your password") == 1
 
 
-@pytest.mark.parametrize(
-    "button", ["Remove the app", "Remove the passkey", "Make new codes", "Add a passkey"]
-)
+@pytest.mark.parametrize("button", ["Remove app", "Remove passkey", "Create new codes", "Add passkey"])
 async def test_a_session_of_yesterday_changes_no_factors(safe_gateway, account, owner, button):
     """Else a browser that was left open lets somebody in for good, or the second factor out."""
     await add_totp(account)
@@ -169,12 +167,12 @@ async def test_a_session_of_yesterday_changes_no_factors(safe_gateway, account, 
     await account.open(SECURITY)
     await age(safe_gateway, owner)
     sent = {"name": "Mine", "passkey": passkey.create(options_of(account.page))}
-    answer = await account.press(button, **(sent if button == "Add a passkey" else {}))
+    answer = await account.press(button, **(sent if button == "Add passkey" else {}))
     assert answer.status_code == 403
-    assert "Confirm that it is you" in account.text
+    assert "Confirm your identity" in account.text
     await account.open(SECURITY)
     assert "Unused codes: 10." in account.text
-    assert {"Remove the app", "Remove the passkey"} <= {
+    assert {"Remove app", "Remove passkey"} <= {
         name for form in account.reading.forms for name in form.buttons
     }
     assert "Mine" not in account.text
@@ -184,10 +182,10 @@ async def test_a_new_password_by_mail_keeps_the_second_factor(safe_gateway, acco
     app = await add_totp(account)
     await forget_last_code(safe_gateway, owner)
     await browser.open("/forgotten-password")
-    await browser.press("Mail me a link", email=owner.user_email)
+    await browser.press("Email me a link", email=owner.user_email)
     text = (await mails_to(safe_gateway, owner.user_email))[-1].text
     await browser.open(next(line for line in text.split() if "/new-password?" in line))
-    await browser.press("Set the password", password=NEW_PASSWORD)
+    await browser.press("Set password", password=NEW_PASSWORD)
     await browser.press("Sign in", email=owner.user_email, password=NEW_PASSWORD)
     assert browser.path.startswith(SECOND_STEP)
     assert not is_signed_in(browser)

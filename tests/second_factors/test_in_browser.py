@@ -62,7 +62,7 @@ async def authenticating(page: Page, **features: Any) -> AsyncIterator[tuple[CDP
 
 async def sign_in(page: Page, site: str, user: Tenant) -> None:
     await page.goto(f"{site}/sign-in")
-    await page.get_by_label("E-mail address").fill(user.user_email)
+    await page.get_by_label("Email address").fill(user.user_email)
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("button", name="Sign in", exact=True).click()
 
@@ -74,9 +74,9 @@ async def sign_out(page: Page) -> None:
 
 async def add_passkey(page: Page, site: str, name: str = "Laptop") -> None:
     await page.goto(f"{site}{SECURITY}")
-    await page.get_by_label("Name of the new passkey").fill(name)
-    await page.get_by_role("button", name="Add a passkey").click()
-    await expect(page.get_by_text("The passkey is added.")).to_be_visible()
+    await page.get_by_label("Passkey name").fill(name)
+    await page.get_by_role("button", name="Add passkey").click()
+    await expect(page.get_by_text("Passkey added.")).to_be_visible()
 
 
 async def test_a_passkey_is_added_and_signs_in_alone_and_after_the_password(
@@ -85,7 +85,7 @@ async def test_a_passkey_is_added_and_signs_in_alone_and_after_the_password(
     async with opened(chromium, site) as page, authenticating(page):
         await sign_in(page, site, user)
         await add_passkey(page, site)
-        await page.get_by_role("link", name="I have kept them").click()
+        await page.get_by_role("link", name="I have saved my codes").click()
         await expect(page.locator("strong", has_text="Laptop")).to_be_visible()
         await sign_out(page)
         await page.get_by_role("button", name="Sign in with a passkey").click()
@@ -124,8 +124,8 @@ async def test_a_device_is_not_registered_twice_and_what_the_browser_refuses_is_
         await sign_in(page, site, user)
         await add_passkey(page, site)
         await page.goto(f"{site}{SECURITY}")
-        await page.get_by_label("Name of the new passkey").fill("Again")
-        await page.get_by_role("button", name="Add a passkey").click()
+        await page.get_by_label("Passkey name").fill("Again")
+        await page.get_by_role("button", name="Add passkey").click()
         await expect(page.get_by_text("This device already keeps a passkey")).to_be_visible()
         await sign_out(page)
         await session.send("WebAuthn.removeVirtualAuthenticator", {"authenticatorId": authenticator})
@@ -157,8 +157,8 @@ async def test_an_app_and_recovery_codes_work_without_javascript_too(
         await page.get_by_role("link", name="Set up an authenticator app").click()
         await expect(page.get_by_role("img", name="QR code for the authenticator app")).to_be_visible()
         app = pyotp.TOTP(await page.locator("#secret").inner_text())
-        await page.get_by_label("Code of the app").fill(app.now())
-        await page.get_by_role("button", name="Set up the app").click()
+        await page.get_by_label("Code from the app").fill(app.now())
+        await page.get_by_role("button", name="Set up app").click()
         codes = (await page.locator("#secret").inner_text()).split()
         assert len(codes) == 10
         async with page.expect_download() as download:
@@ -169,7 +169,7 @@ async def test_an_app_and_recovery_codes_work_without_javascript_too(
             await page.get_by_role("button", name="Copy").click()
             await expect(page.get_by_role("button", name="Copied")).to_be_visible()
             assert (await page.evaluate("navigator.clipboard.readText()")).split() == codes
-        await page.get_by_role("link", name="I have kept them").click()
+        await page.get_by_role("link", name="I have saved my codes").click()
         await sign_out(page)
         await sign_in(page, site, user)
         await page.get_by_label("Code").fill("000000")

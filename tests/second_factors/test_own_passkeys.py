@@ -34,7 +34,7 @@ async def test_a_passkey_of_another_user_cannot_be_registered(safe_gateway, acco
     async with signed_in(safe_gateway, attacker) as own:
         same = Authenticator(credential_id=victim.credential_id)
         sent = same.create(options_of(own.page))
-        answer = await own.press("Add a passkey", name="Mine", passkey=sent)
+        answer = await own.press("Add passkey", name="Mine", passkey=sent)
         assert answer.status_code == 422
     assert await passkeys_of(safe_gateway, attacker) == []
     assert len(await passkeys_of(safe_gateway, owner)) == 1
@@ -45,12 +45,12 @@ async def test_a_passkey_is_added_by_an_answer_to_this_session_once(safe_gateway
     attacker = await make_tenant(safe_gateway)
     async with signed_in(safe_gateway, attacker) as own:
         theirs = Authenticator().create(options_of(own.page))
-    await account.press("Add a passkey", name="Theirs", passkey=theirs)
+    await account.press("Add passkey", name="Theirs", passkey=theirs)
     assert REFUSED in account.text
     options = options_of(account.page)
-    await account.press("Add a passkey", name="Phone", passkey=Authenticator().create(options))
+    await account.press("Add passkey", name="Phone", passkey=Authenticator().create(options))
     await account.open(SECURITY)
-    await account.press("Add a passkey", name="Again", passkey=Authenticator().create(options))
+    await account.press("Add passkey", name="Again", passkey=Authenticator().create(options))
     assert REFUSED in account.text
     (row,) = await passkeys_of(safe_gateway, owner)
     assert row["name"] == "Phone"
@@ -59,7 +59,7 @@ async def test_a_passkey_is_added_by_an_answer_to_this_session_once(safe_gateway
 async def test_a_passkeys_name_puts_no_link_into_a_mail(safe_gateway, account, owner):
     await add_passkey(account, "Now at https://evil.test or evil.test, +1 555 0100")
     await account.open(SECURITY)
-    await account.press("Remove the passkey")
+    await account.press("Remove passkey")
     mails = [mail for mail in await mails_to(safe_gateway, owner.user_email) if "passkey" in mail.subject]
     assert [mail.subject for mail in mails] == ["A passkey was added", "A passkey was removed"]
     for mail in mails:
@@ -73,8 +73,8 @@ async def test_an_account_has_ten_passkeys_at_most(safe_gateway, account, owner)
     options = options_of(account.page)
     for number in range(MOST_PASSKEYS):
         await add_passkey(account, f"Key {number}")
-    assert "which is the most" in (await account.open(SECURITY)).text
-    fields = [*account.form("Make new codes").fields, ("name", "One more")]
+    assert "the maximum" in (await account.open(SECURITY)).text
+    fields = [*account.form("Create new codes").fields, ("name", "One more")]
     answer = await account.send(
         f"{SECURITY}/passkeys", [*fields, ("passkey", Authenticator().create(options))]
     )
@@ -85,11 +85,11 @@ async def test_an_account_has_ten_passkeys_at_most(safe_gateway, account, owner)
 async def test_an_account_whose_address_is_not_confirmed_gets_no_factor(safe_gateway, account, owner):
     """Else somebody who signs up with the address of another keeps a way in once its owner takes over."""
     options = options_of(account.page)
-    token = account.form("Add a passkey").fields
+    token = account.form("Add passkey").fields
     async with safe_gateway.database.write() as connection:
         mine = _users.c.id == UUID(owner.user_id)
         await connection.execute(update(_users).where(mine).values(email_verified_at=None))
-    assert "confirm your e-mail address" in (await account.open(SECURITY)).text
+    assert "confirm your email address" in (await account.open(SECURITY)).text
     assert (await account.open(f"{SECURITY}/authenticator-app")).status_code == 403
     sent = dict(token) | {"name": "Phone", "passkey": Authenticator().create(options)}
     assert (await account.send(f"{SECURITY}/passkeys", list(sent.items()))).status_code == 403
@@ -101,7 +101,7 @@ async def test_passkeys_are_renamed_and_removed(safe_gateway, account, owner, br
     await account.open(SECURITY)
     await account.press("Rename", new_name="Laptop")
     assert "Laptop" in account.text
-    await account.press("Remove the passkey")
+    await account.press("Remove passkey")
     assert await passkeys_of(safe_gateway, owner) == []
     await browser.open("/sign-in")
     await browser.press(ALONE, passkey=passkey.use(options_of(browser.page)))
@@ -113,7 +113,7 @@ async def test_passkeys_are_renamed_and_removed(safe_gateway, account, owner, br
 async def test_the_forms_of_another_site_add_and_remove_nothing(safe_gateway, account, owner):
     await add_totp(account)
     await account.open(SECURITY)
-    for button in ("Remove the app", "Make new codes", "Add a passkey"):
+    for button in ("Remove app", "Create new codes", "Add passkey"):
         form = account.form(button)
         elsewhere = {"Sec-Fetch-Site": "cross-site"}
         page = account.page

@@ -189,7 +189,7 @@ async def test_a_passkey_does_not_sign_in_as_the_user_that_its_answer_names(
     ids=lambda text: text[:30],
 )
 async def test_what_is_no_passkey_is_refused(account, browser, sent):
-    assert (await account.press("Add a passkey", name="Phone", passkey=sent)).status_code == 422
+    assert (await account.press("Add passkey", name="Phone", passkey=sent)).status_code == 422
     await browser.open("/sign-in")
     assert (await browser.press(ALONE, passkey=sent)).status_code == 422
 

@@ -35,7 +35,7 @@ async def test_new_codes_end_the_old_ones(account, owner, browser):
     await add_totp(account)
     old = recovery_codes(account.page)
     await account.open(SECURITY)
-    await account.press("Make new codes")
+    await account.press("Create new codes")
     new = recovery_codes(account.page)
     assert len(new) == 10
     assert not set(old) & set(new)
@@ -65,6 +65,6 @@ async def test_the_page_has_the_codes_as_a_file_too(account):
 async def test_without_a_factor_there_are_no_codes_to_make(safe_gateway):
     tenant = await make_tenant(safe_gateway)
     async with signed_in(safe_gateway, tenant) as browser:
-        assert "Make new codes" not in browser.text
+        assert "Create new codes" not in browser.text
         answer = await browser.send(f"{SECURITY}/recovery-codes", browser.form("Sign out").fields)
         assert answer.status_code == 404

@@ -196,7 +196,7 @@ async def test_a_step_ends_after_five_minutes_and_with_a_new_password(safe_gatew
     assert browser.path.startswith("/sign-in?")
     await browser.sign_in(owner.user_email)
     await account.open("/account")
-    await account.press("Change the password", current_password=PASSWORD, new_password=f"new {uuid4()}")
+    await account.press("Change password", current_password=PASSWORD, new_password=f"new {uuid4()}")
     await browser.press("Sign in", code=app.now())
     assert browser.path.startswith("/sign-in?")
     assert not is_signed_in(browser)
@@ -232,7 +232,7 @@ async def test_neither_secrets_nor_recovery_codes_can_be_read_in_the_database(sa
 async def test_an_app_is_not_set_up_with_a_wrong_code_or_twice(safe_gateway, account, owner):
     await account.open(f"{SECURITY}/authenticator-app")
     before = account.page.text.partition('id="secret">')[2][:32]
-    answer = await account.press("Set up the app", code="222222222")
+    answer = await account.press("Set up app", code="222222222")
     assert answer.status_code == 422
     assert before in answer.text, "The app has scanned this secret already."
     await add_totp(account)
@@ -245,9 +245,9 @@ async def test_the_enrolment_of_another_user_is_refused(safe_gateway, account, o
     async with signed_in(safe_gateway, attacker) as own:
         await own.open(f"{SECURITY}/authenticator-app")
         secret = own.page.text.partition('id="secret">')[2][:32]
-        enrolment = dict(own.form("Set up the app").fields)["enrolment"]
+        enrolment = dict(own.form("Set up app").fields)["enrolment"]
     await account.open(f"{SECURITY}/authenticator-app")
-    await account.press("Set up the app", enrolment=enrolment, code=code_at(secret, now()))
+    await account.press("Set up app", enrolment=enrolment, code=code_at(secret, now()))
     assert account.page.status_code == 422
     assert await rows(safe_gateway, _totp, owner) == []
 
@@ -255,8 +255,8 @@ async def test_the_enrolment_of_another_user_is_refused(safe_gateway, account, o
 async def test_removing_the_last_factor_deletes_the_recovery_codes(safe_gateway, account, owner, browser):
     await add_totp(account)
     await account.open(SECURITY)
-    await account.press("Remove the app")
-    assert "The authenticator app is removed." in account.text
+    await account.press("Remove app")
+    assert "Authenticator app removed." in account.text
     assert await rows(safe_gateway, _codes, owner) == []
     await browser.sign_in(owner.user_email)
     assert is_signed_in(browser)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.objects.names import content_disposition, object_path, readable_size, safe_name
+from storage.objects.names import content_disposition, object_path, safe_name
 
 ANY_TEXT = st.text(st.characters(), max_size=400) | st.text("./\\ \0\n\u202eaé😀\ud800", max_size=400)
 
@@ -57,25 +57,6 @@ def test_a_long_name_is_cut_before_its_extension_and_between_characters():
 def test_a_path_is_made_of_service_workspace_file_and_safe_name():
     path = object_path("downloadable", UUID(int=1), UUID(int=2), "../a/b.txt")
     assert path == f"downloadable/{UUID(int=1)}/{UUID(int=2)}/ab.txt"
-
-
-@pytest.mark.parametrize(
-    ("size", "readable"),
-    [
-        (0, "0 B"),
-        (512, "512 B"),
-        (1023, "1023 B"),
-        (1024, "1.0 KB"),
-        (1536, "1.5 KB"),
-        (1024**2 - 1, "1.0 MB"),
-        (4_404_019, "4.2 MB"),
-        (1024**3, "1.0 GB"),
-        (5 * 1024**3, "5.0 GB"),
-        (2048 * 1024**3, "2048.0 GB"),
-    ],
-)
-def test_sizes_read_in_steps_of_1024(size, readable):
-    assert readable_size(size) == readable
 
 
 @given(ANY_TEXT)

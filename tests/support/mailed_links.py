@@ -36,14 +36,14 @@ async def sign_up(browser: Browsing, password: str = PASSWORD) -> str:
     """A new user's address, whose browser it is."""
     email = f"{uuid4().hex}@example.com"
     await browser.open("/sign-up")
-    await browser.press("Create the account", email=email, password=password)
+    await browser.press("Create account", email=email, password=password)
     return email
 
 
 async def ask_for_a_link(browser: Browsing, email: str) -> str:
     """Ask for a new password; what the page then says."""
     await browser.open("/forgotten-password")
-    await browser.press("Mail me a link", email=email)
+    await browser.press("Email me a link", email=email)
     return browser.text
 
 

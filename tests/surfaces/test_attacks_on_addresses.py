@@ -70,9 +70,9 @@ async def test_an_invitation_is_not_for_a_lookalike(surface, gateway, tenant, ma
     email = f"wei\u00df-{mark}@firm.test"
     async with browsing(gateway) as browser:
         await browser.open("/sign-up")
-        await browser.press("Create the account", email=email, password="a long password")
+        await browser.press("Create account", email=email, password="a long password")
         await browser.open(await latest_link(gateway, email))
-        await browser.press("Confirm the address")
+        await browser.press("Confirm email address")
         await browser.open("/workspaces")
         assert tenant.slug not in browser.text
     (member,) = [
@@ -85,7 +85,7 @@ async def test_nobody_signs_up_with_a_stand_in(gateway, mark):
     async with browsing(gateway) as browser:
         await browser.open("/sign-up")
         answer = await browser.press(
-            "Create the account", email=f"bo\u017fs-{mark}@firm.test", password="a long password"
+            "Create account", email=f"bo\u017fs-{mark}@firm.test", password="a long password"
         )
         assert answer.status_code == 422
         assert "write the plain letters" in browser.text

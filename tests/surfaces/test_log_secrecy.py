@@ -208,15 +208,13 @@ async def fill_in_forms(site: Site, tenant: Tenant) -> None:
     """Sign up, fail to sign in, forget the password, ask for a code: with addresses of their own."""
     browser = Browsing(site.client)
     await browser.open("/sign-up")
-    await browser.press(
-        "Create the account", email=f"{marker()}@example.com", password=marker(), name=marker()
-    )
+    await browser.press("Create account", email=f"{marker()}@example.com", password=marker(), name=marker())
     site.client.cookies.clear()
     await browser.open("/sign-in")
     await browser.press("Sign in", email=tenant.user_email, password=marker())
     await browser.sign_in(tenant.user_email)
     await browser.open("/forgotten-password")
-    await browser.press("Mail me a link", email=tenant.user_email)
+    await browser.press("Email me a link", email=tenant.user_email)
 
 
 async def break_the_database(site: Site) -> None:

@@ -20,7 +20,7 @@ async def test_an_invited_address_is_told_who_invites_it_where_to_answer_and_unt
     assert "http://gateway/account/invitations\n" in mail.text
     assert '<a href="http://gateway/account/invitations">' in mail.html
     ends = write_day(now() + timedelta(days=7))
-    assert f"The invitation ends on {ends}, " in mail.text
+    assert f"The invitation expires on {ends}, " in mail.text
 
 
 async def test_a_user_who_is_known_is_mailed_the_same(owner, gateway):

@@ -145,7 +145,7 @@ async def test_owners_are_told_of_each_new_token_and_of_one_that_may_do_more(sur
         (mail,) = await mails_to(gateway, address)
         assert mail.subject == "New access token for Acme"
         assert "- Comment: The <nightly> report\n" in mail.text
-        assert f"- Created by: Ada ({tenant.user_email})\n- Scopes: shares:read\n- Ends: " in mail.text
+        assert f"- Created by: Ada ({tenant.user_email})\n- Scopes: shares:read\n- Expires: " in mail.text
         assert f"http://gateway/workspaces/{tenant.slug}/access-tokens\n" in mail.text
         assert "<nightly>" not in mail.html
         assert made["token"] not in mail.text + mail.html
@@ -165,7 +165,7 @@ async def test_owners_are_told_of_each_new_client(surface, gateway, tenant, owne
     (mail,) = await mails_to(gateway, tenant.user_email)
     assert mail.subject == "New OAuth application for Acme"
     assert "- Name: Bookkeeper\n" in mail.text
-    assert "- It may ask for: openid, shares:read\n" in mail.text
+    assert "- Scopes it may request: openid, shares:read\n" in mail.text
     assert f"http://gateway/workspaces/{tenant.slug}/oauth-clients\n" in mail.text
 
 

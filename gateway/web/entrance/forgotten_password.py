@@ -68,8 +68,8 @@ async def take_password(visit: Visit) -> Response:
         return _show(visit, link, form.refused(invalid), 422)
     if link.state is not LinkState.VALID:
         return _show(visit, link, form)
-    said = "Your password is changed, and all sessions and tokens have ended: sign in with the new one."
-    return visit.redirect(f"{SIGN_IN_PATH}?again=1", said)
+    notice = "Password changed. All sessions and tokens have ended. Sign in with your new password."
+    return visit.redirect(f"{SIGN_IN_PATH}?again=1", notice)
 
 
 def _show(visit: Visit, link: MailedLink, form: Form, status_code: int = 200) -> Response:

@@ -30,4 +30,4 @@ async def take(visit: Visit) -> Response:
         await confirm(visit, form)
     except Invalid as invalid:
         return await show_confirmation(visit, form.refused(invalid), 422)
-    return visit.redirect(local_path(form.raw("next")), "Thank you: you are not asked again for an hour.")
+    return visit.redirect(local_path(form.raw("next")), "Confirmed. We will not ask again for an hour.")

@@ -75,7 +75,7 @@ async def _show(visit: Visit, form: Form, status_code: int = 200) -> Response:
 
 def _ended(visit: Visit, form: Form) -> Response:
     address = f"{SIGN_IN_PATH}?{urlencode({'next': form.raw('next')})}"
-    response = visit.redirect(address, "Sign in again: it took too long, or too many codes were wrong.")
+    response = visit.redirect(address, "Sign in again. You ran out of time, or too many codes were wrong.")
     visit.cookies.clear(response, SECOND_STEP)
     return response
 

@@ -26,7 +26,7 @@ from schema.errors import Invalid
 
 SIGN_UP_PATH, SIGN_OUT_PATH = "/sign-up", "/sign-out"
 SECOND_STEP_PATH, PASSKEY_PATH = "/sign-in/second-step", "/sign-in/passkey"
-SIGNED_UP = "Your account is ready. We have mailed you a link: follow it to confirm your address."
+SIGNED_UP = "Your account is ready. Open the link we emailed you to confirm your email address."
 
 
 def sign_in_routes(entrance: Entrance) -> list[Route]:

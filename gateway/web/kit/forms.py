@@ -77,7 +77,7 @@ class Form:
     def called(self, name: str, message: str) -> str:
         """The message with the field's label before it, for where it does not stand beside the field."""
         label = self.labels.get(name, "").removesuffix(" (optional)")
-        return f"{label}{'' if label.endswith('?') else ':'} {message}" if label else message
+        return f"{label}: {message}" if label else message
 
 
 def token_for(secret: bytes, binding: str) -> str:
@@ -88,10 +88,10 @@ def token_for(secret: bytes, binding: str) -> str:
 async def read_form(request: Request, secret: bytes, binding: str) -> Form:
     """What a form sent. Raises `NotPermitted` for a form that is not ours, or another browser's."""
     if is_from_elsewhere(request.headers):
-        raise NotPermitted("This form was sent from another site, so nothing was done.")
+        raise NotPermitted("This form was sent from another site, so nothing was changed.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _CONTENT_TYPE:
-        raise NotPermitted("This takes forms only.")
+        raise NotPermitted("This address only accepts forms.")
     try:
         values = parse_qs(
             (await read_body(request)).decode(),
@@ -104,7 +104,7 @@ async def read_form(request: Request, secret: bytes, binding: str) -> Form:
     tokens = values.pop(TOKEN, [])
     if len(tokens) != 1 or not is_signed(secret, Purpose.FORM, tokens[0], binding):
         raise NotPermitted(
-            "This form is too old, so nothing was done: go back, reload the page and try again."
+            "This form has expired, so nothing was changed. Go back, reload the page and try again."
         )
     return Form(values)
 

@@ -15,7 +15,7 @@ from schema.errors import Invalid, InvalidCode, InvalidToken, problem
 from storage.clock import now
 
 TOKEN = "customer_session_token"  # noqa: S105
-OVER = "This link has ended. Enter your e-mail address to come in."
+EXPIRED_LINK = "This link has expired. Enter your email address to sign in."
 
 
 async def show_link(portal: PortalVisit, token: str) -> Response:
@@ -28,7 +28,7 @@ async def show_link(portal: PortalVisit, token: str) -> Response:
     try:
         principal = await customer_behind(portal.visit, portal.workspace, token)
     except InvalidToken:
-        return portal.leave(OVER)
+        return portal.leave(EXPIRED_LINK)
     caller = replace(portal.visit.ctx.caller, principal=principal, credential=token)
     behind = replace(portal.visit, ctx=replace(portal.visit.ctx, caller=caller))
     customer = await behind.call(get_portal_customer)
@@ -44,7 +44,7 @@ async def take_link(portal: PortalVisit) -> Response:
     try:
         principal = await customer_behind(portal.visit, portal.workspace, token)
     except InvalidToken:
-        return portal.leave(OVER)
+        return portal.leave(EXPIRED_LINK)
     left = int((principal.expires_at_stamp or 0) - now().timestamp())
     return portal.enter(token, max(left, 1))
 
@@ -77,7 +77,7 @@ async def take_code(portal: PortalVisit) -> Response:
     try:
         opened = await portal.visit.call(authenticate_portal_code, data=data)
     except InvalidCode:
-        message = "This code is wrong or has ended: look at the latest mail, or have another one sent"
+        message = "This code is wrong or has expired. Check the latest email or request a new code"
         return _ask_again(portal, form.refused(Invalid([problem(("data", "code"), message)])))
     except Invalid as invalid:
         return _ask_again(portal, form.refused(invalid))

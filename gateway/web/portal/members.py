@@ -36,7 +36,7 @@ async def take_member(portal: PortalVisit) -> Response:
         member = await portal.visit.call(create_portal_member, key=form.raw("once"), data=data)
     except Invalid as invalid:
         return await _show_members(portal, form.refused(invalid), 422)
-    return portal.visit.redirect(f"{portal.path}/members", f"{member.email} is a member now.")
+    return portal.visit.redirect(f"{portal.path}/members", f"Added {member.email}.")
 
 
 async def show_member(portal: PortalVisit) -> Response:
@@ -53,7 +53,7 @@ async def take_change(portal: PortalVisit) -> Response:
         )
     except Invalid as invalid:
         return await _show_member(portal, form.refused(invalid), 422)
-    return portal.visit.redirect(f"{portal.path}/members", f"{member.email} is saved.")
+    return portal.visit.redirect(f"{portal.path}/members", f"Saved {member.email}.")
 
 
 async def remove_member(portal: PortalVisit) -> Response:
@@ -62,7 +62,7 @@ async def remove_member(portal: PortalVisit) -> Response:
         await portal.visit.call(delete_portal_member, id=portal.visit.request.path_params["id"])
     except Invalid as invalid:
         return await _show_member(portal, form.refused(invalid), 422)
-    return portal.visit.redirect(f"{portal.path}/members", "The member is removed.")
+    return portal.visit.redirect(f"{portal.path}/members", "Member removed.")
 
 
 async def _show_members(portal: PortalVisit, form: Form, status_code: int = 200) -> Response:

@@ -91,7 +91,7 @@ async def take_profile(portal: PortalVisit) -> Response:
         await portal.visit.call(update_portal_customer, data=data)
     except Invalid as invalid:
         return await _show_profile(portal, form.refused(invalid), 422)
-    return portal.visit.redirect(f"{portal.path}/profile", "Your profile is saved.")
+    return portal.visit.redirect(f"{portal.path}/profile", "Profile saved.")
 
 
 async def _show_profile(portal: PortalVisit, form: Form, status_code: int = 200) -> Response:

@@ -21,7 +21,7 @@ from schema.errors import Failure, InvalidToken
 from schema.portal import PortalSession, PortalWorkspace
 
 PORTAL = "duograph_portal"
-ENDED = "Your session has ended. Enter your e-mail address to come in again."
+ENDED = "Your session has ended. Enter your email address to sign in again."
 
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
 

@@ -33,16 +33,16 @@ LIVES = (
     (str(7 * DAY), "7 days"),
     (str(30 * DAY), "30 days"),
     (str(90 * DAY), "90 days"),
-    (str(365 * DAY), "a year"),
-    ("", "without end"),
+    (str(365 * DAY), "1 year"),
+    ("", "No expiration"),
 )
 USUAL_LIFE = str(30 * DAY)
-# What no application can ask for, so that it is not among the words of the consent.
+# No application can request these scopes, so the consent page has no words for them.
 OWN_WORDS = {
     Scope.WORKSPACE_MEMBERS_WRITE: "Invite and remove members, change roles, and accept invitations for you",
-    Scope.ACCESS_TOKENS_READ: "See access tokens, never their text",
-    Scope.ACCESS_TOKENS_WRITE: "Create and revoke access tokens no wider than this one",
-    Scope.OAUTH_CLIENTS_READ: "See OAuth applications, never their secret",
+    Scope.ACCESS_TOKENS_READ: "See access tokens, but not their text",
+    Scope.ACCESS_TOKENS_WRITE: "Create and revoke access tokens with no more scopes than this one",
+    Scope.OAUTH_CLIENTS_READ: "See OAuth applications, but not their secret",
     Scope.OAUTH_CLIENTS_WRITE: "Create, change and delete OAuth applications",
 }
 
@@ -96,7 +96,7 @@ class TokenPages:
         await visit.form()
         await visit.call(self.delete, id=visit.request.path_params["id"])
         path = visit.request.url.path.rsplit("/", 2)[0]
-        return visit.redirect(path, "The token is revoked: the next request with it fails.")
+        return visit.redirect(path, "Token revoked. Its next request fails.")
 
     async def _show(self, visit: Visit, form: Form, status_code: int = 200, **made: str) -> Response:
         workspace = await self._workspace(visit)

@@ -62,10 +62,10 @@ async def take_password(visit: Visit) -> Response:
             form=form.refused(invalid),
             shortest_password=SHORTEST_PASSWORD,
         )
-    ended = "every other browser is signed out"
+    notice = "Password changed. All other browsers are signed out."
     if data["end_everything"]:
-        ended = "every other browser, personal token and application has lost its access"
-    response = visit.redirect(PATH, f"The password is changed, and {ended}.")
+        notice = "Password changed. All other browsers, personal tokens and applications have lost access."
+    response = visit.redirect(PATH, notice)
     write_known(visit, response, known_tokens)
     return response
 
@@ -74,8 +74,10 @@ async def send_confirmation(visit: Visit) -> Response:
     """Mail the link that proves the address once more."""
     await visit.form()
     is_sent = await visit.call(mail_address_confirmation)
-    said = "The mail is on its way; only its link counts now." if is_sent else "Your address is confirmed."
-    return visit.redirect(PATH, said)
+    notice = "Your email address is confirmed."
+    if is_sent:
+        notice = "Email sent. Only the link in the latest email works."
+    return visit.redirect(PATH, notice)
 
 
 async def show_sessions(visit: Visit) -> Response:
@@ -87,7 +89,7 @@ async def show_sessions(visit: Visit) -> Response:
 async def end_session(visit: Visit) -> Response:
     await visit.form()
     await visit.call(delete_browser_session, id=visit.request.path_params["id"])
-    return visit.redirect(SESSIONS_PATH, "That browser is signed out.")
+    return visit.redirect(SESSIONS_PATH, "Browser signed out.")
 
 
 async def show_applications(visit: Visit) -> Response:
@@ -103,5 +105,5 @@ async def revoke_application(visit: Visit) -> Response:
     try:
         await visit.call(revoke_authorized_application, id=visit.request.path_params["id"])
     except NotFound:
-        return visit.redirect(APPLICATIONS_PATH, "That application was allowed nothing any more.")
-    return visit.redirect(APPLICATIONS_PATH, "The application can do nothing any more.")
+        return visit.redirect(APPLICATIONS_PATH, "The application had no access any more.")
+    return visit.redirect(APPLICATIONS_PATH, "Access revoked.")

@@ -41,14 +41,14 @@ async def accept(visit: Visit) -> Response:
     if invitation is None:
         return _gone(visit)
     path = f"{HOME_PATH}/{invitation.workspace_slug}"
-    return visit.redirect(path, f"You are a member of {invitation.workspace_name} now.")
+    return visit.redirect(path, f"You are now a member of {invitation.workspace_name}.")
 
 
 async def decline(visit: Visit) -> Response:
     invitation = await _answered(visit, decline_workspace_invitation)
     if invitation is None:
         return _gone(visit)
-    return visit.redirect(PAGE_PATH, f"You have declined the invitation to {invitation.workspace_name}.")
+    return visit.redirect(PAGE_PATH, f"You declined the invitation to {invitation.workspace_name}.")
 
 
 async def _answered(visit: Visit, answer: Callable[..., Any]) -> WorkspaceInvitation | None:
@@ -64,4 +64,4 @@ async def _answered(visit: Visit, answer: Callable[..., Any]) -> WorkspaceInvita
 
 
 def _gone(visit: Visit) -> Response:
-    return visit.redirect(PAGE_PATH, "This invitation has expired or was taken back. Ask for another one.")
+    return visit.redirect(PAGE_PATH, "This invitation has expired or was withdrawn. Ask for a new one.")

@@ -50,7 +50,9 @@ async def invite(visit: Visit) -> Response:
         member = await visit.call(invite_workspace_member, key=form.raw("once"), data=data)
     except Invalid as invalid:
         return await _show(visit, form.refused(invalid), 422)
-    return visit.redirect(visit.request.url.path, f"{member.email} is invited, and has 7 days to accept.")
+    return visit.redirect(
+        visit.request.url.path, f"Invited {member.email}. The invitation expires in 7 days."
+    )
 
 
 async def change_role(visit: Visit) -> Response:
@@ -60,8 +62,8 @@ async def change_role(visit: Visit) -> Response:
         changed = await visit.call(update_workspace_member, id=member.id, data={"role": form.raw("role")})
     except Invalid as invalid:
         return await _show(visit, _new_form().refused(invalid), 422)
-    told = "an owner" if changed.role is WorkspaceRole.OWNER else "a member, and no owner"
-    return visit.redirect(_members_path(workspace), f"{changed.name or changed.email} is {told} now.")
+    role = "an owner" if changed.role is WorkspaceRole.OWNER else "a member"
+    return visit.redirect(_members_path(workspace), f"{changed.name or changed.email} is now {role}.")
 
 
 async def show_removal(visit: Visit) -> Response:
@@ -78,7 +80,7 @@ async def remove(visit: Visit) -> Response:
     except Invalid as invalid:
         return await _show_removal(visit, workspace, member, form.refused(invalid), 422)
     if _is_self(visit, member):
-        return visit.redirect(HOME_PATH, f"You have left {workspace.name}.")
+        return visit.redirect(HOME_PATH, f"You left {workspace.name}.")
     ended = "is no longer a member" if member.user_id else "is no longer invited"
     return visit.redirect(_members_path(workspace), f"{member.name or member.email} {ended}.")
 

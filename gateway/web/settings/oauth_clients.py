@@ -66,7 +66,7 @@ async def change(visit: Visit) -> Response:
         await visit.call(update_oauth_client, id=client.id, data=_data(form))
     except Invalid as invalid:
         return await _show_one(visit, client, form.refused(invalid), 422)
-    return visit.redirect(visit.request.url.path, "The application is saved.")
+    return visit.redirect(visit.request.url.path, "Application saved.")
 
 
 async def rotate(visit: Visit) -> Response:
@@ -81,7 +81,7 @@ async def delete(visit: Visit) -> Response:
     client = await _client(visit)
     await visit.call(delete_oauth_client, id=client.id)
     path = visit.request.url.path.rsplit("/", 2)[0]
-    return visit.redirect(path, f"{client.name} is deleted, and every token it was given has ended.")
+    return visit.redirect(path, f"{client.name} is deleted, and all its tokens are revoked.")
 
 
 def _data(form: Form) -> dict[str, Any]:
@@ -97,7 +97,7 @@ async def _client(visit: Visit) -> OAuthClient:
     workspace = await workspace_of(visit)
     client: OAuthClient = await visit.call(get_oauth_client, id=visit.request.path_params["id"])
     if client.workspace_id != workspace.id:
-        raise NotFound("There is no such oauth client.")
+        raise NotFound("There is no such OAuth client.")
     return client
 
 

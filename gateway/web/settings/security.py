@@ -56,13 +56,13 @@ async def take_totp(visit: Visit) -> Response:
         codes = await visit.call(confirm_totp, data=data)
     except Invalid as invalid:
         return await _show_totp(visit, form.refused(invalid), 422)
-    return _done(visit, "The authenticator app is set up.", codes)
+    return _done(visit, "Authenticator app set up.", codes)
 
 
 async def remove_totp(visit: Visit) -> Response:
     await visit.form()
     await visit.call(delete_totp)
-    return visit.redirect(SECURITY_PATH, "The authenticator app is removed.")
+    return visit.redirect(SECURITY_PATH, "Authenticator app removed.")
 
 
 async def take_passkey(visit: Visit) -> Response:
@@ -73,7 +73,7 @@ async def take_passkey(visit: Visit) -> Response:
         made = await visit.call(create_passkey, data=data)
     except Invalid as invalid:
         return await _show(visit, form.refused(invalid), 422)
-    return _done(visit, "The passkey is added.", made.recovery_codes)
+    return _done(visit, "Passkey added.", made.recovery_codes)
 
 
 async def rename_passkey(visit: Visit) -> Response:
@@ -83,20 +83,22 @@ async def rename_passkey(visit: Visit) -> Response:
             update_passkey, id=visit.request.path_params["id"], data={"name": form.text("new_name")}
         )
     except Invalid:
-        return visit.redirect(SECURITY_PATH, "The name stays: enter 1 to 64 characters.")
-    return visit.redirect(SECURITY_PATH, "The passkey is renamed.")
+        return visit.redirect(
+            SECURITY_PATH, "The passkey was not renamed. Enter a name of 1 to 64 characters."
+        )
+    return visit.redirect(SECURITY_PATH, "Passkey renamed.")
 
 
 async def remove_passkey(visit: Visit) -> Response:
     await visit.form()
     await visit.call(delete_passkey, id=visit.request.path_params["id"])
-    return visit.redirect(SECURITY_PATH, "The passkey is removed.")
+    return visit.redirect(SECURITY_PATH, "Passkey removed.")
 
 
 async def renew_codes(visit: Visit) -> Response:
     await visit.form()
     codes = await visit.call(renew_recovery_codes)
-    return _done(visit, "The old recovery codes no longer work.", codes)
+    return _done(visit, "Your old recovery codes no longer work.", codes)
 
 
 async def _show(visit: Visit, form: Form, status_code: int = 200) -> Response:
@@ -125,8 +127,8 @@ async def _show_totp(visit: Visit, form: Form, status_code: int = 200) -> Respon
     )
 
 
-def _done(visit: Visit, said: str, codes: list[str]) -> Response:
+def _done(visit: Visit, notice: str, codes: list[str]) -> Response:
     """Back to the factors; by way of the recovery codes, where there are new ones to show."""
     if not codes:
-        return visit.redirect(SECURITY_PATH, said)
-    return visit.render("recovery_codes.html", status_code=201, said=said, codes=codes)
+        return visit.redirect(SECURITY_PATH, notice)
+    return visit.render("recovery_codes.html", status_code=201, done=notice, codes=codes)

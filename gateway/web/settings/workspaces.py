@@ -94,7 +94,7 @@ async def take_settings(visit: Visit) -> Response:
         await visit.call(update_workspace, id=workspace.id, data=data)
     except Invalid as invalid:
         return _show_settings(visit, workspace, form.refused(invalid), 422)
-    return visit.redirect(visit.request.url.path, "The settings are saved.")
+    return visit.redirect(visit.request.url.path, "Settings saved.")
 
 
 def _show_settings(visit: Visit, workspace: Workspace, form: Form, status_code: int = 200) -> Response:

@@ -28,4 +28,4 @@ def browser_name(user_agent: str | None) -> str:
     system = next((name for part, name in _SYSTEMS if part in said), None)
     if browser and system:
         return f"{browser} on {system}"
-    return browser or system or said[:60] or "A browser that does not say what it is"
+    return browser or system or said[:60] or "Unknown browser"

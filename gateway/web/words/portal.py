@@ -9,12 +9,11 @@ from urllib.parse import urlsplit
 import pycountry
 
 from schema.prices import Price
-from schema.prose import write_amount, write_day, write_moment
+from schema.prose import write_amount, write_day, write_moment, write_size
 from storage.enums import Currency, PriceAmountType
 
-_UNITS = ("bytes", "KB", "MB", "GB", "TB", "PB")
 COUNTRIES: tuple[tuple[str, str], ...] = (
-    ("", "Not given"),
+    ("", "Not specified"),
     *sorted(((country.alpha_2, country.name) for country in pycountry.countries), key=lambda pair: pair[1]),
 )
 
@@ -36,14 +35,6 @@ def price(offer: Price) -> str:
     return "Pay what you want"
 
 
-def size(count: int) -> str:
-    """`4.2 MB`, in steps of 1,024."""
-    value, place = float(count), 0
-    while value >= 1024 and place < len(_UNITS) - 1:
-        value, place = value / 1024, place + 1
-    return f"{count} {'byte' if count == 1 else 'bytes'}" if place == 0 else f"{value:.1f} {_UNITS[place]}"
-
-
 def host(url: str) -> str:
     """What of an address tells people where it leads."""
     return urlsplit(url).hostname or url
@@ -57,7 +48,7 @@ def is_web(url: str | None) -> bool:
 WORDS: Mapping[str, Callable[..., Any]] = {
     "money": write_amount,
     "price": price,
-    "size": size,
+    "size": write_size,
     "moment": write_moment,
     "day": write_day,
     "host": host,

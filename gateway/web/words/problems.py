@@ -6,18 +6,18 @@ import re
 
 from schema.errors import Problem
 
-_EMPTY = "Fill this in"
+_EMPTY = "Enter a value"
 _WEB_ADDRESS = "Enter an address that begins with https:// or http://"
 _WORDS = {
     "missing": _EMPTY,
-    "email": "Enter an e-mail address, like name@example.com",
+    "email": "Enter an email address, such as name@example.com",
     "url_parsing": _WEB_ADDRESS,
     "url_scheme": _WEB_ADDRESS,
     "url_syntax_violation": _WEB_ADDRESS,
-    "string_pattern_mismatch": "Use the letters a to z and digits, in words joined by hyphens",
+    "string_pattern_mismatch": "Use lowercase letters a to z and digits, in words joined by hyphens",
     "too_short": "Choose at least one",
-    "country": "Choose a country of the list",
-    "redirect_uri": "Enter whole https addresses, or http ones on this machine, without a #",
+    "country": "Choose a country from the list",
+    "redirect_uri": "Enter complete https addresses, or http addresses of the local machine, without a #",
 }
 _LENGTH = re.compile(r"String should have (at (?:least|most) \d+ characters?)")
 _SUBJECT = re.compile(r"^(?:Input|String|List|Value) should ")

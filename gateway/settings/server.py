@@ -1,0 +1,65 @@
+"""Settings of the server: its environment, addresses, secret, proxies and connections."""
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from gateway.settings.types import Networks, SecretKey, WebAddress
+
+
+class Environment(StrEnum):
+    DEVELOPMENT = "development"
+    PRODUCTION = "production"
+
+
+class ServerSettings(BaseModel):
+    """Server"""
+
+    env: Annotated[
+        Environment,
+        Field(
+            description="`development`, or `production`, which requires a `DUOGRAPH_SECRET_KEY` and an https "
+            "`DUOGRAPH_BASE_URL`."
+        ),
+    ] = Environment.DEVELOPMENT
+    base_url: Annotated[
+        WebAddress,
+        Field(
+            description="The public address of REST; the default has the host and port of `duograph serve`."
+        ),
+    ] = "http://127.0.0.1:8000/api"
+    auth_url: Annotated[
+        WebAddress | None,
+        Field(
+            description="The public address of the pages and GraphQL; if not set, `DUOGRAPH_BASE_URL` "
+            "without `/api`."
+        ),
+    ] = None
+    insecure_http: Annotated[
+        bool,
+        Field(
+            description="Whether production may use http addresses. Only for private networks: passwords and "
+            "tokens are then sent unencrypted."
+        ),
+    ] = False
+    secret_key: Annotated[
+        SecretKey | None,
+        Field(
+            description="Signs cursors, addresses and forms, and encrypts signing keys. 32 characters or "
+            "more, the same for all processes; development creates one in `var/secret-key`. After a change, "
+            "authenticator apps and recovery codes stop working."
+        ),
+    ] = None
+    trusted_proxies: Annotated[
+        Networks,
+        Field(description="Networks of proxies whose `X-Forwarded-For` is trusted, separated by commas."),
+    ] = ()
+    stall_seconds: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=600,
+            description="Seconds after which a request whose headers or body stall is closed, 1 to 600.",
+        ),
+    ] = 30
