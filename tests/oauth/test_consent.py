@@ -293,6 +293,6 @@ async def test_where_one_comes_back_to_after_signing_in_is_here(gateway, confide
 def test_every_scope_has_words():
     assert set(WORDS) == CLIENT_SCOPES
     assert in_words(["shares:read", "shares:write", "openid"]) == [
-        "Identify your account when you sign in",
+        "Identify you when you sign in",
         "Create, change and archive shares",
     ]

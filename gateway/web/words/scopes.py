@@ -5,7 +5,7 @@ from collections.abc import Collection
 from oauth.scopes import Scope, that_would_do
 
 WORDS: dict[Scope, str] = {
-    Scope.OPENID: "Identify your account when you sign in",
+    Scope.OPENID: "Identify you when you sign in",
     Scope.PROFILE: "See your name",
     Scope.EMAIL: "See your email address",
     Scope.USER_READ: "See your name and email address",
