@@ -1,8 +1,8 @@
-"""What long lists of metrics cost over both surfaces: whole requests of the same data, all 21 metrics.
+"""The time of long lists of metrics over both surfaces: whole requests for the same data, all 21 metrics.
 
-Run by `make bench`. GraphQL answers them as `periods`, a list of objects as in REST, and as `series`, whole
-columns. Figures are medians of rounds in which the three take turns; read the ratios. Where nothing
-happened, hardly anything is computed: what is left is the surfaces' own part.
+Run by `make bench`. GraphQL answers with `periods`, a list of objects as in REST, or with `series`, whole
+columns. Figures are medians of rounds in which the three alternate; compare the ratios. In a range without
+activity almost nothing is computed, so the time is that of the surfaces.
 """
 
 import argparse
@@ -32,27 +32,29 @@ DOCUMENTS = {
 YEAR = timedelta(days=364)
 ENDS = {
     "with activity": datetime.now(UTC).date(),
-    "nothing happened": datetime(1990, 12, 31, tzinfo=UTC).date(),
+    "without activity": datetime(1990, 12, 31, tzinfo=UTC).date(),
 }
 INTERVALS = {"365": "day", "8,760": "hour"}
 AT_MOST = {"periods": 2.5, "series": 1.2}
 
 
 def requests_for(address: str, end: Any, interval: str) -> dict[str, tuple[str, str, dict[str, Any]]]:
-    """The same question over REST and in both forms over GraphQL."""
+    """The same query over REST, and in both forms over GraphQL."""
     dates = {"start_date": f"{end - YEAR}", "end_date": f"{end}", "interval": interval}
     arguments = f'startDate: "{end - YEAR}", endDate: "{end}", interval: {interval.upper()}'
-    found: dict[str, tuple[str, str, dict[str, Any]]] = {
+    requests: dict[str, tuple[str, str, dict[str, Any]]] = {
         "REST": ("GET", f"{address}/api/metrics/", {"params": dates})
     }
     for name, fields in DOCUMENTS.items():
         document = f"{{ metrics({arguments}) {{ {fields} }} }}"
-        found[name] = ("POST", f"{address}/graphql", {"json": {"query": document}})
-    return found
+        requests[name] = ("POST", f"{address}/graphql", {"json": {"query": document}})
+    return requests
 
 
-async def ask(client: aiohttp.ClientSession, request: tuple[str, str, dict[str, Any]]) -> tuple[float, bytes]:
-    """Milliseconds to the last byte of the answer, and the answer."""
+async def send(
+    client: aiohttp.ClientSession, request: tuple[str, str, dict[str, Any]]
+) -> tuple[float, bytes]:
+    """The milliseconds until the last byte of the answer, and the answer."""
     started = perf_counter()
     async with client.request(request[0], request[1], **request[2]) as answer:
         body = await answer.read()
@@ -62,7 +64,7 @@ async def ask(client: aiohttp.ClientSession, request: tuple[str, str, dict[str, 
 
 
 def check_same(answers: dict[str, bytes]) -> None:
-    """All three answer the same numbers, or there is nothing to compare."""
+    """Exit unless all three requests answer the same numbers."""
     rest = orjson.loads(answers["REST"])
     listed, columns = (orjson.loads(answers[name])["data"]["metrics"] for name in DOCUMENTS)
     series = {entry["slug"].lower(): entry["values"] for entry in columns["series"]}
@@ -71,23 +73,23 @@ def check_same(answers: dict[str, bytes]) -> None:
         if [period[to_camel_case(slug)] for period in listed["periods"]] != expected or series[
             slug
         ] != expected:
-            raise SystemExit(f"The surfaces do not agree on {slug}.")
+            raise SystemExit(f"The surfaces disagree on {slug}.")
 
 
 async def measure(address: str, token: str, rounds: int) -> dict[tuple[str, str], dict[str, float]]:
     await wait_for(address)
-    found = {}
+    medians = {}
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as client:
         for count, interval in INTERVALS.items():
-            for what, end in ENDS.items():
+            for activity, end in ENDS.items():
                 requests = requests_for(address, end, interval)
-                check_same({name: (await ask(client, request))[1] for name, request in requests.items()})
+                check_same({name: (await send(client, request))[1] for name, request in requests.items()})
                 times: dict[str, list[float]] = {name: [] for name in requests}
                 for _ in range(rounds):
                     for name, request in requests.items():
-                        times[name].append((await ask(client, request))[0])
-                found[count, what] = {name: median(values) for name, values in times.items()}
-    return found
+                        times[name].append((await send(client, request))[0])
+                medians[count, activity] = {name: median(values) for name, values in times.items()}
+    return medians
 
 
 def table(figures: dict[tuple[str, str], dict[str, float]]) -> str:
@@ -95,20 +97,18 @@ def table(figures: dict[tuple[str, str], dict[str, float]]) -> str:
         "| periods x 21 | | REST ms | `periods` ms | of REST | `series` ms | of REST |",
         "|---|---|" + "---:|" * 5,
     ]
-    for (count, what), times in figures.items():
+    for (count, activity), times in figures.items():
         cells = [f"{times['REST']:.1f}"]
         for name in DOCUMENTS:
             cells += [f"{times[name]:.1f}", f"{times[name] / times['REST']:.2f}x"]
-        lines.append(f"| {count} | {what} | {' | '.join(cells)} |")
+        lines.append(f"| {count} | {activity} | {' | '.join(cells)} |")
     limits = "; ".join(f"`{name}` at most {limit} times REST" for name, limit in AT_MOST.items())
     return "\n".join([*lines, "", f"Targets at 8,760 periods: {limits}."])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--rounds", type=int, default=15, help="calls of each kind, of which the median counts"
-    )
+    parser.add_argument("--rounds", type=int, default=15, help="calls of each kind, whose median is shown")
     rounds = parser.parse_args().rounds
     with served("sqlite+aiosqlite:///FOLDER/duograph.sqlite") as (address, token):
         print("Long lists of metrics, SQLite, one worker\n")

@@ -1,7 +1,7 @@
-"""How fast lists and single reads are over both surfaces, against the cheapest answer of the same process.
+"""The speed of lists and single reads over both surfaces, compared with the cheapest answer of the process.
 
-Run by `make bench`. Absolute numbers lie on shared machines: read the ratios, which come from one run. Each
-figure is the median of the rounds.
+Run by `make bench`. Absolute numbers mislead on shared machines: compare the ratios, which come from one run.
+Each figure is the median of the rounds.
 """
 
 import argparse
@@ -31,10 +31,10 @@ ROUNDS, WARM_UP = 5, 100
 
 @contextmanager
 def served(database_url: str) -> Iterator[tuple[str, str]]:
-    """The address of a gateway in a process of its own, with demo data, and a token of its workspace."""
-    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-        free.close()
+    """A gateway in a process of its own, with demo data: its address, and a token of its workspace."""
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        listener.close()
         environment = {
             **os.environ,
             "DUOGRAPH_DATABASE_URL": database_url.replace("FOLDER", folder),
@@ -71,11 +71,11 @@ async def wait_for(address: str) -> None:
 async def rate(
     client: aiohttp.ClientSession, request: tuple[str, str, dict[str, Any]], connections: int, calls: int
 ) -> float:
-    """Requests a second at so many connections."""
-    left = iter(range(calls))
+    """Requests per second over this many connections."""
+    remaining = iter(range(calls))
 
     async def work() -> None:
-        for _ in left:
+        for _ in remaining:
             async with client.request(request[0], request[1], **request[2]) as answer:
                 body = await answer.read()
                 if answer.status != 200 or b'"errors"' in body:
@@ -123,7 +123,7 @@ def show(title: str, figures: dict[str, dict[int, float]]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--calls", type=int, default=300, help="calls in each round")
+    parser.add_argument("--calls", type=int, default=300, help="calls per round")
     calls = parser.parse_args().calls
     with served("sqlite+aiosqlite:///FOLDER/duograph.sqlite") as (address, token):
         show("SQLite, one worker", asyncio.run(measure(address, token, calls)))

@@ -1,4 +1,4 @@
-"""Memory that the gateway takes for a file of 5 GiB on the local store: `python -m bench.uploads [GIB]`."""
+"""The gateway's memory during an upload of 5 GiB to the local store: `python -m bench.uploads [GIB]`."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ COMMAND = [sys.executable, "-m", "gateway.cli.main"]
 
 
 def memory(pid: int, field: str) -> float:
-    """A figure of the process in MiB: `VmRSS` is what it has now, `VmHWM` the most that it ever had."""
+    """A process's memory in MiB: `VmRSS` is the current value, `VmHWM` the peak."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     (line,) = [line for line in lines if line.startswith(field)]
     return int(line.split()[1]) / 1024
@@ -33,7 +33,7 @@ async def content(size: int) -> AsyncIterator[bytes]:
 
 
 async def upload(client: httpx.AsyncClient, size: int) -> tuple[float, float]:
-    """Upload a file of `size` bytes, four parts at a time; seconds of receiving and of joining."""
+    """Upload a file of `size` bytes, four parts at a time; returns the seconds of receiving and joining."""
     parts = [
         {"number": number, "chunk_start": start, "chunk_end": min(start + PART, size)}
         for number, start in enumerate(range(0, size, PART), 1)
@@ -51,20 +51,20 @@ async def upload(client: httpx.AsyncClient, size: int) -> tuple[float, float]:
         answer.raise_for_status()
         return {"number": part["number"], "checksum_etag": answer.headers["etag"]}
 
-    begun = time.monotonic()
-    done = await asyncio.gather(*(put(part) for part in file["upload"]["parts"]))
+    started = time.monotonic()
+    uploaded = await asyncio.gather(*(put(part) for part in file["upload"]["parts"]))
     received = time.monotonic()
-    body = {"id": file["upload"]["id"], "path": file["path"], "parts": done}
+    body = {"id": file["upload"]["id"], "path": file["path"], "parts": uploaded}
     (await client.post(f"/files/{file['id']}/uploaded", json=body)).raise_for_status()
     joined = time.monotonic()
     download = (await client.get(f"/files/{file['id']}/download")).json()
-    taken = 0
+    downloaded = 0
     async with client.stream("GET", download["url"]) as answer:
         async for chunk in answer.aiter_raw():
-            taken += len(chunk)
-    if taken != size:
-        raise SystemExit(f"{taken} of {size} bytes came back.")
-    return received - begun, joined - received
+            downloaded += len(chunk)
+    if downloaded != size:
+        raise SystemExit(f"{downloaded} of {size} bytes were downloaded.")
+    return received - started, joined - received
 
 
 def main(gibibytes: int) -> None:
@@ -75,18 +75,20 @@ def main(gibibytes: int) -> None:
         serve = [*COMMAND, "serve", "--demo", "--port", "0", "--json"]
         with subprocess.Popen(serve, cwd=directory, env=environ, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
-            said = json.loads(server.stdout.readline())
+            gateway = json.loads(server.stdout.readline())
             before = memory(server.pid, "VmRSS")
-            token = {"Authorization": f"Bearer {said['demo']['workspace_token']}"}
+            token = {"Authorization": f"Bearer {gateway['demo']['workspace_token']}"}
 
             async def measure() -> tuple[float, float]:
-                async with httpx.AsyncClient(base_url=said["base_url"], headers=token, timeout=600) as client:
+                async with httpx.AsyncClient(
+                    base_url=gateway["base_url"], headers=token, timeout=600
+                ) as client:
                     return await upload(client, gibibytes * 1024 * MIB)
 
             received, joined = asyncio.run(measure())
             print(f"{gibibytes} GiB received in {received:.1f} s, joined in {joined:.1f} s")
             print(f"resident: {before:.1f} MiB before, {memory(server.pid, 'VmRSS'):.1f} MiB after,")
-            print(f"{memory(server.pid, 'VmHWM'):.1f} MiB at most")
+            print(f"{memory(server.pid, 'VmHWM'):.1f} MiB at peak")
             server.terminate()
 
 

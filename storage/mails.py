@@ -1,4 +1,4 @@
-"""Mails: written with the change that they tell of, claimed by whoever sends them."""
+"""Mails: written in the transaction of the change that they report, then claimed and sent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,14 +14,14 @@ from storage.tables.mails import MailRow
 
 _mails = table_of(MailRow)
 
-# The recipient of mails that are written and removed like all others, but not sent: an address that nobody
-# has then takes the database as much work as one that somebody has.
+# The recipient of mails that are written and removed like all others but never sent, so that an unknown
+# address causes the same database work as a known one.
 NOBODY = ""
 
 
 @dataclass(frozen=True)
 class Mail:
-    """A mail to one address; `html` says the same as `text`. What is urgent is sent before what is not."""
+    """A mail to one address; `html` has the same content as `text`. Urgent mails are sent first."""
 
     to: str
     subject: str
@@ -31,16 +31,16 @@ class Mail:
 
 
 async def write_mail(connection: AsyncConnection, mail: Mail, workspace_id: UUID | None = None) -> None:
-    """Have the mail sent once the transaction is committed; `workspace_id` says on whose behalf."""
+    """Queue a mail, to be sent once the transaction commits; `workspace_id` is the sending workspace."""
     await write_mails(connection, [mail], workspace_id)
 
 
 async def write_mails(
     connection: AsyncConnection, mails: Sequence[Mail], workspace_id: UUID | None = None
 ) -> None:
-    """The same for several, in one statement.
+    """The same for several mails, in one statement.
 
-    Line breaks in a subject become spaces: they would begin another header.
+    Line breaks in subjects become spaces, because they would start another header.
     """
     rows: list[Values] = [
         {
@@ -57,19 +57,18 @@ async def write_mails(
 
 
 async def is_mail_due(connection: AsyncConnection) -> bool:
-    """Whether there is something to claim; unlike the claim it waits for nobody."""
+    """Whether a mail can be claimed; unlike the claim, this never waits for a lock."""
     due = select(literal(1)).where(_mails.c.due_at <= now()).limit(1)
     return (await connection.execute(due)).first() is not None
 
 
 async def claim_mail(connection: AsyncConnection, lease: timedelta) -> MailRow | None:
-    """The mail that has been due for longest, urgent ones first; None if none is.
+    """The mail that has been due longest, urgent mails first; None if none is due.
 
-    It is due again after `lease`, should its sender not come to an end. Rows that others are claiming
-    are passed over.
+    It is due again after `lease`, in case its sender crashes. Skips rows that other processes are claiming.
     """
     moment = now()
-    longest = (
+    next_due = (
         select(_mails.c.id)
         .where(_mails.c.due_at <= moment)
         .order_by(_mails.c.rank, _mails.c.due_at, _mails.c.id)
@@ -78,7 +77,7 @@ async def claim_mail(connection: AsyncConnection, lease: timedelta) -> MailRow |
     )
     claim = (
         update(_mails)
-        .where(_mails.c.id == longest.scalar_subquery())
+        .where(_mails.c.id == next_due.scalar_subquery())
         .values(due_at=moment + lease, attempts=_mails.c.attempts + 1)
         .returning(_mails)
     )
@@ -86,11 +85,11 @@ async def claim_mail(connection: AsyncConnection, lease: timedelta) -> MailRow |
 
 
 async def postpone_mail(connection: AsyncConnection, claimed: MailRow, due_at: datetime) -> None:
-    """Let it be claimed again at `due_at`, unless somebody else has claimed it meanwhile."""
+    """Make the mail due again at `due_at`, unless another process has claimed it meanwhile."""
     own = (_mails.c.id == claimed.id) & (_mails.c.attempts == claimed.attempts)
     await connection.execute(update(_mails).where(own).values(due_at=due_at))
 
 
 async def forget_mail(connection: AsyncConnection, claimed: MailRow) -> None:
-    """Remove the row: the mail is sent, or never will be. Texts may hold secrets, so none is kept."""
+    """Delete the mail, which was sent or never will be. Texts may hold secrets, so none is kept."""
     await connection.execute(delete(_mails).where(_mails.c.id == claimed.id))

@@ -1,7 +1,7 @@
-"""Rows: read as immutable records, which the type checker sees as the table's class, and written.
+"""Reading rows as immutable records, which the type checker sees as the table's class, and writing rows.
 
-A record has the fields of the class as attributes and costs no more than a tuple. Defaults, folded texts and
-`modified_at` are filled in here and nowhere else.
+A record has the fields of the class as attributes and costs no more than a tuple. Only this module fills in
+defaults, folded texts and `modified_at`.
 """
 
 from collections import namedtuple
@@ -34,7 +34,7 @@ Values = dict[str, Any]
 
 
 class Duplicate(Exception):
-    """A unique or foreign key refused `values`; `itself` finds the row that was to be changed."""
+    """A unique or foreign key refused `values`; `itself` matches the row to be changed, if there is one."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Duplicate(Exception):
 
 
 async def taken_fields(connection: AsyncConnection, duplicate: Duplicate) -> list[str]:
-    """The fields of the refused row whose unique rule another row stands in the way of."""
+    """The fields of the refused row whose unique values another row already has."""
     model, values, table = duplicate.model, duplicate.values, table_of(duplicate.model)
     taken = []
     for field, column in getattr(model, "unique", {}).items():
@@ -66,7 +66,7 @@ async def taken_fields(connection: AsyncConnection, duplicate: Duplicate) -> lis
 
 
 def _unique_columns(table: Table, column: str) -> list[str]:
-    """The columns of the unique index or constraint that `column` is the point of."""
+    """The columns of the unique index or constraint that contains `column`."""
     indexes = [list(index.columns.keys()) for index in table.indexes if index.unique]
     constraints = [
         list(item.columns.keys()) for item in table.constraints if isinstance(item, UniqueConstraint)
@@ -80,7 +80,7 @@ def table_of(model: type[SQLModel]) -> Table:
 
 @cache
 def fields_of(model: type[SQLModel]) -> dict[str, str]:
-    """The name of each column's field, in the order of the columns: `metadata` is `custom_metadata`."""
+    """Each column's field, in the order of the columns: for instance `custom_metadata` for `metadata`."""
     by_column = {}
     for name, field in model.model_fields.items():
         column = getattr(field, "sa_column", None)
@@ -89,18 +89,18 @@ def fields_of(model: type[SQLModel]) -> dict[str, str]:
 
 
 def record(model: type[Model], values: Mapping[str, Any]) -> Model:
-    """The record of these values, which are named by column and complete. Raises `KeyError`."""
+    """A record of these values by column. Raises `KeyError` if one is missing."""
     return cast(Model, _record_class(model)._make([values[column] for column in fields_of(model)]))
 
 
 def read(model: type[Model], row: Sequence[Any]) -> Model:
-    """The record of a row of `select(table_of(model), ...)`; what follows the table's columns is left out."""
+    """A record of a row of `select(table_of(model), ...)`; columns after the table's are ignored."""
     record_class = _record_class(model)
     return cast(Model, record_class._make(row[: len(record_class._fields)]))
 
 
 def changed(row: Model, **values: Any) -> Model:
-    """The record with other values, which are named by column."""
+    """A copy of the record with these values, by column."""
     fields = fields_of(_model_of(row))
     replaced = {fields[column]: value for column, value in values.items()}
     return row._replace(**replaced)  # type: ignore[attr-defined, no-any-return]
@@ -118,7 +118,7 @@ def _model_of(row: Model) -> type[Model]:
 @cache
 def _record_class(model: type[SQLModel]) -> Any:
     fields = namedtuple(model.__name__, fields_of(model).values())  # type: ignore[misc]
-    # Rows hold secrets and customers' data, which no log may show.
+    # Rows hold secrets and customers' data, which must not appear in logs.
     hidden = {"__slots__": (), "__repr__": lambda self: f"<{model.__name__}>", "model": model}
     return type(model.__name__, (fields,), hidden)
 
@@ -126,7 +126,7 @@ def _record_class(model: type[SQLModel]) -> Any:
 async def first(
     connection: AsyncConnection, model: type[Model], *where: ColumnElement[bool], lock: bool = False
 ) -> Model | None:
-    """A row that meets the conditions, locked until the transaction ends if `lock`; None without one."""
+    """A row that meets the conditions, or None; with `lock`, it is locked until the transaction ends."""
     statement = select(table_of(model)).where(*where)
     return await first_of(connection, model, statement.with_for_update() if lock else statement)
 
@@ -134,7 +134,7 @@ async def first(
 async def one(
     connection: AsyncConnection, model: type[Model], *where: ColumnElement[bool], lock: bool = False
 ) -> Model:
-    """The same where there has to be a row. Raises `NoResultFound`."""
+    """The same for a row that must exist. Raises `NoResultFound`."""
     row = await first(connection, model, *where, lock=lock)
     if row is None:
         raise NoResultFound(f"{table_of(model).name} has no such row.")
@@ -142,29 +142,29 @@ async def one(
 
 
 async def first_of(connection: AsyncConnection, model: type[Model], statement: Executable) -> Model | None:
-    """The first row of a statement that begins with the table's columns; None without one."""
+    """The first row, or None, of a statement whose first columns are the table's."""
     row = (await connection.execute(statement)).first()
     return None if row is None else read(model, row)
 
 
 async def every(connection: AsyncConnection, model: type[Model], *where: ColumnElement[bool]) -> list[Model]:
-    """All rows that meet the conditions, in no order."""
+    """All rows that meet the conditions, in any order."""
     return await every_of(connection, model, select(table_of(model)).where(*where))
 
 
 async def every_of(connection: AsyncConnection, model: type[Model], statement: Executable) -> list[Model]:
-    """All rows of a statement that begins with the table's columns."""
+    """All rows of a statement whose first columns are the table's."""
     return [read(model, row) for row in await connection.execute(statement)]
 
 
 async def insert_row(connection: AsyncConnection, model: type[Model], **values: Any) -> Model:
-    """Insert one row and give all its values, defaults filled in. Raises `Duplicate`."""
+    """Insert one row and return it, with defaults filled in. Raises `Duplicate`."""
     (row,) = await insert_rows(connection, model, [values])
     return row
 
 
 async def insert_rows(connection: AsyncConnection, model: type[Model], rows: Sequence[Values]) -> list[Model]:
-    """Insert rows of one table in one statement. Raises `Duplicate` with the only or the first row."""
+    """Insert rows into one table in one statement. Raises `Duplicate` with the only, or the first, row."""
     complete = [_with_defaults(model, values) for values in rows]
     if complete:
         try:
@@ -177,10 +177,10 @@ async def insert_rows(connection: AsyncConnection, model: type[Model], rows: Seq
 async def insert_new_rows(
     connection: AsyncConnection, model: type[Model], rows: Sequence[Values]
 ) -> list[Model]:
-    """Insert the rows that no unique rule refuses, in one statement, and give those.
+    """Insert, in one statement, the rows that no unique key refuses; returns these rows.
 
-    Waits for others who are inserting the same. Raises `Duplicate` where a foreign key refuses a row, as
-    when it refers to one that lost to another writer's.
+    Waits for transactions that insert the same rows. Raises `Duplicate` if a foreign key refuses a row, for
+    instance because it refers to a row that was not inserted.
     """
     complete = [_with_defaults(model, values) for values in rows]
     if not complete:
@@ -197,7 +197,7 @@ async def insert_new_rows(
 async def update_rows(
     connection: AsyncConnection, model: type[SQLModel], where: ColumnElement[bool], **values: Any
 ) -> None:
-    """Change the rows that match and set their `modified_at`."""
+    """Update the matching rows and set their `modified_at`."""
     table = table_of(model)
     if "modified_at" in table.columns:
         values.setdefault("modified_at", now())
@@ -205,9 +205,9 @@ async def update_rows(
 
 
 async def update_row(connection: AsyncConnection, model: type[Model], row: Model, **values: Any) -> Model:
-    """Change `row` and give it as it is afterwards. Raises `Duplicate`.
+    """Update `row` and return it with its new values. Raises `Duplicate`.
 
-    With nothing to change the row keeps its `modified_at`.
+    Without values to change, the row keeps its `modified_at`.
     """
     if not values:
         return row
@@ -222,7 +222,7 @@ async def update_row(connection: AsyncConnection, model: type[Model], row: Model
 
 
 def key_of(model: type[SQLModel], row: SQLModel) -> ColumnElement[bool]:
-    """The condition that finds `row` by its primary key."""
+    """The condition that matches `row` by its primary key."""
     first_column, *others = table_of(model).primary_key.columns
     condition: ColumnElement[bool] = first_column == getattr(row, first_column.name)
     for column in others:
@@ -231,7 +231,7 @@ def key_of(model: type[SQLModel], row: SQLModel) -> ColumnElement[bool]:
 
 
 def new_row(model: type[Model], **values: Any) -> Model:
-    """A row as it would be inserted, defaults and folded texts filled in."""
+    """A row as it would be inserted, with defaults and folded texts filled in."""
     return record(model, _with_defaults(model, values))
 
 
@@ -248,7 +248,7 @@ def _with_defaults(model: type[SQLModel], values: Values) -> Values:
 
 @cache
 def _fields(model: type[SQLModel]) -> dict[str, Any]:
-    """Column name to the model's field, which knows the default."""
+    """The model's field, which has the default, by column."""
     return {column: model.model_fields[name] for column, name in fields_of(model).items()}
 
 

@@ -1,7 +1,7 @@
-"""How fast metrics are read and their facts written, against raw rows: `python -m bench.metrics`.
+"""The speed of reading metrics and writing facts, compared with raw rows: `python -m bench.metrics`.
 
-Prints tables in Markdown, which `docs/metrics.md` shows, and exits with 1 where a target is missed. Absolute
-numbers lie on shared machines: the targets are ratios of one run. The data of a size is made once.
+Prints tables in Markdown, which `docs/metrics.md` contains, and exits with 1 if a target is missed. Absolute
+numbers mislead on shared machines: targets are ratios within one run. The data of each size is made once.
 """
 
 import argparse
@@ -51,7 +51,7 @@ SCRATCH = "writes"
 
 
 class Bench:
-    """Measures on one kind of database after the other and says what it is doing."""
+    """Measures one kind of database after the other and reports its progress."""
 
     def __init__(self, folder: Path, rounds: int, progress: Progress) -> None:
         self.reads: list[ReadFigures] = []
@@ -69,51 +69,51 @@ class Bench:
     async def _measure_reads(self, stores: Stores, size: int) -> ReadFigures:
         name = f"metrics-{size}"
         task = self._progress.add_task(f"{NAMES[stores.dialect]}, {size_name(size)}", total=1, doing="")
-        say = partial(self._say, task)
+        report = partial(self._report, task)
         if not await stores.exists(name):
             self._mark(stores, name).unlink(missing_ok=True)
-            await loading.load(stores, name, size, say)
-        await self._make_cells(stores, name, say)
+            await loading.load(stores, name, size, report)
+        await self._make_cells(stores, name, report)
         database = stores.open(name)
-        figures = await measure_reads(database, stores.dialect, size, self._rounds, say)
+        figures = await measure_reads(database, stores.dialect, size, self._rounds, report)
         await database.close()
-        say("done", 1)
+        report("done", 1)
         return figures
 
-    async def _make_cells(self, stores: Stores, name: str, say: loading.Progress) -> None:
-        """Unless the cells are those that the code makes today."""
-        made_by = hashlib.sha256(b"".join(path.read_bytes() for path in MAKERS)).hexdigest()
+    async def _make_cells(self, stores: Stores, name: str, report: loading.Progress) -> None:
+        """Rebuild the cells unless the current code has made them."""
+        version = hashlib.sha256(b"".join(path.read_bytes() for path in MAKERS)).hexdigest()
         mark = self._mark(stores, name)
-        if mark.exists() and mark.read_text() == made_by:
+        if mark.exists() and mark.read_text() == version:
             return
         database = stores.open(name)
-        say("making cells", 0)
+        report("making cells", 0)
         await upgrade(database)
         await rebuild(database, loading.WORKSPACE_ID)
         async with database.engine.connect() as connection:
             await loading.analyze(connection)
         await database.close()
-        mark.write_text(made_by)
+        mark.write_text(version)
 
     def _mark(self, stores: Stores, name: str) -> Path:
         return self._folder / f"{stores.dialect}-{name}.cells"
 
     async def _measure_writes(self, stores: Stores) -> WriteFigures:
         task = self._progress.add_task(f"{NAMES[stores.dialect]}, writes", total=1, doing="")
-        say = partial(self._say, task)
+        report = partial(self._report, task)
         await stores.drop(SCRATCH)
         await stores.create(SCRATCH)
         database = stores.open(SCRATCH)
         await upgrade(database)
         async with database.write() as connection:
             await loading.insert_tenant(connection)
-        figures = await measure_writes(database, stores.dialect, self._rounds, say)
+        figures = await measure_writes(database, stores.dialect, self._rounds, report)
         await database.close()
         await stores.drop(SCRATCH)
-        say("done", 1)
+        report("done", 1)
         return figures
 
-    def _say(self, task: TaskID, doing: str, part: float) -> None:
+    def _report(self, task: TaskID, doing: str, part: float) -> None:
         shown = self._progress.tasks[task]
         if doing != shown.fields["doing"] and not self._progress.console.is_terminal:
             self._progress.console.print(f"{shown.description}: {doing}")
@@ -124,14 +124,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=_sizes, default="100k,1M", help="sessions, and as many events")
     parser.add_argument("--databases", type=lambda text: text.split(","), default="sqlite,postgresql")
-    parser.add_argument("--rounds", type=int, default=5, help="of which the medians are taken")
+    parser.add_argument("--rounds", type=int, default=5, help="whose medians are shown")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the data is kept")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"))
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
-        bench = Bench(asked.folder, asked.rounds, progress)
-        for dialect in asked.databases:
-            asyncio.run(bench.run(dialect, asked.sizes))
+        bench = Bench(arguments.folder, arguments.rounds, progress)
+        for dialect in arguments.databases:
+            asyncio.run(bench.run(dialect, arguments.sizes))
     checks = make_checks(bench.reads, bench.writes)
     tables = (reads_table(bench.reads), writes_table(bench.writes), checks_table(checks))
     print("\n\n".join(tables))

@@ -1,4 +1,4 @@
-"""Believable activity of a workspace over two years, as rows of the raw tables; the same each time."""
+"""Realistic activity of a workspace over two years, as rows of the raw tables; the same on every run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ SECOND = 1_000_000
 MINUTE, HOUR, DAY = 60 * SECOND, 3_600 * SECOND, 86_400 * SECOND
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-# From Monday; customers work in several zones, so that no hour of UTC is empty.
+# Weights from Monday on, and by hour in UTC; customers in several time zones leave no hour empty.
 WEEKDAYS = (1.15, 1.2, 1.2, 1.15, 1.0, 0.65, 0.65)
 HOURS = (3, 2, 2, 2, 2, 3, 4, 6, 8, 9, 9, 9, 9, 10, 11, 11, 10, 9, 8, 7, 6, 5, 5, 4)
 PRICES = (300, 500, 900, 1_900, 2_900, 4_900, 9_900)
@@ -28,7 +28,7 @@ Row = tuple[Value, ...]
 
 @dataclass
 class Batch:
-    """Rows of a day's sessions and events; see `bench.metrics.raw_tables` for the columns."""
+    """The rows of one day; see `bench.metrics.raw_tables` for the columns."""
 
     sessions: list[Row] = field(default_factory=list)
     downloads: list[Row] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Batch:
 
 
 def activity(many: int, shares: Sequence[Value]) -> Iterator[Batch]:
-    """`many` sessions and as many events of these shares; persons have the numbers from 1 on."""
+    """`many` sessions and as many events of these shares, by day; persons are numbered from 1."""
     random = Random(many)
     ends = list(accumulate(map(_weight, range(DAYS))))
     done = 0
@@ -48,7 +48,7 @@ def activity(many: int, shares: Sequence[Value]) -> Iterator[Batch]:
 
 
 def _weight(day: int) -> float:
-    """How busy a day is: by its weekday, and twice as much at the end as at the beginning."""
+    """How busy a day is: depends on the weekday, and doubles from the first day to the last."""
     return WEEKDAYS[(FIRST_DAY + timedelta(day)).weekday()] * (1 + day / DAYS)
 
 
@@ -65,12 +65,14 @@ def _day(random: Random, midnight: int, many: int, shares: Sequence[Value]) -> B
     for at in _moments(random, midnight, many):
         share, person = _one(random, shares), _one(random, persons)
         chance = random.random()
-        named = None if chance > 0.95 else person
+        known_person = None if chance > 0.95 else person
         if chance < 0.6:
             currency = "usd" if chance < 0.5 else "eur"
-            batch.events.append((share, named, at, int(chance * 40), int(chance * 10**6) * 10**6, currency))
+            batch.events.append(
+                (share, known_person, at, int(chance * 40), int(chance * 10**6) * 10**6, currency)
+            )
         else:
-            batch.events.append((share if chance < 0.8 else None, named, at, None, None, None))
+            batch.events.append((share if chance < 0.8 else None, known_person, at, None, None, None))
     return batch
 
 
@@ -80,34 +82,34 @@ def _moments(random: Random, midnight: int, many: int) -> list[int]:
 
 
 def _one(random: Random, values: Sequence[Value]) -> Value:
-    """One of the values, the first ones more often."""
+    """A random value; the first ones are more frequent."""
     return values[int(len(values) * random.random() ** 2)]
 
 
 def average_of(values: Sequence[AnyValue]) -> AnyValue:
-    """The value that `_one` gives as often as if all were equal: there its parabola rises as steeply."""
+    """The value that `_one` returns as often as with equal chances: its parabola has slope 1 there."""
     return values[len(values) // 4]
 
 
 def _session(batch: Batch, random: Random, at: int, share: Value, person: Value) -> None:
-    about = (share, person)
+    owner = (share, person)
     chance = random.random()
     price = PRICES[int(chance * 1e6) % len(PRICES)] if chance < 0.35 else 0
     currency = ("usd" if chance < 0.28 else "eur") if price else None
     is_paid = chance < 0.2
     if is_paid:
         paid_at = at + int(random.random() * HOUR)
-        batch.payments.append((*about, paid_at, price, price // 20, currency))
+        batch.payments.append((*owner, paid_at, price, price // 20, currency))
         if chance < 0.01:
             back_at = paid_at + int(random.random() * 10 * DAY)
-            batch.payments.append((*about, back_at, -price, -(price // 40), currency))
+            batch.payments.append((*owner, back_at, -price, -(price // 40), currency))
     first, last = None, at
     for _ in range(random.choices(DOWNLOADS, DOWNLOAD_WEIGHTS)[0]):
         last += MINUTE + int(random.random() * 6 * HOUR)
         first = first or last
-        batch.downloads.append((*about, last))
+        batch.downloads.append((*owner, last))
     is_open = random.random() > 0.9
     ended_at = None if is_open else last + int(random.random() * 3 * DAY)
     is_completed = None if is_open else int(first is not None and random.random() < 0.8)
     size = 10_000 + int(random.random() * 50_000_000)
-    batch.sessions.append((*about, at, price, currency, size, int(is_paid), first, ended_at, is_completed))
+    batch.sessions.append((*owner, at, price, currency, size, int(is_paid), first, ended_at, is_completed))

@@ -1,4 +1,4 @@
-"""What is asked: ranges of dates, each in two zones, with filters, and metrics alone."""
+"""The questions: ranges of dates in two time zones, with filters, and single metrics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ ALL_ROWS = Selection((WORKSPACE_ID,))
 
 @dataclass(frozen=True)
 class Dates:
-    """A range of the activity's dates, both included, and the length of a period."""
+    """A range of the activity's dates, inclusive, and the length of its periods."""
 
     name: str
     first: date
@@ -35,7 +35,7 @@ RANGES = (
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a range of dates."""
+    """A question about a range of dates."""
 
     name: str
     zone: str = NEW_YORK
@@ -52,12 +52,12 @@ def _of(**filters: Sequence[UUID]) -> Selection:
 
 ALL = Question("all 21")
 IN_KOLKATA = Question("in Kolkata", KOLKATA)
-# Of a share and a customer with an average part of the activity, and of the share with the largest, a 14th.
+# A share and a customer with average activity, and the busiest share, with a 14th of all activity.
 OF_SHARE = Question("`share_id`", selection=_of(share_ids=(average_of(SHARE_IDS),)))
 OF_BUSIEST_SHARE = Question("busiest `share_id`", selection=_of(share_ids=SHARE_IDS[:1]))
 OF_CUSTOMER = Question("`customer_id`", selection=_of(customer_ids=(average_of(CUSTOMER_IDS),)))
 FILTERED = (OF_SHARE, OF_BUSIEST_SHARE, OF_CUSTOMER)
-# A cheap sum, one that takes two, the state, and the distinct persons.
+# A cheap sum, a difference of two, the gauge, and distinct persons.
 ALONE = tuple(
     Question(f"`{slug}`", metrics=(BY_SLUG[slug],))
     for slug in ("file_share_downloads", "cashflow", "file_share_active_sessions", "active_user_by_event")

@@ -1,4 +1,4 @@
-"""Make a database of one size: the raw rows in bulk, the log out of them by SQL, indexes after that."""
+"""Make a database of one size: raw rows in bulk, then the log from them by SQL, then indexes."""
 
 from collections.abc import Callable
 from random import Random
@@ -24,14 +24,14 @@ WORKSPACE_ID = UUID(int=_random.getrandbits(128), version=4)
 SHARE_IDS = [UUID(int=_random.getrandbits(128), version=4) for _ in range(200)]
 CUSTOMER_IDS = [UUID(int=_random.getrandbits(128), version=4) for _ in range(CUSTOMERS)]
 
-# Is told what is being done, and which part of all is done.
+# Called with the current step and the completed part of the work, from 0 to 1.
 Progress = Callable[[str, float], None]
-# Roughly the part that the rows take; the statements share what is left.
+# Roughly the part that the rows take; the statements take the rest.
 ROWS_PART = 0.4
 
 
 async def load(stores: Stores, name: str, many: int, progress: Progress) -> None:
-    """Make the database `name` with `many` sessions and events; it appears when it is complete."""
+    """Make the database `name` with `many` sessions and events; it gets this name once it is complete."""
     building = f"{name}-building"
     await stores.drop(building)
     await stores.create(building)
@@ -41,7 +41,7 @@ async def load(stores: Stores, name: str, many: int, progress: Progress) -> None
         await insert_tenant(connection)
     async with database.engine.connect() as connection:
         if database.is_sqlite:
-            await _hurry(connection)
+            await _make_fast(connection)
         async with connection.begin():
             await _insert_rows(connection, many, progress)
             await _index_rows_and_write_log(connection, progress)
@@ -63,8 +63,8 @@ async def insert_tenant(connection: AsyncConnection) -> None:
     await insert_rows(connection, CustomerRow, customers)
 
 
-async def _hurry(connection: AsyncConnection) -> None:
-    """A database that is only being built need not survive anything."""
+async def _make_fast(connection: AsyncConnection) -> None:
+    """Turn off durability: a database in the making may be lost."""
     for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-1000000", "threads=2"):
         await connection.exec_driver_sql(f"PRAGMA {pragma}")
     await connection.rollback()
@@ -95,7 +95,7 @@ async def _bulk(connection: AsyncConnection, table: str, rows: list[Row]) -> Non
 
 
 async def _index_rows_and_write_log(connection: AsyncConnection, progress: Progress) -> None:
-    """In the transaction that made the tables, so that PostgreSQL writes them once."""
+    """Runs in the transaction that created the tables, so that PostgreSQL writes them only once."""
     dialect = connection.dialect.name
     before: list[ExecutableDDLElement] = [DropIndex(index) for index in _facts.indexes]
     after: list[ExecutableDDLElement] = [CreateIndex(index) for index in _facts.indexes]
@@ -110,15 +110,15 @@ async def _index_rows_and_write_log(connection: AsyncConnection, progress: Progr
         *(("facts", text(statement)) for statement in insert_facts(dialect)),
         *(("indexing facts", statement) for statement in after),
     ]
-    for place, (what, step) in enumerate(steps):
-        progress(what, ROWS_PART + (1 - ROWS_PART) * place / len(steps))
+    for place, (name, step) in enumerate(steps):
+        progress(name, ROWS_PART + (1 - ROWS_PART) * place / len(steps))
         await connection.execute(step)
 
 
 async def analyze(connection: AsyncConnection) -> None:
-    """What planners know: on PostgreSQL all that autovacuum would find out, on SQLite of the raw rows only.
+    """Collect the planner's statistics: on PostgreSQL as autovacuum would, on SQLite for the raw rows only.
 
-    Nothing analyzes the product's tables on SQLite, so that they are measured as they are served.
+    In production nothing analyzes the product's tables on SQLite, so they are measured without statistics.
     """
     if connection.dialect.name == "postgresql":
         await connection.execution_options(isolation_level="AUTOCOMMIT")

@@ -1,4 +1,4 @@
-"""The fold of the product, at once and as the gateway runs it."""
+"""The product's fold, run to its end or in the background as in the gateway."""
 
 from contextlib import AbstractAsyncContextManager
 
@@ -14,5 +14,5 @@ async def fold_all(database: Database) -> None:
 
 
 def folding(database: Database) -> AbstractAsyncContextManager[None]:
-    """Fold as the gateway does beside requests, until the block is left."""
+    """Fold in the background, as the gateway does, until the block ends."""
     return running([BackgroundTask("fold", Fold(database).run, every=0.5)])

@@ -1,4 +1,4 @@
-"""How long questions take over one database, ours and raw in turns, and that they answer the same."""
+"""The time of questions to one database, by our code and over raw rows; checks that both answer the same."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -21,14 +21,14 @@ from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.engine import Columns, compute
 from storage.metrics.reading.fact_source import FactSource
 
-# Ours are short, so a round has more of them.
+# Our answers take less time, so a round has more of them.
 OURS_IN_A_ROUND = 3
 RAW = "raw"
 
 
 @dataclass(frozen=True)
 class ReadFigures:
-    """Medians in milliseconds by range and question; `RAW` is all 21 metrics in New York over raw rows."""
+    """Medians in milliseconds by range and question. `RAW`: all 21 metrics in New York over raw rows."""
 
     dialect: str
     size: int
@@ -56,7 +56,7 @@ async def measure_reads(
 
 
 async def _compare(database: Database, dates: Dates) -> None:
-    """Two rivals that do not answer the same cannot be compared. Filtered answers must equal the log's."""
+    """Exit unless our answers equal those over raw rows, and with filters those from the log."""
     for question in (ALL, IN_KOLKATA):
         _check(question, dates, await _ours(database, question, dates), await _raw(database, question, dates))
     for question in FILTERED:
@@ -73,7 +73,9 @@ def _check(question: Question, dates: Dates, ours: Columns, expected: Columns) -
         if (ours.periods[slug], ours.totals[slug]) != (expected.periods[slug], expected.totals[slug])
     ]
     if differing:
-        raise SystemExit(f"{dates.name}, {question.name}: these differ from raw: {', '.join(differing)}")
+        raise SystemExit(
+            f"{dates.name}, {question.name}: these differ from the expected answer: {', '.join(differing)}"
+        )
 
 
 async def _raw(database: Database, question: Question, dates: Dates) -> Columns:

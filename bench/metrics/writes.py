@@ -1,4 +1,4 @@
-"""How fast writers record facts, against inserting the facts alone, and how fast facts are folded."""
+"""The speed of recording facts, compared with plain inserts into the log, and of folding them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ from storage.metrics.facts import INTO_LOG, Fact, record_facts, row_of
 WRITERS = 8
 LIVE, BATCHES, BATCH = 2_000, 16, 500
 BACK_FILL_DAYS = 730
-# What a session and its event record, in the order of a believable mix.
+# The facts of a session and its event, in a realistic mix.
 KINDS = (
     FactKind.FREE_SESSION,
     FactKind.DOWNLOAD,
@@ -39,7 +39,7 @@ Write = Callable[[AsyncConnection, Sequence[Fact]], Awaitable[None]]
 
 @dataclass(frozen=True)
 class WriteFigures:
-    """Medians: facts a second, and milliseconds of the slowest of all writes."""
+    """Medians: facts per second, and the slowest write in milliseconds."""
 
     dialect: str
     live_alone: float
@@ -53,7 +53,7 @@ class WriteFigures:
 
 
 async def insert_alone(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
-    """What `record_facts` does for the log, and nothing else."""
+    """Insert facts into the log, as `record_facts` does, and nothing else."""
     await connection.execute(INTO_LOG, [row_of(fact, uuid4()) for fact in facts])
 
 
@@ -62,16 +62,16 @@ async def measure_writes(database: Database, dialect: str, rounds: int, progress
     rates: dict[str, list[float]] = {}
     slowest: dict[str, list[float]] = {}
 
-    async def measure(what: str, write: Write, units: list[list[Fact]], *, with_fold: bool = False) -> None:
+    async def measure(name: str, write: Write, units: list[list[Fact]], *, with_fold: bool = False) -> None:
         async with folding(database) if with_fold else nullcontext():
             times, seconds = await _write_at_once(database, write, units)
-        rates.setdefault(what, []).append(sum(map(len, units)) / seconds)
-        slowest.setdefault(what, []).append(1_000 * max(times))
+        rates.setdefault(name, []).append(sum(map(len, units)) / seconds)
+        slowest.setdefault(name, []).append(1_000 * max(times))
 
-    async def measure_fold(what: str, many: int) -> None:
+    async def measure_fold(name: str, many: int) -> None:
         started = perf_counter()
         await fold_all(database)
-        rates.setdefault(what, []).append(many / (perf_counter() - started))
+        rates.setdefault(name, []).append(many / (perf_counter() - started))
 
     for turn in range(rounds):
         progress("writing", turn / rounds)
@@ -83,7 +83,7 @@ async def measure_writes(database: Database, dialect: str, rounds: int, progress
         await measure("bulk alone", insert_alone, _back_fill(random))
         await measure("back-fill", record_facts, _back_fill(random))
         await measure_fold("folded back-fill", BATCHES * BATCH)
-    medians = {what: median(values) for what, values in rates.items()}
+    medians = {name: median(values) for name, values in rates.items()}
     return WriteFigures(
         dialect,
         live_alone=medians["live alone"],
@@ -100,11 +100,11 @@ async def measure_writes(database: Database, dialect: str, rounds: int, progress
 async def _write_at_once(
     database: Database, write: Write, units: Sequence[Sequence[Fact]]
 ) -> tuple[list[float], float]:
-    """The seconds of each unit's transaction, and of all of them by so many writers."""
-    left, times = iter(units), []
+    """Write all units with several writers; returns the seconds of each transaction and of all together."""
+    remaining, times = iter(units), []
 
     async def work() -> None:
-        for facts in left:
+        for facts in remaining:
             started = perf_counter()
             async with database.write() as connection:
                 await write(connection, facts)
@@ -116,13 +116,13 @@ async def _write_at_once(
 
 
 def _live(random: Random) -> list[list[Fact]]:
-    """Single facts of this moment."""
+    """Units of one fact each, at the present moment."""
     now = datetime.now(UTC)
     return [[fact] for fact in islice(_facts(random, lambda: now), LIVE)]
 
 
 def _back_fill(random: Random) -> list[list[Fact]]:
-    """Batches of facts of two years."""
+    """Units of many facts each, spread over two years."""
     now = datetime.now(UTC)
     facts = _facts(random, lambda: now - timedelta(days=BACK_FILL_DAYS * random.random()))
     return [[*islice(facts, BATCH)] for _ in range(BATCHES)]

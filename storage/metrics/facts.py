@@ -1,4 +1,4 @@
-"""Writing the log of measured facts, in the transaction of the change that they measure."""
+"""Writing facts to the log, in the transaction of the change that they measure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ _deltas, _facts = table_of(MetricDeltaRow), table_of(MetricFactRow)
 INTO_LOG, _INTO_DELTAS = insert(_facts), insert(_deltas)
 
 
-def _copied() -> str:
-    """The deltas of facts that are in the log, in the words of SQLite's driver."""
+def _copy() -> str:
+    """A statement in SQLite's own SQL that copies a fact of the log to the deltas."""
     columns = list(_deltas.columns.keys())
-    this = _facts.c.workspace_id == bindparam("home"), _facts.c.id == bindparam("fact")
-    copied = insert(_deltas).from_select(columns, select(*(_facts.c[name] for name in columns)).where(*this))
-    return str(copied.compile(dialect=sqlite.dialect()))
+    same = _facts.c.workspace_id == bindparam("home"), _facts.c.id == bindparam("fact")
+    copy = insert(_deltas).from_select(columns, select(*(_facts.c[name] for name in columns)).where(*same))
+    return str(copy.compile(dialect=sqlite.dialect()))
 
 
-_COPIED = _copied()
+_COPY = _copy()
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One fact at its own moment; see `MetricFactRow` for the units."""
+    """One fact; see `MetricFactRow` for the units."""
 
     workspace_id: UUID
     kind: FactKind
@@ -54,7 +54,7 @@ def microseconds(moment: datetime) -> int:
 
 
 async def record_facts(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
-    """Append facts to the log, with the deltas that bring them into the cells."""
+    """Append facts to the log, with the deltas that the fold moves into the cells."""
     rows = [row_of(fact, uuid4()) for fact in facts]
     if rows:
         await connection.run_sync(_insert, rows)
@@ -63,11 +63,11 @@ async def record_facts(connection: AsyncConnection, facts: Sequence[Fact]) -> No
 def _insert(connection: Connection, rows: list[Values]) -> None:
     connection.execute(INTO_LOG, rows)
     if connection.dialect.name == "sqlite":
-        put_off(connection, _COPIED, [(row["workspace_id"].hex, row["id"].hex) for row in rows])
+        put_off(connection, _COPY, [(row["workspace_id"].hex, row["id"].hex) for row in rows])
     else:
         connection.execute(_INTO_DELTAS, rows)
 
 
 def row_of(fact: Fact, id: UUID) -> Values:
-    """A new row of the log, which is the row of its delta too."""
+    """A new row of the log, and also of the deltas."""
     return vars(fact) | {"id": id, "kind": fact.kind.value, "moment": microseconds(fact.moment)}

@@ -1,4 +1,4 @@
-"""Periods: where hours, days, weeks, months and years begin on the clocks of a zone."""
+"""Periods: when hours, days, weeks, months and years begin in a time zone."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ HOUR = 3_600
 MICROSECONDS = 1_000_000
 _EPOCH = datetime(1970, 1, 1)
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
-# How far the hours of a range can be from 24 a date: clocks change, and some dates never were.
+# How far a range may differ from 24 hours per date: clocks change, and some zones skipped a date.
 _SLACK_HOURS = 72
 
 
@@ -30,15 +30,15 @@ class Interval(StrEnum):
 
 
 class TooManyPeriods(ValueError):
-    """The range has more than `MOST_PERIODS`."""
+    """The range has more than `MOST_PERIODS` periods."""
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """A range of instants cut into periods; all in seconds since 1970 in UTC.
+    """A range of time divided into periods, in seconds since 1970 in UTC.
 
-    `starts` are the beginnings of the periods, of which the first may lie before the range. `timestamps`
-    show them as the wall clock does: `2025-09-07T01:00:00.000000-03:00`.
+    `starts` are the beginnings of the periods; the first may lie before the range. `timestamps` are the same
+    in local time: `2025-09-07T01:00:00.000000-03:00`.
     """
 
     begins: int
@@ -48,16 +48,16 @@ class Timeline:
 
     @cached_property
     def edges(self) -> list[int]:
-        """Microseconds since 1970 at which the counted part of a period begins, and the end of the last."""
+        """The beginnings of the periods within the range, and the range's end, in microseconds since 1970."""
         inner = [max(start, self.begins) for start in self.starts]
         return [second * MICROSECONDS for second in [*inner, self.ends if inner else self.begins]]
 
 
 @lru_cache(maxsize=16)
 def make_timeline(start_date: date, end_date: date, interval: Interval, zone: str) -> Timeline:
-    """The periods of local dates, both included. Raises `TooManyPeriods`.
+    """The periods from one local date to another, inclusive. Raises `TooManyPeriods`.
 
-    The dates lie from `FIRST_DATE` to `LAST_DATE` and are in order; `zone` is one of `zone_names()`.
+    The dates are in order and between `FIRST_DATE` and `LAST_DATE`; `zone` is one of `zone_names()`.
     """
     days = end_date.toordinal() - start_date.toordinal() + 1
     hours = days * (24 if interval is Interval.HOUR else 1 if interval is Interval.DAY else 0)
@@ -73,11 +73,11 @@ def make_timeline(start_date: date, end_date: date, interval: Interval, zone: st
         starts = _non_empty([*_first_instants(firsts, offsets), ends], begins)
     if len(starts) > MOST_PERIODS:
         raise TooManyPeriods
-    return Timeline(begins, ends, starts, _on_the_wall(starts, offsets))
+    return Timeline(begins, ends, starts, _local_times(starts, offsets))
 
 
 def _first_days(start: date, end: date, interval: Interval) -> Sequence[int]:
-    """The ordinals of the dates with which the periods begin that touch the range."""
+    """The ordinals of the first dates of all periods that overlap the range."""
     if interval is Interval.WEEK:
         return range(start.toordinal() - start.weekday(), end.toordinal() + 1, 7)
     if interval is Interval.MONTH:
@@ -89,43 +89,43 @@ def _first_days(start: date, end: date, interval: Interval) -> Sequence[int]:
 
 
 def _first_instants(walls: Sequence[int], offsets: Sequence[Span]) -> list[int]:
-    """The first instant at which the wall clock shows each midnight or has jumped over it; ascending."""
-    found, place = [], 0
+    """The instant of each local midnight: the first at which the clock shows it or has skipped it."""
+    instants, place = [], 0
     for wall in walls:
         while offsets[place].ends + offsets[place].offset <= wall:
             place += 1
-        found.append(max(offsets[place].begins, wall - offsets[place].offset))
-    return found
+        instants.append(max(offsets[place].begins, wall - offsets[place].offset))
+    return instants
 
 
 def _non_empty(bounds: Sequence[int], begins: int) -> list[int]:
-    """The beginnings of those periods that have instants of the range: dates that never were have none."""
+    """The beginnings of periods that have time within the range; skipped dates have none."""
     return [start for start, end in pairwise(bounds) if start < end and end > begins]
 
 
 def _hours(begins: int, ends: int, offsets: Sequence[Span]) -> Iterator[int]:
-    """Whenever the wall clock shows a whole hour or jumps over one; the range begins with either."""
-    shown = None
+    """Each instant at which the local clock shows a full hour or skips one; the range begins with one."""
+    last_shown = None
     for span in offsets:
         start, end = max(span.begins, begins), min(span.ends, ends)
         if start < end:
             wall = start + span.offset
             whole = start + -wall % HOUR
-            if whole != start and (shown is None or shown // HOUR != wall // HOUR):
+            if whole != start and (last_shown is None or last_shown // HOUR != wall // HOUR):
                 yield start
             yield from range(whole, end, HOUR)
-            shown = end - 1 + span.offset
+            last_shown = end - 1 + span.offset
 
 
-def _on_the_wall(starts: Sequence[int], offsets: Sequence[Span]) -> list[str]:
-    written, place, suffix = [], -1, ""
+def _local_times(starts: Sequence[int], offsets: Sequence[Span]) -> list[str]:
+    times, place, suffix = [], -1, ""
     for start in starts:
         while place < 0 or offsets[place].ends <= start:
             place += 1
             suffix = _offset_text(offsets[place].offset)
         wall = _EPOCH + timedelta(seconds=start + offsets[place].offset)
-        written.append(f"{wall.isoformat()}.000000{suffix}")
-    return written
+        times.append(f"{wall.isoformat()}.000000{suffix}")
+    return times
 
 
 def _offset_text(offset: int) -> str:
@@ -134,5 +134,5 @@ def _offset_text(offset: int) -> str:
 
 
 def _local(day: int) -> int:
-    """Midnight of a date by its ordinal, as seconds of the wall clock since 1970."""
+    """Midnight of the date with this ordinal, in seconds of local time since 1970."""
     return (day - _EPOCH_DAY) * DAY

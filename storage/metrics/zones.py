@@ -1,4 +1,4 @@
-"""Time zones of the tzdata package, never of the host, and when their offsets change."""
+"""Time zones from the tzdata package, never from the host, and the changes of their offsets."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -8,21 +8,28 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 DAY = 86_400
-# Names that stand for the zone of a host; there is none here.
+# Names that stand for the zone of the host, which has none here.
 _MEANS_UTC = frozenset({"Factory", "localtime"})
 
 
 class Span(NamedTuple):
-    """Instants of one offset: from `begins` until `ends`, in seconds since 1970; `offset` in seconds."""
+    """Time with one offset, from `begins` to `ends` in seconds since 1970; `offset` is in seconds."""
 
     begins: int
     ends: int
     offset: int
 
 
+class OffsetChange(NamedTuple):
+    """The instant from which an offset applies, both in seconds."""
+
+    instant: int
+    offset: int
+
+
 @cache
 def zone_names() -> tuple[str, ...]:
-    """Every name of the package, links included, and the two that mean UTC; sorted."""
+    """All names of the package, including links, and the two that mean UTC; sorted."""
     names = (resources.files("tzdata") / "zones").read_text().split()
     return tuple(sorted({*names, *_MEANS_UTC}))
 
@@ -48,40 +55,40 @@ def offset_at(name: str, instant: int) -> int:
 
 
 def spans(name: str, begins: int, ends: int) -> list[Span]:
-    """The offsets between two instants, in order and without a gap."""
-    found = []
+    """The offsets between two instants, in order and without gaps."""
+    all_spans = []
     start, offset = begins, offset_at(name, begins)
-    for instant, changed in _changes_between(name, begins, ends):
-        found.append(Span(start, instant, offset))
-        start, offset = instant, changed
-    return [*found, Span(start, ends, offset)]
+    for change in _changes_between(name, begins, ends):
+        all_spans.append(Span(start, change.instant, offset))
+        start, offset = change
+    return [*all_spans, Span(start, ends, offset)]
 
 
-def _changes_between(name: str, begins: int, ends: int) -> Iterator[tuple[int, int]]:
+def _changes_between(name: str, begins: int, ends: int) -> Iterator[OffsetChange]:
     for year in range(_year(begins), _year(ends) + 1):
-        yield from (change for change in _changes(name, year) if begins < change[0] < ends)
+        yield from (change for change in _changes(name, year) if begins < change.instant < ends)
 
 
 @lru_cache(maxsize=10_000)
-def _changes(name: str, year: int) -> tuple[tuple[int, int], ...]:
-    """The instants of a year (in UTC) at which the offset becomes another one.
+def _changes(name: str, year: int) -> tuple[OffsetChange, ...]:
+    """The changes of the offset in a year (in UTC).
 
-    Looking once a day finds them all: two changes of a zone are never closer than a week.
+    One look per day finds them all, because two changes of a zone are at least a week apart.
     """
     last = _first_second(year + 1)
-    found = []
+    changes = []
     before, offset = _first_second(year) - 1, offset_at(name, _first_second(year) - 1)
     while before < last - 1:
         after = min(before + DAY, last - 1)
         changed = offset_at(name, after)
         if changed != offset:
-            found.append((_first_with(name, changed, before, after), changed))
+            changes.append(OffsetChange(_first_with(name, changed, before, after), changed))
         before, offset = after, changed
-    return tuple(found)
+    return tuple(changes)
 
 
 def _first_with(name: str, offset: int, before: int, after: int) -> int:
-    """The instant between the two from which the offset is this one."""
+    """The first instant with this offset, which changes to it between `before` and `after`."""
     while after - before > 1:
         middle = (before + after) // 2
         if offset_at(name, middle) == offset:

@@ -1,4 +1,4 @@
-"""New numbers of persons, unique in their workspace; gaps are nothing to worry about."""
+"""New numbers for persons, unique in their workspace; gaps do no harm."""
 
 import asyncio
 from collections import OrderedDict
@@ -15,21 +15,21 @@ from storage.tables.metrics import PersonCounterRow
 from storage.tables.workspaces import WorkspaceRow
 
 BLOCK = 1_000
-# A workspace beyond these loses the rest of its block, not more.
-BLOCKS_AT_HAND = 10_000
+# When there are more, the oldest loses the rest of its block.
+MOST_BLOCKS = 10_000
 
 _counters, _workspaces = table_of(PersonCounterRow), table_of(WorkspaceRow)
 
 
 class _Blocks:
-    """What is left of the blocks that this process took from one database, by workspace."""
+    """The unused numbers of the blocks that this process has reserved in one database, by workspace."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
         self._left: OrderedDict[UUID, range] = OrderedDict()
 
     def take(self, workspace_id: UUID, many: int) -> range | None:
-        """The next numbers of the block, or None where it has too few left."""
+        """The next numbers of the block, or None if too few are left."""
         left = self._left.get(workspace_id, range(0))
         if len(left) < many:
             return None
@@ -40,7 +40,7 @@ class _Blocks:
     def put(self, workspace_id: UUID, block: range) -> None:
         self._left[workspace_id] = block
         self._left.move_to_end(workspace_id)
-        if len(self._left) > BLOCKS_AT_HAND:
+        if len(self._left) > MOST_BLOCKS:
             self._left.popitem(last=False)
 
 
@@ -50,40 +50,40 @@ _blocks: WeakKeyDictionary[Database, _Blocks] = WeakKeyDictionary()
 async def new_persons(
     connection: AsyncConnection, database: Database, workspace_id: UUID, many: int
 ) -> range:
-    """`many` numbers that nobody else gets, whether or not the unit of `connection` commits.
+    """`many` numbers that are never given out again, even if the transaction of `connection` rolls back.
 
-    On PostgreSQL they come from a block of this process, so that units do not wait for each other's
-    numbers. A workspace that `connection` itself is making is counted in that transaction, which nobody
-    else can wait for; so does SQLite's one writer.
+    On PostgreSQL they come from a block that this process has reserved, so that transactions do not wait for
+    each other. SQLite's only writer counts in its own transaction. So does a transaction that creates the
+    workspace, which no other transaction can see yet.
     """
     if database.is_sqlite:
         return await _count_on(connection, workspace_id, many)
     blocks = _blocks.setdefault(database, _Blocks())
-    taken = blocks.take(workspace_id, many)
-    if taken is not None:
-        return taken
+    numbers = blocks.take(workspace_id, many)
+    if numbers is not None:
+        return numbers
     async with blocks.lock:
-        # Whoever held the lock before may have brought a block of this very workspace.
-        taken = blocks.take(workspace_id, many)
-        if taken is None:
+        # The previous holder of the lock may have reserved a block for the same workspace.
+        numbers = blocks.take(workspace_id, many)
+        if numbers is None:
             async with database.write_apart() as apart:
-                # Asked first: a count would wait for the transaction that is making the workspace.
+                # Checked first: counting would wait for the transaction that creates the workspace.
                 if not await _is_committed(apart, workspace_id):
                     return await _count_on(connection, workspace_id, many)
                 block = await _count_on(apart, workspace_id, max(many, BLOCK))
-            taken = block[:many]
+            numbers = block[:many]
             blocks.put(workspace_id, block[many:])
-    return taken
+    return numbers
 
 
 async def _is_committed(apart: AsyncConnection, workspace_id: UUID) -> bool:
-    """Whether others than its maker can see the workspace."""
-    found = await apart.execute(select(_workspaces.c.id).where(_workspaces.c.id == workspace_id))
-    return found.first() is not None
+    """Whether other transactions can see the workspace."""
+    rows = await apart.execute(select(_workspaces.c.id).where(_workspaces.c.id == workspace_id))
+    return rows.first() is not None
 
 
 async def _count_on(connection: AsyncConnection, workspace_id: UUID, many: int) -> range:
-    """Move the workspace's counter on by `many`, in one statement."""
+    """Advance the workspace's counter by `many`, in one statement."""
     first = upsert(connection.dialect.name, _counters).values(workspace_id=workspace_id, next_person=1 + many)
     counted = first.on_conflict_do_update(
         index_elements=[_counters.c.workspace_id],

@@ -1,10 +1,10 @@
-"""Persons: the numbers under which a workspace's activity is measured, and who they are.
+"""Persons: the numbers under which a workspace's activity is measured, and the ids they belong to.
 
-A number is pointed to by a customer, by an external id, or by both. A customer who has an external id
-shares its number, and `external_persons` always has that id's row: taking an id and reporting under
-it meet on the row, and whoever comes second follows.
+A number belongs to a customer, to an external id, or to both. A customer with an external id shares the
+number of that id, for which `external_persons` always has a row. Assigning an id to a customer and reporting
+activity under it therefore lock the same row, and the later transaction sees what the earlier one did.
 
-Locks are taken in one order, so that units never wait in a circle: customers by id, then external ids.
+Locks are taken in one order, customers by id and then external ids, so that transactions never deadlock.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ _externals, _merge_deltas = table_of(ExternalPersonRow), table_of(PersonMergeDel
 
 @dataclass(frozen=True)
 class PersonReference:
-    """How a caller names a person: by one of the ids, by both, or not at all."""
+    """How a caller refers to a person: by one of the ids, by both, or not at all."""
 
     customer_id: UUID | None = None
     external_customer_id: str | None = None
@@ -38,10 +38,10 @@ class PersonReference:
 
 @dataclass(frozen=True)
 class ResolvedPerson:
-    """Who a reference names, with both ids as far as they are known.
+    """The person of a reference, with both ids as far as they are known.
 
-    `conflict`: the two ids name two people. `unknown_customer`: the workspace has no such customer, or
-    it is deleted. In both cases, and where nobody is named, `person` is None.
+    `conflict`: the two ids belong to different persons. `unknown_customer`: the workspace has no such
+    customer, or it is deleted. In both cases, and for an empty reference, `person` is None.
     """
 
     person: int | None
@@ -61,34 +61,43 @@ async def persons_of(
     workspace_id: UUID,
     references: Sequence[PersonReference],
 ) -> list[ResolvedPerson]:
-    """The persons of these references, in their order; a new one for whoever has none yet.
+    """The persons of these references, in their order; customers and ids without a number get a new one.
 
-    `connection` is a writing unit of `database`; the customers that are named cannot be changed by
-    others until it ends. A customer and an external id are one person only if the customer has that id:
-    an id that nobody has yet is somebody of its own. The number of statements does not depend on the
-    number of references.
+    `connection` is in a `write` of `database`; other transactions cannot change the referenced customers
+    until it ends. A customer and an external id are one person only if the customer has this id: an id
+    without a customer is a person of its own. The number of statements does not depend on the number of
+    references.
     """
-    named = [reference for reference in references if reference != PersonReference()]
-    customers = await _named_customers(connection, workspace_id, named)
+    not_empty = [reference for reference in references if reference != PersonReference()]
+    customers = await _referenced_customers(connection, workspace_id, not_empty)
     by_id = {row.id: row for row in customers}
     by_external_id = {row.external_id: row for row in customers if row.external_id is not None}
     resolved = [_resolve(reference, by_id, by_external_id) for reference in references]
 
-    accepted = [one for one in resolved if not one.is_refused]
-    numbers = {one.customer_id: by_id[one.customer_id].person for one in accepted if one.customer_id}
-    of_customers = {id: person for id, person in numbers.items() if person is not None}
-    without = [id for id, person in numbers.items() if person is None]
+    accepted = [person for person in resolved if not person.is_refused]
+    numbers = {
+        person.customer_id: by_id[person.customer_id].person for person in accepted if person.customer_id
+    }
+    of_customers = {id: number for id, number in numbers.items() if number is not None}
+    without = [id for id, number in numbers.items() if number is None]
     of_customers |= await _number_customers(connection, database, workspace_id, without)
-    free = {one.external_customer_id for one in accepted if not one.customer_id and one.external_customer_id}
-    of_others = await _external_persons(connection, database, workspace_id, free)
-    return [one if one.is_refused else _with_person(one, of_customers, of_others) for one in resolved]
+    external_ids = {
+        person.external_customer_id
+        for person in accepted
+        if not person.customer_id and person.external_customer_id
+    }
+    of_external_ids = await _external_persons(connection, database, workspace_id, external_ids)
+    return [
+        person if person.is_refused else _with_number(person, of_customers, of_external_ids)
+        for person in resolved
+    ]
 
 
 async def claim_external_id(connection: AsyncConnection, database: Database, customer: CustomerRow) -> None:
-    """Make a customer and the external id that it has just taken one person.
+    """Make a customer and its new external id one person.
 
-    `customer` is its row, locked and with the id written. It takes over the id's person if it has none
-    of its own; else the id's person, if it has one, is merged into the customer's.
+    `customer` is the locked row, in which the id is already written. A customer without a number adopts that
+    of the id; otherwise the id's person, if there is one, is merged into the customer's.
     """
     workspace_id, own, external_id = customer.workspace_id, customer.person, customer.external_id
     if external_id is None:
@@ -96,7 +105,7 @@ async def claim_external_id(connection: AsyncConnection, database: Database, cus
     offered = own
     if offered is None:
         (offered,) = await new_persons(connection, database, workspace_id, 1)
-    held = (await _point(connection, workspace_id, {external_id: offered}))[external_id]
+    held = (await _assign(connection, workspace_id, {external_id: offered}))[external_id]
     if own is None:
         same = and_(_customers.c.workspace_id == workspace_id, _customers.c.id == customer.id)
         await connection.execute(update(_customers).where(same).values(person=held))
@@ -105,21 +114,21 @@ async def claim_external_id(connection: AsyncConnection, database: Database, cus
 
 
 async def release_external_id(connection: AsyncConnection, customer: CustomerRow) -> None:
-    """Let the external id of a customer that is being deleted start a new person when it is used again."""
+    """Separate a deleted customer from its external id, which becomes a new person when it is used again."""
     if customer.external_id is None:
         return
     await connection.execute(delete(_externals).where(_is_external(customer)))
 
 
-async def _named_customers(
+async def _referenced_customers(
     connection: AsyncConnection, workspace_id: UUID, references: Sequence[PersonReference]
 ) -> list[CustomerRow]:
-    """The customers that the references name, kept from being changed or deleted until the unit ends."""
+    """The referenced customers, locked against changes and deletion until the transaction ends."""
     if not references:
         return []
-    ids = {one.customer_id for one in references} - {None}
-    external_ids = {one.external_customer_id for one in references} - {None}
-    named = (
+    ids = {reference.customer_id for reference in references} - {None}
+    external_ids = {reference.external_customer_id for reference in references} - {None}
+    statement = (
         select(_customers)
         .where(
             _customers.c.workspace_id == workspace_id,
@@ -129,7 +138,7 @@ async def _named_customers(
         .order_by(_customers.c.id)
         .with_for_update(read=True, key_share=True)
     )
-    return await every_of(connection, CustomerRow, named)
+    return await every_of(connection, CustomerRow, statement)
 
 
 def _resolve(
@@ -147,20 +156,20 @@ def _resolve(
     return ResolvedPerson(None, id, customer.external_id)
 
 
-def _with_person(
-    one: ResolvedPerson, of_customers: Mapping[UUID, int], of_others: Mapping[str, int]
+def _with_number(
+    person: ResolvedPerson, of_customers: Mapping[UUID, int], of_external_ids: Mapping[str, int]
 ) -> ResolvedPerson:
-    if one.customer_id is not None:
-        return replace(one, person=of_customers[one.customer_id])
-    if one.external_customer_id is not None:
-        return replace(one, person=of_others[one.external_customer_id])
-    return one
+    if person.customer_id is not None:
+        return replace(person, person=of_customers[person.customer_id])
+    if person.external_customer_id is not None:
+        return replace(person, person=of_external_ids[person.external_customer_id])
+    return person
 
 
 async def _number_customers(
     connection: AsyncConnection, database: Database, workspace_id: UUID, ids: Iterable[UUID]
 ) -> dict[UUID, int]:
-    """The persons of these customers, who had none when they were last looked at."""
+    """The numbers of these customers, which had none when they were read."""
     ordered = sorted(ids)
     if not ordered:
         return {}
@@ -185,30 +194,30 @@ async def _number_customers(
 async def _external_persons(
     connection: AsyncConnection, database: Database, workspace_id: UUID, external_ids: Iterable[str]
 ) -> dict[str, int]:
-    """The persons of external ids that no customer has."""
+    """The numbers of external ids that belong to no customer."""
     ordered = sorted(external_ids)
     if not ordered:
         return {}
-    known = select(_externals.c.external_id, _externals.c.person).where(
+    statement = select(_externals.c.external_id, _externals.c.person).where(
         _externals.c.workspace_id == workspace_id, _externals.c.external_id.in_(ordered)
     )
-    persons: dict[str, int] = {row.external_id: row.person for row in await connection.execute(known)}
-    unknown = [external_id for external_id in ordered if external_id not in persons]
-    if not unknown:
+    persons: dict[str, int] = {row.external_id: row.person for row in await connection.execute(statement)}
+    without = [external_id for external_id in ordered if external_id not in persons]
+    if not without:
         return persons
-    numbers = await new_persons(connection, database, workspace_id, len(unknown))
-    return persons | await _point(connection, workspace_id, dict(zip(unknown, numbers, strict=True)))
+    numbers = await new_persons(connection, database, workspace_id, len(without))
+    return persons | await _assign(connection, workspace_id, dict(zip(without, numbers, strict=True)))
 
 
-async def _point(
+async def _assign(
     connection: AsyncConnection, workspace_id: UUID, offered: Mapping[str, int]
 ) -> dict[str, int]:
-    """Whom the external ids point to: to the offered persons where nobody was faster.
+    """Assign the offered numbers to external ids, except where another transaction has assigned one.
 
-    The rows are locked, in the order of `offered`.
+    Returns the numbers that the ids have. Their rows are locked in the order of `offered`.
     """
     statement = upsert(connection.dialect.name, _externals)
-    # Changes nothing: it waits for the row's other writers, and gives what they have left.
+    # The update changes nothing, but waits for other writers of the row and returns its value.
     settled = statement.on_conflict_do_update(
         index_elements=[_externals.c.workspace_id, _externals.c.external_id],
         set_={"person": _externals.c.person},
@@ -221,7 +230,7 @@ async def _point(
 
 
 async def _merge(connection: AsyncConnection, customer: CustomerRow, *, absorbed: int, into: int) -> None:
-    """Say that two numbers are one person; whatever led to the absorbed one leads on in one step."""
+    """Record that two numbers are one person; merges into `absorbed` now lead to `into` in one step."""
     workspace_id = customer.workspace_id
     earlier = and_(_merges.c.workspace_id == workspace_id, _merges.c.into == absorbed)
     await connection.execute(update(_merges).where(earlier).values(into=into))
