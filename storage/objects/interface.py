@@ -199,8 +199,8 @@ class ObjectStore(Protocol):
     async def open_object(self, path: str) -> ObjectContent:
         """The object, readable in chunks. Raises `ObjectMissing`, `PathRefused`."""
 
-    async def drop_uploads(self, begun_before: datetime, known: Set[OpenUpload]) -> int:
-        """Abort uploads begun, or last used, before this moment, except `known`; returns how many."""
+    async def drop_uploads(self, begun_before: datetime, keep: Set[OpenUpload]) -> int:
+        """Abort uploads begun, or last used, before this moment, except those to `keep`; returns how many."""
 
     async def close(self) -> None:
         """Close connections; the store cannot be used afterwards."""

@@ -195,14 +195,14 @@ class LocalObjectStore:
         content = await self.open_object(path)
         return b"".join([chunk async for chunk in content.read(0, min(size, content.size))])
 
-    async def drop_uploads(self, begun_before: datetime, known: Set[OpenUpload]) -> int:
-        """Abort uploads that are not `known` and whose directory has not changed since this moment."""
-        return await on_disk(self._drop_uploads, begun_before.timestamp(), known)
+    async def drop_uploads(self, begun_before: datetime, keep: Set[OpenUpload]) -> int:
+        """Abort uploads, except those to `keep`, if their directory has not changed since this moment."""
+        return await on_disk(self._drop_uploads, begun_before.timestamp(), keep)
 
-    def _drop_uploads(self, begun_before: float, known: Set[OpenUpload]) -> int:
+    def _drop_uploads(self, begun_before: float, keep: Set[OpenUpload]) -> int:
         if not self._uploads.exists():
             return 0
-        kept = {self._upload(*upload) for upload in known}
+        kept = {self._upload(*upload) for upload in keep}
         dropped = 0
         for upload in self._uploads.iterdir():
             with suppress(FileNotFoundError):  # another process has removed it

@@ -174,10 +174,10 @@ class S3ObjectStore:
         content = await self.open_object(path)
         return b"".join([chunk async for chunk in content.read(0, min(size, content.size))])
 
-    async def drop_uploads(self, begun_before: datetime, known: Set[OpenUpload]) -> int:
-        """Abort open uploads below the services' paths, except `known`."""
+    async def drop_uploads(self, begun_before: datetime, keep: Set[OpenUpload]) -> int:
+        """Abort open uploads below the services' paths, except those to `keep`."""
         client, dropped = await self._connection.client(), 0
-        kept = {OpenUpload(upload_id.partition(".")[2], path) for upload_id, path in known}
+        kept = {OpenUpload(upload_id.partition(".")[2], path) for upload_id, path in keep}
         for service in FileService:
             values = {"Bucket": self._bucket, "Prefix": f"{service}/"}
             with s3_failures():

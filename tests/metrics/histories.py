@@ -1,4 +1,4 @@
-"""Random histories of what a workspace measures, and the facts that they leave in the log."""
+"""Random histories of a workspace's activity, and the facts that they leave in the log."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ class Payment:
 
 @dataclass(frozen=True)
 class Session:
-    """`downloads` are in the order in which they were reported."""
+    """A session; `downloads` are in the order in which they were reported."""
 
     workspace: UUID
     share: UUID | None
@@ -57,7 +57,7 @@ class Event:
 
 @dataclass(frozen=True)
 class History:
-    """`merges` says which person an absorbed number of a workspace is."""
+    """A history; `merges` maps a workspace and an absorbed number to the person it was merged into."""
 
     sessions: list[Session] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
@@ -66,7 +66,7 @@ class History:
 
 @dataclass(frozen=True)
 class Teller:
-    """Makes up histories around a date, often at or beside the `bounds` of the periods to be asked for."""
+    """Invents histories around a date, often at or next to the `bounds` of the requested periods."""
 
     random: Random
     around: date
@@ -90,7 +90,7 @@ class Teller:
         )
 
     def _moment(self, after: datetime | None = None) -> datetime:
-        """Any microsecond, or one at or beside a bound or a moment at which a clock may strike."""
+        """Any microsecond, or one at or next to a bound, a full minute, quarter hour or hour."""
         middle = datetime(self.around.year, self.around.month, self.around.day, 12, tzinfo=UTC)
         first = after or middle - timedelta(days=self.days)
         seconds = self.random.randrange(self.days * 2 * 86_400)
@@ -147,7 +147,7 @@ class Teller:
 
 
 def facts_of(history: History) -> Iterator[Fact]:
-    """What the log holds of a history."""
+    """The facts of a history in the log."""
     for session in history.sessions:
         yield from _facts_of_session(session)
     for event in history.events:

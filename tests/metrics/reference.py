@@ -1,4 +1,4 @@
-"""What each metric is, in plain Python and without haste: every minute's clock, every record of a history."""
+"""Every metric in plain, slow Python: looks at the clock of every minute and every record of a history."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 @cache
 def first_instant(zone: str, day: date) -> datetime:
-    """The first minute at which the calendar in the zone has reached the date."""
+    """The first minute at which the local date is this date or later."""
     instant = datetime(day.year, day.month, day.day, tzinfo=UTC) - timedelta(hours=16)
     while instant.astimezone(zone_of(zone)).date() < day:
         instant += MINUTE
@@ -35,7 +35,7 @@ def first_instant(zone: str, day: date) -> datetime:
 
 
 def first_day(day: date, interval: str) -> date:
-    """The date with which the interval begins that the date lies in."""
+    """The first date of the interval that contains the date."""
     if interval == "week":
         return day - timedelta(days=day.weekday())
     return day.replace(day=1, month=1) if interval == "year" else day.replace(day=1)
@@ -52,7 +52,7 @@ def hour_starts(zone: str, begins: datetime, ends: datetime) -> Iterator[datetim
 
 
 def periods(zone: str, start: date, end: date, interval: str) -> list[Period]:
-    """Each period's timestamp, and the instants from which and until which it counts."""
+    """Each period's timestamp, and the instants between which it counts."""
     begins, ends = first_instant(zone, start), first_instant(zone, end + DAY)
     if interval == "hour":
         starts = list(hour_starts(zone, begins, ends))
@@ -74,7 +74,7 @@ def shown(zone: str, instant: datetime) -> str:
 
 @dataclass(frozen=True)
 class View:
-    """The part of a history that the filters leave, and the currency counted."""
+    """The part of a history that the filters select, and the currency."""
 
     history: History
     workspaces: set[UUID]
@@ -183,10 +183,10 @@ def values(view: View, begins: datetime, ends: datetime, range_begins: datetime)
 
 
 def is_active(session: Session, at: datetime) -> bool:
-    """Whether a download came before the moment, and no end."""
+    """Whether the session had a download, but no end, before the moment."""
     return any(download < at for download in session.downloads) and not (session.end and session.end[1] < at)
 
 
 def as_number(value: int) -> int | float:
-    """An integer that every JSON reader holds exactly, or the nearest double."""
+    """An integer that every JSON reader represents exactly, or the nearest double."""
     return value if value < 2**53 else float(value)

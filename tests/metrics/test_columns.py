@@ -1,4 +1,4 @@
-"""Metrics are written from columns: exactly as value by value, over both surfaces."""
+"""Writing metrics from columns gives the same bytes as writing each value, on both surfaces."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,4 @@
-"""A gateway killed while events come in loses none that it has answered for, and counts none twice."""
+"""A gateway killed while it receives events loses none that it has acknowledged and counts none twice."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30
 
 @pytest.fixture
 async def command(database_url: str, tmp_path: Path) -> Command:
-    """A command over a database of its own, on the server of the tests."""
+    """Runs commands on a database of its own, on the tests' server."""
     if database_url.startswith("sqlite"):
         return Command(tmp_path)
     name = f"crash_{uuid4().hex}"
@@ -36,7 +36,7 @@ async def command(database_url: str, tmp_path: Path) -> Command:
 
 @pytest.fixture
 def start(command: Command) -> Iterator[Callable[[], tuple[subprocess.Popen[str], str]]]:
-    """Start a gateway and give it with its address; what still runs in the end is killed."""
+    """Starts gateways and returns each with its address; kills those that still run at the end."""
     processes: list[subprocess.Popen[str]] = []
 
     def begin() -> tuple[subprocess.Popen[str], str]:
@@ -67,7 +67,7 @@ def serve(command: Command) -> subprocess.Popen[str]:
 
 
 async def ingest_until_killed(process, url, token) -> set[str]:
-    """Send batches from several writers and kill the gateway in the middle; what it had answered for."""
+    """Send batches from several writers, kill the gateway meanwhile, and return what it acknowledged."""
     answered: set[str] = set()
 
     async def keep_sending(client):

@@ -57,7 +57,7 @@ REACH = {"hour": 5, "day": 15, "week": 60, "month": 200, "year": 900}
 
 @dataclass(frozen=True)
 class Home:
-    """Two workspaces of one user, with currencies of their own; customers by id are workspace and person."""
+    """Two workspaces of one user, with different currencies; `customers` maps ids to workspace and person."""
 
     token: str
     currencies: dict[UUID, str]
@@ -84,7 +84,7 @@ async def home(gateway):
 
 
 async def tell(gateway, home, history, random):
-    """Let the log of the workspaces hold this history and no other, and some or all of it be folded."""
+    """Replace the log of the workspaces by this history, and fold some or all of it."""
     merges = [
         {"workspace_id": workspace, "absorbed": absorbed, "into": into}
         for (workspace, absorbed), into in history.merges.items()
@@ -112,7 +112,7 @@ def merge_delta_of(merge):
 
 
 async def fold_some(gateway, home, random):
-    """Fold nothing, a part or all, beside whatever the gateway itself folds."""
+    """Fold nothing, a part or everything, while the gateway may fold too."""
     for workspace in home.currencies:
         async with gateway.database.write() as connection:
             await lock_cells(connection, workspace, wait=True)
@@ -129,7 +129,7 @@ def make_history(random, home, asked):
 
 
 def filters_of(random, home):
-    """Sometimes each filter, with one value or two, known and unknown."""
+    """Random filters, with one or two values, existing or not."""
     found = {}
     pools = {
         "workspace_id": list(home.currencies),
@@ -147,7 +147,7 @@ def filters_of(random, home):
 
 
 def view_of(history, home, filters):
-    """The reference's own reading of the filters."""
+    """The reference's view of the filters."""
     workspaces = {UUID(id) for id in filters.get("workspace_id", ())} or set(home.currencies)
     shared = {home.currencies[workspace] for workspace in workspaces}
     currency = filters.get("currency") or (shared.pop() if len(shared) == 1 else "usd")
@@ -180,7 +180,7 @@ def expected(view, asked, slugs):
 
 
 def group_by_at_most(most_runs, monkeypatch):
-    """Have databases group by periods of so many lengths in a row, and by cells where there are more."""
+    """Make databases group by period up to this many runs, and by cell beyond."""
     monkeypatch.setattr(grouping, "MOST_RUNS", most_runs)
     for kept in (period_of, sums_of_cells, sums_of_facts, persons_with_events):
         kept.cache_clear()
@@ -215,7 +215,7 @@ async def test_every_metric_is_what_a_plain_count_says(gateway, home, monkeypatc
 
 
 def listed(described):
-    """What the metrics are: a map over REST, a list over GraphQL."""
+    """The descriptions of the metrics, a map over REST and a list over GraphQL."""
     return list(described.values()) if isinstance(described, dict) else described
 
 
@@ -241,7 +241,7 @@ async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, se
 async def test_facts_on_both_sides_of_a_bound_within_a_quarter_hour_are_told_apart(
     surface, gateway, tenant, monkeypatch, most_runs
 ):
-    """St. John's went from 00:01 back to 23:01 of the day before: at 02:31 in UTC."""
+    """St. John's set clocks back from 00:01 to 23:01 of the previous day, at 02:31 UTC."""
     group_by_at_most(most_runs, monkeypatch)
     moments = [datetime(2010, 11, 7, 2, 30, 59, 999_999, UTC), datetime(2010, 11, 7, 2, 31, tzinfo=UTC)]
     facts = [

@@ -1,4 +1,4 @@
-"""Where periods begin on clocks that are moved, and on calendars that miss a date."""
+"""The beginnings of periods when clocks change and where calendars skip a date."""
 
 import os
 from datetime import UTC, date, datetime, timedelta
@@ -49,7 +49,7 @@ def ranges(draw):
 
 
 def counted(timeline):
-    """Each period's timestamp with the bounds of what it counts, in seconds."""
+    """Each period's timestamp, and the bounds between which it counts, in seconds."""
     bounds = [edge // 1_000_000 for edge in timeline.edges]
     return [(stamp, *bound) for stamp, bound in zip(timeline.timestamps, pairwise(bounds), strict=True)]
 

@@ -1,4 +1,4 @@
-"""How metrics are asked for and answered: bad input, what is selected, series, limits and CSV."""
+"""Requests for metrics and their answers: invalid input, selections, series, limits and CSV."""
 
 import csv
 from collections import Counter
@@ -25,7 +25,7 @@ HUGE = [2**53 - 1] * 1025
 
 @pytest_asyncio.fixture
 async def measured(gateway, tenant):
-    """A workspace with a little of everything in the morning of the 5th of January."""
+    """A workspace with some activity of every kind on the morning of 5 January."""
     home = UUID(tenant.id)
     half = {"amount": 5, "parts": 5 * 10**11}
     facts = [
@@ -43,7 +43,7 @@ async def measured(gateway, tenant):
 
 @pytest.fixture
 def graphql(gateway, measured):
-    """Ask a GraphQL document for its `metrics`."""
+    """Send a GraphQL document and return its `metrics`."""
 
     async def ask(fields, arguments="", interval="DAY"):
         dates = f'startDate: "2026-01-01", endDate: "2026-01-31", interval: {interval}'

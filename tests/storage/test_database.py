@@ -1,4 +1,4 @@
-"""Connections that are lost between two units of work, and SQLite's statements that go along with others."""
+"""Connections lost between two units of work, and SQLite statements that run together with others."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ async def pooled(postgresql_url: str) -> AsyncIterator[Database]:
 
 
 async def three_at_once(database: Database) -> list[int]:
-    """The server's processes of three connections in use at the same time."""
+    """The server processes of three connections in use at the same time."""
     everyone = asyncio.Barrier(3)
 
     async def one() -> int:
@@ -76,7 +76,7 @@ async def test_a_unit_after_the_end_of_its_connection_begins_on_another(pooled, 
 
 @pytest_asyncio.fixture
 async def numbers(tmp_path) -> AsyncIterator[Database]:
-    """SQLite with a table of different numbers."""
+    """SQLite with a table of unique numbers."""
     database = Database(f"sqlite+aiosqlite:///{tmp_path}/numbers.sqlite")
     async with database.write() as connection:
         await connection.execute(text("CREATE TABLE numbers (value INTEGER PRIMARY KEY)"))

@@ -1,4 +1,4 @@
-"""When two addresses are the same, and which domain a mail goes to."""
+"""When two email addresses are the same, and which domain a mail is sent to."""
 
 import unicodedata
 

@@ -1,4 +1,4 @@
-"""Images are known by their first bytes."""
+"""Images are recognised by their first bytes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Mails are rows of the change that they tell of."""
+"""Mails are written in the transaction of the change that they report."""
 
 from uuid import UUID, uuid4
 

@@ -1,4 +1,4 @@
-"""Migrations: an empty database becomes the one that the tables describe, on both engines."""
+"""Migrations: an empty database gets the schema that the tables declare, on both engines."""
 
 import json
 from datetime import timedelta
@@ -150,7 +150,7 @@ async def test_days_of_persons_are_united_to_eight(empty):
 
 
 async def test_addresses_are_folded_again_and_no_row_is_lost(empty):
-    """Of two that now have the same address the one that was in use has it, the other keeps all but that."""
+    """Of two rows with the same address, the one in use keeps it; the other keeps everything else."""
     await run.upgrade(empty, "0013")
     proved, plain = "2026-01-31 09:30:00.000000", "NULL"
     emails = {

@@ -1,4 +1,4 @@
-"""Reading and deleting objects: headers, ranges, and paths that try to climb."""
+"""Reading and deleting objects: headers, ranges, and paths that try to leave the directory."""
 
 import pytest
 
@@ -64,7 +64,7 @@ def test_a_path_of_the_api_stays_below_the_directory(tmp_path):
 
 
 async def download(store, headers=None, *, name='été "1".zip', mime_type="application/zip", attachment=True):
-    """Do what the gateway's route does with a GET of a signed download."""
+    """Answer a GET of a signed download as the gateway's route does."""
     request = await store.sign_download(PATH, name, mime_type, HOUR, attachment=attachment)
     claims = store.urls.verify_download(parameters(request))
     answer = answer_download(await store.open_object(claims.path), claims, headers or {})

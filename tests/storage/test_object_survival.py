@@ -1,4 +1,4 @@
-"""Kills, cancellations, races and large parts: what is kept, seen and held in memory."""
+"""Crashes, cancellations, races and large parts: what is stored, visible and held in memory."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""Signed URLs of parts and downloads: good for what was signed, and for nothing else."""
+"""Signed URLs of parts and downloads permit what was signed and nothing else."""
 
 import os
 from datetime import UTC, datetime, timedelta

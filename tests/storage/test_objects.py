@@ -1,4 +1,4 @@
-"""Uploads in parts to a real directory: order, replacement, what is refused and how it goes on."""
+"""Uploads in parts to a real directory: order, replacement, refusals and how uploads continue."""
 
 import os
 from hashlib import md5

@@ -1,4 +1,4 @@
-"""Attacks on signatures and sealed texts: none is good for another purpose, thing or secret."""
+"""Attacks on signatures and sealed texts: none is valid for another purpose, subject or secret."""
 
 from base64 import b64decode, b64encode
 from itertools import combinations

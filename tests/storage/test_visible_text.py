@@ -1,4 +1,4 @@
-"""What is left of a name: all that people write, and nothing that hides or reorders."""
+"""Clean names keep everything that people write and nothing that hides or reorders text."""
 
 import unicodedata
 

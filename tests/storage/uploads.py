@@ -1,4 +1,4 @@
-"""Uploads to a local store as a client and the gateway together make them, for the tests."""
+"""Uploads to a local store, as a client and the gateway perform them together."""
 
 from base64 import b64encode
 from datetime import timedelta
@@ -36,7 +36,7 @@ async def signed_part(store, upload_id, number, size, declared=None, expires_in=
 
 
 async def put(store, upload_id, number, content, *, size=None, declared=None):
-    """Do what the gateway's route does with a PUT of a signed part."""
+    """Accept a PUT of a signed part as the gateway's route does."""
     request = await signed_part(store, upload_id, number, len(content) if size is None else size, declared)
     claims = store.urls.verify_part(parameters(request), request.headers)
     return await store.receive_part(claims, streamed(content))
