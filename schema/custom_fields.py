@@ -75,7 +75,7 @@ class SelectOptionInput(Input):
 
 def _unique_values(options: list[SelectOptionInput]) -> list[SelectOptionInput]:
     if len({option.value for option in options}) != len(options):
-        raise ValueError("The same value is listed twice; list each value once")
+        raise ValueError("Input should list each value once")
     return options
 
 

@@ -29,5 +29,5 @@ def is_absent(value: Any) -> bool:
 def unique_ids(ids: list[UUID]) -> list[UUID]:
     """Checks a list of ids. Raises `ValueError` if an id is listed twice."""
     if len(set(ids)) != len(ids):
-        raise ValueError("The same id is listed twice")
+        raise ValueError("Input should list each id once")
     return ids
