@@ -1,4 +1,4 @@
-"""How GraphQL documents are executed: plain fields and lists in short, all else as graphql-core does."""
+"""Execution of GraphQL documents: a short cut for plain fields and lists, graphql-core for all else."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,13 +36,13 @@ PLAIN = "plain"
 DEFINITION = "strawberry-definition"
 
 
-class Unusual(Exception):
-    """Only the stock executor answers for this: with its errors, and each in its place."""
+class NeedsStockExecutor(Exception):
+    """The short cut does not cover a value; the stock executor writes it, or reports its errors in place."""
 
 
 @dataclass(frozen=True)
 class PlainField:
-    """A field without arguments and resolver: an attribute, to be written as the type says."""
+    """A field without arguments or a resolver: an attribute, written according to its type."""
 
     attribute: str
     type: GraphQLOutputType
@@ -51,7 +51,7 @@ class PlainField:
 
 @dataclass(frozen=True)
 class Selected:
-    """A plain field, or None for the type's name, under its name in the answer."""
+    """A selected plain field, or None for `__typename`, with its name in the answer."""
 
     name: str
     field: PlainField | None
@@ -59,18 +59,19 @@ class Selected:
 
 
 def mark_plain_fields(schema: GraphQLSchema) -> None:
-    """Let each object type of the schema know its plain fields by name."""
+    """Note in each object type of the schema its plain fields by name."""
     for named in schema.type_map.values():
         if isinstance(named, GraphQLObjectType):
-            found = {name: _plain(field) for name, field in named.fields.items()}
-            named.extensions[PLAIN] = {name: field for name, field in found.items() if field is not None}
+            fields = {name: _plain(field) for name, field in named.fields.items()}
+            named.extensions[PLAIN] = {name: field for name, field in fields.items() if field is not None}
 
 
 class Executor(StrawberryGraphQLCoreExecutionContext):
-    """The stock executor with a short cut, which gives way to it wherever something is unusual.
+    """The stock executor with a short cut for selections that consist of plain fields only.
 
-    What lies in plain fields all the way down is written at once, lists of objects column by column.
-    Reading attributes has no side effects, so the stock executor can begin again and find every error.
+    The short cut writes such values at once, lists of objects column by column. A value that it does not
+    cover goes to the stock executor, which starts again and reports every error: reading attributes has no
+    side effects.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -90,8 +91,8 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
     ) -> Any:
         field = parent_type.extensions.get(PLAIN, {}).get(field_details_list[0].node.name.value)
         if field is not None and self._is_short:
-            with suppress(Exception):
-                value = getattr(source, field.attribute)
+            with suppress(NeedsStockExecutor):
+                value = getattr(source, field.attribute, Undefined)
                 if field.leaf is not None and value is not None:
                     return _write_leaf(field.leaf, value)
                 (written,) = self._write(field.type, field_details_list, [value])
@@ -108,7 +109,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         position_context: Any,
     ) -> Any:
         if self._is_short:
-            with suppress(Exception):
+            with suppress(NeedsStockExecutor):
                 (written,) = self._write(GraphQLList(item_type), field_details_list, [items])
                 return written
         return super().complete_iterable_value(
@@ -116,12 +117,12 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         )
 
     def _write(self, type_: GraphQLOutputType, details: FieldDetailsList, values: list[Any]) -> list[Any]:
-        """The values as the answer has them. Raises `Unusual`, or what reading and writing them raises."""
+        """The values as they appear in the answer. Raises `NeedsStockExecutor`."""
         kinds = set(map(type, values))
         if NoneType not in kinds:
             return self._write_present(get_nullable_type(type_), details, values, kinds)
         if is_non_null_type(type_):
-            raise Unusual
+            raise NeedsStockExecutor
         present = [value for value in values if value is not None]
         written = iter(self._write_present(type_, details, present, kinds - {NoneType}))
         return [None if value is None else next(written) for value in values]
@@ -143,15 +144,25 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         if isinstance(type_, GraphQLObjectType) and kinds == {_class_of(type_)}:
 
             def read(attribute: str) -> list[Any]:
-                return list(map(attrgetter(attribute), values))
+                try:
+                    return list(map(attrgetter(attribute), values))
+                except AttributeError:
+                    raise NeedsStockExecutor from None
 
             return self._write_objects(type_, details, len(values), read)
-        raise Unusual
+        raise NeedsStockExecutor
 
     def _write_rows(self, type_: GraphQLType, details: FieldDetailsList, rows: ColumnList[Any]) -> list[Any]:
         if not isinstance(type_, GraphQLObjectType) or rows.model is not _class_of(type_):
-            raise Unusual
-        return self._write_objects(type_, details, len(rows), rows.column)
+            raise NeedsStockExecutor
+
+        def read(attribute: str) -> list[Any]:
+            try:
+                return rows.column(attribute)
+            except AttributeError:
+                raise NeedsStockExecutor from None
+
+        return self._write_objects(type_, details, len(rows), read)
 
     def _write_objects(
         self,
@@ -162,7 +173,7 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
     ) -> list[Any]:
         plan = self._plan(type_, details)
         if plan is None:
-            raise Unusual
+            raise NeedsStockExecutor
         columns = {
             selected.name: self._write(selected.field.type, selected.details, read(selected.field.attribute))
             if selected.field is not None
@@ -173,8 +184,8 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def _plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> list[Selected] | None:
-        """What is selected of the type, in order; None unless all of it is plain."""
-        # The executor keeps the details for as long as it lives, so that an id stays theirs.
+        """The fields selected from the type, in order; None unless all of them are plain."""
+        # The executor keeps the details as long as it lives, so their ids stay unique.
         key = (type_.name, id(details))
         if key not in self._plans:
             self._plans[key] = self._make_plan(type_, details)
@@ -205,15 +216,18 @@ def _plain(field: GraphQLField) -> PlainField | None:
 
 
 def _class_of(type_: GraphQLObjectType) -> type | None:
-    """The class of which all values of the type are, as far as we can tell."""
+    """The class of the type's values; None if the type decides by itself."""
     return type_.extensions[DEFINITION].origin if type_.is_type_of is None else None
 
 
 def _write_leaf(type_: GraphQLLeafType, value: Any) -> Any:
-    # A serializer like `str` would take any of these for a value.
+    # A serializer like `str` would accept any of these as a value.
     if value is None or value is Undefined or isinstance(value, Exception) or hasattr(value, "__await__"):
-        raise Unusual
-    written = type_.coerce_output_value(value)
+        raise NeedsStockExecutor
+    try:
+        written = type_.coerce_output_value(value)
+    except Exception as error:  # A scalar may refuse a value by any exception.
+        raise NeedsStockExecutor from error
     if written is None or written is Undefined:
-        raise Unusual
+        raise NeedsStockExecutor
     return written

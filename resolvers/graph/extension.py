@@ -1,13 +1,17 @@
-"""What happens around a GraphQL document: admission before it is validated, and one form for all refusals."""
+"""Admission of a GraphQL document before it is validated, and one form for all refusals."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
 
 from graphql import (
     DocumentNode,
     ExecutionResult,
     GraphQLError,
     GraphQLSyntaxError,
+    Lexer,
     OperationDefinitionNode,
+    Source,
+    TokenKind,
     get_operation_ast,
     parse,
 )
@@ -20,6 +24,7 @@ from resolvers.graph.refused_arguments import filled_size, refusal_of_field, wit
 from resolvers.graph.survey import Survey, survey
 from resolvers.graph.validation import validate
 from resolvers.operations.admission import charge_rest, check_demands
+from resolvers.operations.bodies import body_too_large
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
 from schema.errors import Failure, Invalid, TooComplex, TooLarge, problem
@@ -29,13 +34,13 @@ LONGEST_DOCUMENT = 64 * 1024
 SIZE = "size"
 
 
-class Gatekeeper(SchemaExtension):
-    """Admits a document, and words what graphql-core refuses as REST words it."""
+class AdmissionExtension(SchemaExtension):
+    """Admits a document, and reports what graphql-core refuses in the words that REST uses."""
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
         self._survey: Survey | None = None
-        self._is_kept = False
+        self._is_cached = False
 
     @property
     def _text(self) -> str:
@@ -43,7 +48,7 @@ class Gatekeeper(SchemaExtension):
 
     def on_parse(self) -> Iterator[None]:
         document = self._documents.parsed.get(self._text)
-        self._is_kept = document is not None
+        self._is_cached = document is not None
         self.execution_context.graphql_document = document or _parse(self._text)
         yield
 
@@ -56,21 +61,21 @@ class Gatekeeper(SchemaExtension):
             context.context[ADMITTED] = definition
             # Validating here, after admission, also keeps Strawberry from validating again.
             context.pre_execution_errors = []
-            if not self._is_kept:
+            if not self._is_cached:
                 self._validate(document)
         yield
 
     async def on_execute(self) -> AsyncIterator[None]:
         context = self.execution_context
         key = self._answer_key()
-        kept = self._documents.answers.get(key) if key is not None else None
-        if kept is not None:
-            context.result = Answer(kept, None)  # type: ignore[arg-type]  # written as JSON already
+        cached = self._documents.answers.get(key) if key is not None else None
+        if cached is not None:
+            context.result = Answer(cached, None)  # type: ignore[arg-type]  # written as JSON already
         yield
         result = context.result
         if not isinstance(result, ExecutionResult):
             return
-        # Before a field has run, an error has no path: graphql-core refused the variables.
+        # An error without a path comes from before any field has run: graphql-core refused the variables.
         if result.errors and all(error.path is None and not _is_ours(error) for error in result.errors):
             result.errors = [self._refusal(result.errors)]
         elif key is not None and not result.errors:
@@ -88,22 +93,23 @@ class Gatekeeper(SchemaExtension):
         ctx: Context = context.context["ctx"]
         variables = with_defaults(definition, context.variables or {})
         size = context.context[SIZE]
-        # Each use of a variable is work that the body's size does not show.
-        filled, most = filled_size(document, variables), max(size, LARGEST_BODY)
-        if filled > most:
-            raise TooLarge(f"With its variables filled in, this has {filled} bytes; the limit is {most}.")
-        found = survey(context.schema._schema, document, definition, variables)
-        restricted = any(operation.restricted for operation, _ in found.roots)
-        check_demands(ctx.caller, found.demands)
-        await charge_rest(ctx.caller, max(found.cost, 1), restricted=restricted)
-        largest = max((operation.largest_body for operation, _ in found.roots), default=LARGEST_BODY)
+        # Each use of a variable adds work that the body's size does not show.
+        expanded_size, limit = filled_size(document, variables), max(size, LARGEST_BODY)
+        if expanded_size > limit:
+            expanded = f"{expanded_size} bytes with its variables filled in"
+            raise TooLarge(f"This document has {expanded}; the limit is {limit}.")
+        demand = survey(context.schema._schema, document, definition, variables)
+        restricted = any(operation.restricted for operation, _ in demand.roots)
+        check_demands(ctx.caller, demand.demands)
+        await charge_rest(ctx.caller, max(demand.cost, 1), restricted=restricted)
+        largest = max((operation.largest_body for operation, _ in demand.roots), default=LARGEST_BODY)
         if size > largest:
-            raise TooLarge(f"The body is larger than {largest} bytes, which is the limit here.")
-        mutations = sum(operation.changes for operation, _ in found.roots)
+            raise body_too_large(largest)
+        mutations = sum(operation.changes for operation, _ in demand.roots)
         if ctx.caller.idempotency_key is not None and mutations > 1:
-            message = f"An Idempotency-Key goes with one mutation field; this document has {mutations}"
+            message = f"An Idempotency-Key covers one mutation field; this document has {mutations}"
             raise Invalid([problem(("header", "Idempotency-Key"), message)])
-        return found
+        return demand
 
     def _refusal(self, errors: Sequence[GraphQLError]) -> GraphQLError:
         refusals = []
@@ -111,16 +117,16 @@ class Gatekeeper(SchemaExtension):
         if document is not None and self._survey is not None:
             variables = with_defaults(self._definition(document), self.execution_context.variables or {})
             refusals = [refusal_of_field(*root, variables) for root in self._survey.roots]
-        found = [refusal for refusal in refusals if refusal is not None]
-        problems = [entry for refusal in found for entry in refusal.problems]
+        invalid = [refusal for refusal in refusals if refusal is not None]
+        problems = [entry for refusal in invalid for entry in refusal.problems]
         if not problems:
             problems = [problem((), error.message, "graphql") for error in errors]
-        more = sum(refusal.more for refusal in found)
+        more = sum(refusal.more for refusal in invalid)
         cause = Invalid(problems, more)
         return GraphQLError(str(cause), errors[0].nodes, original_error=cause)
 
     def _answer_key(self) -> str | None:
-        """Under what the answer is kept, where it is the same for all: the document asks for the schema."""
+        """The answer's cache key; None unless the document asks for the schema, which is the same for all."""
         document = self.execution_context.graphql_document
         if document is None or self._survey is None or not self._survey.is_introspection:
             return None
@@ -130,27 +136,40 @@ class Gatekeeper(SchemaExtension):
         return f"{definition.name.value if definition.name else ''}\n{self._text}"
 
     def _definition(self, document: DocumentNode) -> OperationDefinitionNode:
-        """The operation that runs. Raises `Invalid` where there are several and none is named."""
-        named = self.execution_context._provided_operation_name
-        definition = get_operation_ast(document, named)
+        """The operation to run. Raises `Invalid` if the document has several and none is named."""
+        name = self.execution_context._provided_operation_name
+        definition = get_operation_ast(document, name)
         if definition is None:
-            message = "This document has several operations: say in `operationName` which one should run"
+            message = "This document has several operations: name the one to run in `operationName`"
             raise Invalid([problem(("operationName",), message, "missing")])
         return definition
 
 
 def _parse(text: str) -> DocumentNode:
     """The document. Raises `TooComplex` or GraphQLSyntaxError."""
-    # A character takes four bytes at most.
+    # A character takes at most four bytes.
     if len(text) > LONGEST_DOCUMENT // 4 and (size := len(text.encode())) > LONGEST_DOCUMENT:
         raise TooComplex(f"This document has {size} bytes; the limit is {LONGEST_DOCUMENT}.")
     try:
         return parse(text, max_tokens=MOST_TOKENS)
     except GraphQLSyntaxError as error:
-        if "more than" in error.message:
-            message = f"The document has more than {MOST_TOKENS} tokens, which is the limit."
-            raise TooComplex(message) from None
+        if _tokens_until(text, error.positions[-1] if error.positions else 0) > MOST_TOKENS:
+            raise TooComplex(f"This document has more than {MOST_TOKENS} tokens, the limit.") from None
         raise
+
+
+def _tokens_until(text: str, position: int) -> int:
+    """How many tokens, comments included, begin up to this position."""
+    lexer = Lexer(Source(text))
+    token = lexer.token
+    # The parser stopped here: what follows may be no token.
+    with suppress(GraphQLSyntaxError):
+        while lexer.token.kind is not TokenKind.EOF and lexer.token.start < position:
+            lexer.advance()
+    count = 0
+    while (following := token.next) is not None and following.start <= position:
+        token, count = following, count + (following.kind is not TokenKind.EOF)
+    return count
 
 
 def _is_ours(error: GraphQLError) -> bool:

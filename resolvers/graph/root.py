@@ -33,7 +33,7 @@ from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.files import files
 from resolvers.graph.documents import Documents
 from resolvers.graph.executor import Executor, mark_plain_fields
-from resolvers.graph.extension import Gatekeeper
+from resolvers.graph.extension import AdmissionExtension
 from resolvers.graph.fields import OPERATION, expose
 from resolvers.operations.declaration import Operation
 from resolvers.portal import members as portal_members
@@ -181,7 +181,7 @@ def make_schema() -> strawberry.Schema:
         Query,
         Mutation,
         config=StrawberryConfig(scalar_map=SCALARS),
-        extensions=[lambda: Gatekeeper(documents)],
+        extensions=[lambda: AdmissionExtension(documents)],
         execution_context_class=Executor,
     )
     mark_plain_fields(schema._schema)

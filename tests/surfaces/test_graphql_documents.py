@@ -160,6 +160,23 @@ async def test_what_could_never_fit_says_the_limit_and_the_value(post, document,
     assert message in refused["detail"]
 
 
+@pytest.mark.parametrize(
+    ("document", "code"),
+    [
+        ("{" + "#\n" * 4_996 + "__typename } {", "invalid"),
+        ("{" + "#\n" * 4_997 + "__typename } {", "too_complex"),
+        ("{ __typename }" + "#\n" * 5_000, "too_complex"),
+        ('{ "more than" }', "invalid"),
+        ("{ ) " + "a " * 6_000 + "}", "invalid"),
+        ("{ " + "a " * 4_998 + "\x00", "invalid"),
+        ("{ " + "a " * 5_000 + "\x00", "too_complex"),
+    ],
+)
+async def test_tokens_are_counted_up_to_the_first_error(post, document, code):
+    refused = await extensions(await post(document))
+    assert refused["code"] == code
+
+
 async def test_two_mutations_cannot_share_an_idempotency_key(post):
     field = 'deleteShare(id: "00000000-0000-4000-8000-000000000000")'
     answer = await post(f"mutation {{ a: {field} b: {field} }}", idempotency_key="k")

@@ -187,6 +187,13 @@ class Watched(Executor):
         return super().complete_list_item_value(item, results, item_type, *rest)
 
 
+class Faulty(Executor):
+    """Has a bug of its own in the short cut."""
+
+    def _make_plan(self, *_: Any) -> Any:
+        raise LookupError("a bug in the short cut")
+
+
 @strawberry.type
 class Query:
     @strawberry.field
@@ -256,3 +263,10 @@ async def test_objects_with_plain_fields_are_not_completed_one_by_one():
     answer = await run(Watched, branch, asked)
     assert answer == await run(StockExecutor, branch, asked)
     assert answer[1] == Watched.items == []
+
+
+async def test_a_bug_in_the_short_cut_is_an_error_and_not_only_slower():
+    branch = Branch.model_construct(leaves=[Maker(Random(), is_good=True).leaf()])
+    data, (error,) = await run(Faulty, branch, "{ leaves { name } }")
+    assert data.endswith("'branch': None}")
+    assert error["message"] == "a bug in the short cut"
