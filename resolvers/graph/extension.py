@@ -153,7 +153,7 @@ def _parse(text: str) -> DocumentNode:
     try:
         return parse(text, max_tokens=MOST_TOKENS)
     except GraphQLSyntaxError as error:
-        if _tokens_until(text, error.positions[-1] if error.positions else 0) > MOST_TOKENS:
+        if _tokens_until(text, max(error.positions or (0,))) > MOST_TOKENS:
             raise TooComplex(f"This document has more than {MOST_TOKENS} tokens, the limit.") from None
         raise
 
