@@ -9,7 +9,7 @@ from oauth.scopes import Scope
 from schema.addresses import BillingAddress, BillingAddressInput
 from schema.base import Input, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput, is_absent
-from schema.links import link, load, selects
+from schema.links import PageKey, RowKey, link, load, selects
 from schema.members import ExternalId, Member, MemberExternalId, PersonName, PersonNameInput
 from schema.metadata import Metadata, MetadataFilter, MetadataPairs
 from schema.pages import COUNTED, ListQuery, check_page
@@ -75,7 +75,7 @@ class Customer(CustomerProfile):
     async def all_members(self, info: strawberry.Info) -> list[Member]:
         if self.members is not None:
             return self.members
-        members: list[Member] = await load(info, "members", (self.workspace_id, self.id))
+        members: list[Member] = await load(info, "members", RowKey(self.workspace_id, self.id))
         return members
 
     @strawberry.pydantic.field(
@@ -100,7 +100,7 @@ class Customer(CustomerProfile):
         Pass `nextCursor` to the field `events(customerId)`.
         """
         check_page(limit, page)
-        key = (self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
+        key = PageKey(self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
         page_of_events: Any = await load(info, "customer_events", key)
         return page_of_events
 
@@ -113,7 +113,7 @@ class Customer(CustomerProfile):
         Pass `nextCursor` to the field `fileShareSessions(customerId)`.
         """
         check_page(limit, page)
-        key = (self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
+        key = PageKey(self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
         page_of_sessions: Any = await load(info, "customer_file_share_sessions", key)
         return page_of_sessions
 

@@ -9,7 +9,7 @@ from oauth.scopes import Scope
 from schema.base import Output, Resource, graphql_type
 from schema.customers import Customer
 from schema.fields import WorkspaceId, WorkspaceIdFilter
-from schema.links import link, load, selects
+from schema.links import PageKey, RowKey, link, load, selects
 from schema.metadata import MetadataFilter, MetadataPairs
 from schema.pages import COUNTED, ListQuery, Page, check_page
 from schema.scalars import Id, Int, Moment, MomentInput
@@ -71,7 +71,7 @@ class Event(Resource):
         """The parent event."""
         if self.parent_id is None:
             return None
-        parent: Event | None = await load(info, "event", (self.workspace_id, self.parent_id))
+        parent: Event | None = await load(info, "event", RowKey(self.workspace_id, self.parent_id))
         return parent
 
     @link(Scope.EVENTS_READ)
@@ -83,7 +83,7 @@ class Event(Resource):
         Pass `nextCursor` to the field `events(parentId)`.
         """
         check_page(limit, page)
-        key = (self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
+        key = PageKey(self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
         children: EventPage = await load(info, "event_children", key)
         return children
 

@@ -9,7 +9,7 @@ from oauth.scopes import Scope
 from schema.base import Input, Resource, graphql_input, graphql_type
 from schema.customers import Customer
 from schema.fields import ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
-from schema.links import link, load
+from schema.links import RowKey, link, load
 from schema.members import ExternalId
 from schema.pages import ListQuery, Page
 from schema.prices import LARGEST_AMOUNT
@@ -85,7 +85,7 @@ class FileShareSession(FileShareSessionBase):
         """The share that the session is about."""
         if self.share_id is None:
             return None
-        share: Share | None = await load(info, "share", (self.workspace_id, self.share_id))
+        share: Share | None = await load(info, "share", RowKey(self.workspace_id, self.share_id))
         return share
 
     @link(Scope.CUSTOMERS_READ)
@@ -93,7 +93,7 @@ class FileShareSession(FileShareSessionBase):
         """The customer that the session belongs to; null if deleted."""
         if self.customer_id is None:
             return None
-        customer: Customer | None = await load(info, "customer", (self.workspace_id, self.customer_id))
+        customer: Customer | None = await load(info, "customer", RowKey(self.workspace_id, self.customer_id))
         return customer
 
 

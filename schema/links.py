@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+from uuid import UUID
 
 import strawberry
 from strawberry.types.nodes import SelectedField, Selection
@@ -12,6 +13,27 @@ from oauth.scopes import Scope, that_would_do
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 SCOPE = "scope"
+
+
+class RowKey(NamedTuple):
+    """A row behind a link."""
+
+    workspace_id: UUID
+    id: UUID
+
+
+class PageKey(NamedTuple):
+    """A page of the rows behind a link; `counted` says whether the answer shows their total."""
+
+    workspace_id: UUID
+    parent_id: UUID
+    limit: int
+    page: int
+    counted: bool
+
+    @property
+    def parent(self) -> RowKey:
+        return RowKey(self.workspace_id, self.parent_id)
 
 
 def link(scope: Scope) -> Callable[[Method], Method]:

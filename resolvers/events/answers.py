@@ -9,9 +9,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from resolvers.customers.answers import customer_of
 from resolvers.operations.access import visible
 from resolvers.operations.context import Context
-from resolvers.operations.linked_pages import LinkedList, PageKey, RowKey, load_pages, of_keys
+from resolvers.operations.linked_pages import LinkedList, load_pages, of_keys
 from resolvers.operations.lists import Listing
 from schema.events import LABELS, Event, EventQuery, EventSorting
+from schema.links import PageKey, RowKey
 from schema.pages import Page
 from storage.rows import every, table_of, values_of
 from storage.tables.customers import CustomerRow

@@ -7,11 +7,12 @@ from resolvers.customers.answers import customer_of
 from resolvers.file_shares.sessions import LISTING
 from resolvers.operations.access import visible
 from resolvers.operations.context import Context
-from resolvers.operations.linked_pages import LinkedList, PageKey, RowKey, load_pages, of_keys
+from resolvers.operations.linked_pages import LinkedList, load_pages, of_keys
 from resolvers.operations.lists import each
 from resolvers.shares.contents import assemble_shares
 from schema.customers import Customer
 from schema.file_share_sessions import FileShareSession, FileShareSessionPage, FileShareSessionQuery
+from schema.links import PageKey, RowKey
 from schema.shares import Share
 from storage.rows import every, table_of
 from storage.tables.customers import CustomerRow

@@ -12,12 +12,10 @@ from sqlalchemy import Row as SelectedRow
 from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from resolvers.operations.lists import Assemble, Item, Listing, make_cursor, page_of
+from schema.links import PageKey, RowKey
 from schema.pages import ListQuery, Page
 from storage.rows import Model, read, table_of
 
-RowKey = tuple[UUID, UUID]
-# Workspace, parent, limit, page, and whether the total will be seen.
-PageKey = tuple[UUID, UUID, int, int, bool]
 # A row with its `place` among its parent's and their `total`, and what it becomes.
 Numbered = tuple[SelectedRow[Any], Item]
 
@@ -42,20 +40,20 @@ async def load_pages(
     Only what an index holds is numbered; the rows of the pages are looked up afterwards.
     """
     table, column = table_of(linked.listing.model), linked.column
-    counted = any(key[4] for key in keys)
+    counted = any(key.counted for key in keys)
     parents = (table.c.workspace_id, column)
     order = [key.order for key in linked.listing.order(())]
     total = func.count().over(partition_by=parents) if counted else literal(None, BigInteger)
     place = func.row_number().over(partition_by=parents, order_by=order)
     numbered = (
         select(table.c.workspace_id, table.c.id, place.label("place"), total.label("total"))
-        .where(visible(linked.listing.model, ctx.principal), of_keys(column, [key[:2] for key in keys]))
+        .where(visible(linked.listing.model, ctx.principal), of_keys(column, [key.parent for key in keys]))
         .subquery()
     )
     # Each parent's first row too, so that a page past the end knows the total, and one row too many, which
     # says whether a page follows.
     places = [numbered.c.place == 1]
-    for limit, page in {key[2:4] for key in keys}:
+    for limit, page in {(key.limit, key.page) for key in keys}:
         first, last = ((page - 1) * limit + 1, page * limit + 1)
         places.append(numbered.c.place.between(literal(first, BigInteger), literal(last, BigInteger)))
     same = and_(table.c.workspace_id == numbered.c.workspace_id, table.c.id == numbered.c.id)
@@ -65,8 +63,8 @@ async def load_pages(
         items = await assemble(connection, [read(linked.listing.model, row) for row in rows])
     by_parent: dict[RowKey, list[Numbered[Item]]] = defaultdict(list)
     for row, item in zip(rows, items, strict=True):
-        by_parent[row.workspace_id, getattr(row, column.name)].append((row, item))
-    return [_page(ctx, linked, key, by_parent[key[:2]]) for key in keys]
+        by_parent[RowKey(row.workspace_id, getattr(row, column.name))].append((row, item))
+    return [_page(ctx, linked, key, by_parent[key.parent]) for key in keys]
 
 
 def of_keys(column: Column[Any], keys: Sequence[RowKey]) -> Any:
@@ -80,11 +78,11 @@ def of_keys(column: Column[Any], keys: Sequence[RowKey]) -> Any:
 def _page(
     ctx: Context, linked: LinkedList[Model, Item], key: PageKey, numbered: list[Numbered[Item]]
 ) -> Page[Item]:
-    _, parent, limit, page, counted = key
+    limit, page = key.limit, key.page
     skipped = (page - 1) * limit
     here = [(row, item) for row, item in numbered if skipped < row.place <= skipped + limit]
     more = any(row.place > skipped + limit for row, _ in numbered) and here
-    total = (numbered[0][0].total if numbered else 0) if counted else None
-    query = linked.query(parent, limit, page)
+    total = (numbered[0][0].total if numbered else 0) if key.counted else None
+    query = linked.query(key.parent_id, limit, page)
     cursor = make_cursor(ctx, linked.listing, query, here[-1][0]) if more else None
     return page_of(query, [item for _, item in here], total, cursor)

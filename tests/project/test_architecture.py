@@ -81,6 +81,19 @@ def test_nothing_is_hashed_by_sha_1_and_only_parts_of_objects_by_md5(path):
     assert not re.search(r"[\"']sha-?1[\"']", path.read_text(), re.IGNORECASE)
 
 
+ROWS_ARE_RECORDS = [
+    path
+    for path in OURS
+    if path.relative_to(ROOT).parts[0] in ("gateway", "oauth", "resolvers", "rest_compat")
+]
+
+
+@pytest.mark.parametrize("path", ROWS_ARE_RECORDS, ids=name_of)
+def test_rows_are_read_by_attribute(path):
+    """Dictionaries of rows would hide a misspelt column from the type checker."""
+    assert not any(name.endswith(".mappings") for name in names_used(path))
+
+
 def names_used(path: Path) -> Iterator[str]:
     """Modules and names that are imported, and attributes that are read, with dots between their parts."""
     for node in ast.walk(ast.parse(path.read_text())):
