@@ -95,4 +95,4 @@ async def _read(settings: Settings, slug: str) -> dict[str, Any]:
         workspace = await workspace_of(connection, slug)
         usage = await usage_of(connection, workspace.id, quota)
     own = workspace.requests_per_minute
-    return {"requests_per_minute": settings.rate_limit if own is None else own, **usage}
+    return {"requests_per_minute": settings.rate_limit if own is None else own, **usage._asdict()}

@@ -1,7 +1,7 @@
 """How much each workspace stores and how many uploads it has open: counted as files come and go."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, or_, select, update
@@ -57,10 +57,19 @@ async def give_room_back(connection: AsyncConnection, files: Iterable[FileRow]) 
         await _change(connection, workspace_id, size, uploads)
 
 
+class StorageUsage(NamedTuple):
+    """What a workspace stores and has open, and the quota of each; 0 for no quota."""
+
+    stored_bytes: int
+    open_uploads: int
+    storage_quota: int
+    open_upload_quota: int
+
+
 async def usage_of(
     connection: AsyncConnection, workspace_id: UUID, quota: Quota, *, for_update: bool = False
-) -> dict[str, int]:
-    """`stored_bytes` and `open_uploads` with the quota of each, 0 where there is none."""
+) -> StorageUsage:
+    """The workspace's usage; a quota of its own comes before the default `quota`."""
     statement = select(
         _usage.c.stored_bytes,
         _usage.c.open_uploads,
@@ -69,11 +78,8 @@ async def usage_of(
     ).where(_usage.c.workspace_id == workspace_id)
     if for_update:
         statement = statement.with_for_update()
-    row = (await connection.execute(statement)).mappings().first()
-    if row is not None:
-        return dict(row)
-    unused = {"stored_bytes": 0, "open_uploads": 0}
-    return unused | {"storage_quota": quota.stored_bytes, "open_upload_quota": quota.open_uploads}
+    row = (await connection.execute(statement)).first()
+    return StorageUsage(0, 0, quota.stored_bytes, quota.open_uploads) if row is None else StorageUsage(*row)
 
 
 async def set_quota(connection: AsyncConnection, workspace_id: UUID, **quota: int) -> None:
@@ -102,9 +108,9 @@ def _fits(amount: ColumnElement[int], own: ColumnElement[Any], default: int) -> 
     return or_(quota == 0, amount <= quota)
 
 
-def _problems(usage: Mapping[str, int], size: int) -> Iterable[dict[str, Any]]:
-    stored, quota = usage["stored_bytes"], usage["storage_quota"]
-    uploads, most = usage["open_uploads"], usage["open_upload_quota"]
+def _problems(usage: StorageUsage, size: int) -> Iterable[dict[str, Any]]:
+    stored, quota = usage.stored_bytes, usage.storage_quota
+    uploads, most = usage.open_uploads, usage.open_upload_quota
     if quota and stored + size > quota:
         message = (
             f"The workspace stores {write_size(stored)} ({stored} bytes) of at most "

@@ -25,7 +25,7 @@ def usage(gateway, tenant):
     async def read() -> tuple[int, int]:
         async with gateway.database.read() as connection:
             row = await usage_of(connection, UUID(tenant.id), Quota())
-        return row["stored_bytes"], row["open_uploads"]
+        return row.stored_bytes, row.open_uploads
 
     return read
 
