@@ -17,7 +17,7 @@ from oauth.credentials import bearer_of, digest, is_client_id, kind_of
 from oauth.principals import Principal
 from oauth.scopes import OPENID_SCOPES, Scope
 from resolvers.credentials.access_tokens import USER_KINDS
-from resolvers.credentials.oauth_clients import check_scopes, make_client, remove_client
+from resolvers.credentials.oauth_clients import check_scopes, create_client, delete_client
 from resolvers.operations.admission import Demand, admit
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
@@ -65,7 +65,7 @@ def registration_routes(*, open_to_all: bool) -> list[Route]:
             return _refusal(refused)
         user_id = ctx.caller.principal.user_id if ctx.caller.principal else None
         async with ctx.services.database.write() as connection:
-            secret, row = await make_client(
+            secret, row = await create_client(
                 connection,
                 data,
                 token_endpoint_auth_method=method,
@@ -95,7 +95,7 @@ async def manage(request: Request, ctx: Context) -> Response:
         if row is None or token is None:
             raise InvalidToken
         if request.method == "DELETE":
-            await remove_client(connection, row)
+            await delete_client(connection, row)
             return Response(status_code=204, headers=NEVER_KEEP)
         if request.method == "PUT":
             try:

@@ -16,7 +16,7 @@ _mails = table_of(MailRow)
 
 # The recipient of mails that are written and removed like all others but never sent, so that an unknown
 # address causes the same database work as a known one.
-NOBODY = ""
+NO_RECIPIENT = ""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from gateway.cli.input import checked, user_of
 from gateway.cli.output import Json, noun, show
 from gateway.settings.settings import Settings
 from oauth.scopes import CLIENT_SCOPES
-from resolvers.credentials.oauth_clients import make_client
+from resolvers.credentials.oauth_clients import create_client
 from schema.oauth_clients import OAuthClientCreate
 
 app = noun("OAuth clients: applications that users can connect.")
@@ -47,5 +47,5 @@ def create(
 async def _create(settings: Settings, data: OAuthClientCreate, owner: str | None) -> dict[str, Any]:
     async with migrated(settings) as database, database.write() as connection:
         user_id = (await user_of(connection, owner)).id if owner else None
-        secret, row = await make_client(connection, data, user_id=user_id, maker_user_id=user_id)
+        secret, row = await create_client(connection, data, user_id=user_id, maker_user_id=user_id)
     return {"client_id": row.client_id} | ({} if secret is None else {"client_secret": secret})

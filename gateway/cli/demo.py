@@ -20,7 +20,7 @@ from resolvers.customers.members import create_member
 from resolvers.operations.context import Context
 from resolvers.shares.custom_fields import create_custom_field
 from resolvers.shares.shares import create_share
-from resolvers.workspaces.administration import find_workspace, first_owner_id, move_workspace
+from resolvers.workspaces.administration import change_status, find_workspace, first_owner_id
 from resolvers.workspaces.memberships import invite, join
 from resolvers.workspaces.workspaces import create_workspace
 from schema.workspaces import Workspace
@@ -100,7 +100,7 @@ async def _make(settings: Settings, database: Database, slug: str) -> Demo:
         ctx = replace(in_place_of(user, settings, database), transaction=connection)
         workspace = await perform(ctx, create_workspace, data={**WORKSPACE, "slug": slug})
         for status in _REVIEW:
-            row = await move_workspace(connection, slug, status)
+            row = await change_status(connection, slug, status)
         await _fill(ctx, str(workspace.id))
         await _add_people(connection, workspace.id, slug, user)
         token = await _workspace_token(connection, row)

@@ -14,7 +14,7 @@ from gateway.settings.settings import Settings
 from oauth.credentials import Credential, kind_of
 from oauth.revocation import revoke_credential
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
-from resolvers.credentials.leaks import tell_owners
+from resolvers.credentials.leaks import notify_owners
 from resolvers.credentials.tokens import ListedToken, issue_token, list_tokens
 from resolvers.workspaces.administration import first_owner_id
 from schema.access_tokens import PersonalAccessTokenCreate, WorkspaceAccessTokenCreate
@@ -125,7 +125,7 @@ async def _revoke(settings: Settings, token_or_id: UUID | str) -> CredentialRow:
         revoked = await revoke_credential(connection, token_or_id)
         if revoked is None:
             raise CommandError("There is no such credential: `duograph tokens list` shows ids.")
-        await tell_owners(connection, {revoked.row.hash: revoked}, settings.sign_in_url)
+        await notify_owners(connection, {revoked.row.hash: revoked}, settings.sign_in_url)
     return revoked.row
 
 

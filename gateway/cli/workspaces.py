@@ -10,10 +10,10 @@ from gateway.cli.input import user_of, workspace_of
 from gateway.cli.output import CommandError, Json, noun, show, table
 from gateway.settings.settings import Settings
 from resolvers.workspaces.administration import (
-    MoveRefused,
     RoleRefused,
+    StatusRefused,
+    change_status,
     list_members,
-    move_workspace,
     set_review_threshold,
     set_role,
 )
@@ -136,6 +136,6 @@ async def _move(settings: Settings, slug: str, status: WorkspaceStatus) -> Works
     async with migrated(settings) as database:
         try:
             async with database.write() as connection:
-                return Workspace.model_validate(values_of(await move_workspace(connection, slug, status)))
-        except MoveRefused as refused:
+                return Workspace.model_validate(values_of(await change_status(connection, slug, status)))
+        except StatusRefused as refused:
             raise CommandError(str(refused)) from None

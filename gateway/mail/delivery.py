@@ -10,7 +10,7 @@ from gateway.mail.messages import compose
 from gateway.mail.transport import Deferred, Down, Refused, Transport
 from storage.clock import now
 from storage.database import Database
-from storage.mails import NOBODY, claim_mail, forget_mail, is_mail_due, postpone_mail
+from storage.mails import NO_RECIPIENT, claim_mail, forget_mail, is_mail_due, postpone_mail
 from storage.tables.mails import MailRow
 
 log = structlog.get_logger("duograph.mail")
@@ -57,7 +57,7 @@ class Delivery:
 
     async def _deliver(self, mail: MailRow) -> bool:
         """Whether other mails are worth trying."""
-        if mail.recipient == NOBODY:
+        if mail.recipient == NO_RECIPIENT:
             await self._forget(mail)
             return True
         try:

@@ -26,7 +26,7 @@ async def find_people(connection: AsyncConnection, ids: Iterable[UUID | None]) -
     return {user.id: Person(id=user.id, email=user.email, name=user.name) for user in users}
 
 
-async def with_makers(
+async def with_creators(
     connection: AsyncConnection, rows: Sequence[CredentialRow | OAuthClientRow]
 ) -> list[Values]:
     """The rows' values, each with `created_by`: the user of its `maker_user_id`."""
@@ -34,6 +34,6 @@ async def with_makers(
     return [values_of(row) | {"created_by": people.get(row.maker_user_id)} for row in rows]
 
 
-def maker_of(principal: Principal) -> UUID | None:
+def creator_of(principal: Principal) -> UUID | None:
     """The user to whom it counts what the principal makes: what a token makes counts to the token's maker."""
     return principal.user_id or principal.maker_user_id

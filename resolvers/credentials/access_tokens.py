@@ -7,7 +7,7 @@ from uuid import UUID
 
 from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import Scope, covers
-from resolvers.accounts.people import maker_of
+from resolvers.accounts.people import creator_of
 from resolvers.credentials.tokens import issue_token
 from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context
@@ -24,7 +24,7 @@ KINDS = USER_KINDS | {PrincipalKind.WORKSPACE_TOKEN}
 LISTING = Listing(CredentialRow, CreatedAtSorting, default="created_at")
 
 
-async def make_token(
+async def create_token(
     ctx: Context,
     kind: CredentialKind,
     comment: str,
@@ -46,13 +46,13 @@ async def make_token(
         {Scope(scope) for scope in scopes},
         comment=comment,
         expires_in=lifetime,
-        maker_user_id=maker_of(ctx.principal),
+        maker_user_id=creator_of(ctx.principal),
         **owner,
     )
     return credential.text, row
 
 
-async def change_token(
+async def update_token(
     ctx: Context, kind: CredentialKind, id: UUID, changes: dict[str, Any]
 ) -> tuple[CredentialRow, bool]:
     """Change a token; gives its row and whether it is wider now.

@@ -22,7 +22,7 @@ from storage.enums import CredentialKind
 from storage.rows import insert_row, table_of, update_rows, values_of
 from storage.tables.credentials import CredentialRow
 
-LIFE = timedelta(days=30)
+LIFETIME = timedelta(days=30)
 LONGEST_USER_AGENT = 512
 IN_A_BROWSER = frozenset({PrincipalKind.BROWSER_SESSION})
 
@@ -51,7 +51,7 @@ async def delete_browser_session(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-async def start_session(
+async def start_browser_session(
     connection: AsyncConnection,
     user_id: UUID,
     address: str,
@@ -71,7 +71,7 @@ async def start_session(
         kind=_KIND.value,
         scopes=[],
         user_id=user_id,
-        expires_at=moment + LIFE,
+        expires_at=moment + LIFETIME,
         created_at=moment,
         authenticated_at=moment,
         authorization_digest=authorization_digest,
@@ -81,7 +81,7 @@ async def start_session(
     return credential
 
 
-async def renew_session(connection: AsyncConnection, session_id: UUID) -> datetime:
+async def reauthenticate_browser_session(connection: AsyncConnection, session_id: UUID) -> datetime:
     """Note that the session's user has just proved who they are; when that was.
 
     They did not do so for an authorization request, so the one that they signed in for counts no more.
@@ -93,12 +93,12 @@ async def renew_session(connection: AsyncConnection, session_id: UUID) -> dateti
     return moment
 
 
-async def end_session(connection: AsyncConnection, text: str) -> None:
+async def end_browser_session(connection: AsyncConnection, text: str) -> None:
     """End the session with this text, if there is one."""
     await _end(connection, (_table.c.hash == digest(text)) & (_table.c.kind == _KIND.value))
 
 
-async def end_sessions(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
+async def end_browser_sessions(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
     """End every session of a user but `kept`."""
     condition = (_table.c.user_id == user_id) & (_table.c.kind == _KIND.value)
     await _end(connection, condition if kept is None else condition & (_table.c.id != kept))

@@ -61,7 +61,7 @@ async def report_leaks(ctx: Context, data: list[Leak]) -> list[LeakVerdict]:
         issued = sorted(await _issued(change.connection, list(finds)))
         revoked = {hash: await revoke_credential(change.connection, finds[hash].token) for hash in issued}
         urls = {hash: finds[hash].url for hash in issued}
-        await tell_owners(change.connection, revoked, ctx.services.auth_url, urls)
+        await notify_owners(change.connection, revoked, ctx.services.auth_url, urls)
     if issued:
         ctx.services.wake_delivery()
     return [
@@ -74,7 +74,7 @@ async def report_leaks(ctx: Context, data: list[Leak]) -> list[LeakVerdict]:
     ]
 
 
-async def tell_owners(
+async def notify_owners(
     connection: AsyncConnection,
     revoked: Mapping[str, Revoked | None],
     auth_url: str,

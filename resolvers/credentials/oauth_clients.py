@@ -11,7 +11,7 @@ from oauth.credentials import mint_client_id
 from oauth.endings import end_client
 from oauth.principals import Principal
 from oauth.scopes import WORKSPACE_SCOPES, Scope, covers
-from resolvers.accounts.people import maker_of, with_makers
+from resolvers.accounts.people import creator_of, with_creators
 from resolvers.credentials.access_tokens import KINDS
 from resolvers.credentials.creation_mails import mail_new_client
 from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
@@ -68,7 +68,7 @@ async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthCli
     owner: dict[str, Any] = {"user_id": principal.user_id}
     if data.workspace_id is not None or principal.workspace_id is not None:
         owner = {"workspace_id": await workspace_for(ctx, data.workspace_id)}
-    secret, row = await make_client(ctx.connection, data, maker_user_id=maker_of(principal), **owner)
+    secret, row = await create_client(ctx.connection, data, maker_user_id=creator_of(principal), **owner)
     (client,) = await _assemble(ctx.connection, [row])
     await mail_new_client(ctx, client)
     return OAuthClientCreated(client_secret=secret, oauth_client=client)
@@ -93,7 +93,7 @@ async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -
 async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
     """Delete an OAuth client. Its secret and all tokens that people granted it end at once."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
-    await remove_client(ctx.connection, row)
+    await delete_client(ctx.connection, row)
     return id
 
 
@@ -105,13 +105,13 @@ async def rotate_oauth_client_secret(ctx: Context, id: UUID) -> OAuthClientCreat
         message = "A public client has no secret"
         raise Invalid([problem(("id",), message, "public_client", input=str(id))])
     check_scopes(ctx.principal, row.scopes, ("id",))
-    kind, maker_id = CredentialKind.CLIENT_SECRET, maker_of(ctx.principal)
+    kind, maker_id = CredentialKind.CLIENT_SECRET, creator_of(ctx.principal)
     secret = await issue_client_credential(ctx.connection, kind, id, maker_id)
     (client,) = await _assemble(ctx.connection, [row])
     return OAuthClientCreated(client_secret=secret.text, oauth_client=client)
 
 
-async def make_client(
+async def create_client(
     connection: AsyncConnection,
     data: OAuthClientCreate,
     *,
@@ -141,7 +141,7 @@ async def make_client(
     return secret.text, row
 
 
-async def remove_client(connection: AsyncConnection, row: OAuthClientRow) -> None:
+async def delete_client(connection: AsyncConnection, row: OAuthClientRow) -> None:
     """Delete the client and end what it was given."""
     await update_row(connection, OAuthClientRow, row, deleted_at=now())
     await end_client(connection, row.id)
@@ -152,7 +152,7 @@ async def _assemble(connection: AsyncConnection, rows: Sequence[OAuthClientRow])
         OAuthClient.model_validate(
             values | {"is_public": values["token_endpoint_auth_method"] == AuthMethod.NONE}
         )
-        for values in await with_makers(connection, rows)
+        for values in await with_creators(connection, rows)
     ]
 
 

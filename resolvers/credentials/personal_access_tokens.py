@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.credentials.access_tokens import LISTING, USER_KINDS, change_token, make_token, revoke_token
+from resolvers.credentials.access_tokens import LISTING, USER_KINDS, create_token, revoke_token, update_token
 from resolvers.operations.access import get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
@@ -45,7 +45,7 @@ async def create_personal_access_token(
     ctx: Context, data: PersonalAccessTokenCreate
 ) -> PersonalAccessTokenCreated:
     """Make an access token of the user, no wider than the credential that makes it."""
-    text, row = await make_token(
+    text, row = await create_token(
         ctx, _KIND, data.comment, data.scopes, data.expires_in, user_id=ctx.principal.user_id
     )
     return PersonalAccessTokenCreated(
@@ -58,7 +58,7 @@ async def update_personal_access_token(
     ctx: Context, id: UUID, data: PersonalAccessTokenUpdate
 ) -> PersonalAccessToken:
     """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
-    row, _ = await change_token(ctx, _KIND, id, data.changes())
+    row, _ = await update_token(ctx, _KIND, id, data.changes())
     return PersonalAccessToken.model_validate(values_of(row))
 
 

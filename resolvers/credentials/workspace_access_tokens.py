@@ -6,8 +6,8 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
-from resolvers.accounts.people import with_makers
-from resolvers.credentials.access_tokens import KINDS, LISTING, change_token, make_token, revoke_token
+from resolvers.accounts.people import with_creators
+from resolvers.credentials.access_tokens import KINDS, LISTING, create_token, revoke_token, update_token
 from resolvers.credentials.creation_mails import mail_token
 from resolvers.operations.access import check_workspaces, get_visible, workspace_for
 from resolvers.operations.context import Context
@@ -61,7 +61,7 @@ async def create_workspace_access_token(
     The workspace's owners are told by mail.
     """
     workspace_id = await workspace_for(ctx, data.workspace_id)
-    text, row = await make_token(
+    text, row = await create_token(
         ctx, _KIND, data.comment, data.scopes, data.expires_in, workspace_id=workspace_id
     )
     (token,) = await _assemble(ctx.connection, [row])
@@ -76,7 +76,7 @@ async def update_workspace_access_token(
     ctx: Context, id: UUID, data: WorkspaceAccessTokenUpdate
 ) -> WorkspaceAccessToken:
     """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
-    row, is_wider = await change_token(ctx, _KIND, id, data.changes())
+    row, is_wider = await update_token(ctx, _KIND, id, data.changes())
     (token,) = await _assemble(ctx.connection, [row])
     if is_wider:
         await mail_token(ctx, token, is_new=False)
@@ -91,4 +91,4 @@ async def delete_workspace_access_token(ctx: Context, id: UUID) -> UUID:
 
 
 async def _assemble(connection: AsyncConnection, rows: Sequence[CredentialRow]) -> list[WorkspaceAccessToken]:
-    return [WorkspaceAccessToken.model_validate(values) for values in await with_makers(connection, rows)]
+    return [WorkspaceAccessToken.model_validate(values) for values in await with_creators(connection, rows)]

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import and_, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from resolvers.customers.embedded_members import of_customers
+from resolvers.customers.loaders import of_customers
 from storage.rows import every, key_of, table_of, update_rows
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.events import EventRow

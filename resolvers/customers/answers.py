@@ -30,7 +30,7 @@ def profile_of(row: CustomerRow) -> dict[str, Any]:
     return {**values_of(row), "avatar_url": f"https://www.gravatar.com/avatar/{address}"}
 
 
-def whole_address(sent: dict[str, Any] | None) -> dict[str, Any]:
+def complete_address(sent: dict[str, Any] | None) -> dict[str, Any]:
     """A billing address as it is kept: with every field."""
     return BillingAddress.model_validate(sent or {}).model_dump()
 

@@ -9,9 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.customers.anonymization import anonymize_customer
-from resolvers.customers.answers import customer_of, identify, whole_address
-from resolvers.customers.embedded_members import end_sessions, load_members, of_customers
-from resolvers.customers.entrants import follow_address
+from resolvers.customers.answers import complete_address, customer_of, identify
+from resolvers.customers.loaders import load_members, of_customers
+from resolvers.customers.portal_access import end_customer_sessions, follow_address
 from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
@@ -83,7 +83,7 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
     workspace_id = await workspace_for(ctx, data.workspace_id)
     values = data.model_dump(exclude={"owner", "workspace_id"})
     values["type"] = values["type"] or CustomerType.INDIVIDUAL
-    values["billing_address"] = whole_address(values["billing_address"])
+    values["billing_address"] = complete_address(values["billing_address"])
     row = await insert_row(ctx.connection, CustomerRow, workspace_id=workspace_id, **values)
     if row.external_id is not None:
         await claim_external_id(ctx.connection, ctx.services.database, row)
@@ -114,7 +114,7 @@ async def update_customer(
     changes = data.changes()
     _check_changes(row, changes)
     if "billing_address" in changes:
-        changes["billing_address"] = whole_address(changes["billing_address"])
+        changes["billing_address"] = complete_address(changes["billing_address"])
     # Another spelling of the same address is the same mailbox, as it is to the unique rule.
     if "email" in changes and fold_email(changes["email"]) != row.email_folded:
         changes["email_verified"] = False
@@ -139,7 +139,7 @@ async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UU
     await release_external_id(ctx.connection, row)
     current = of_customers([(row.workspace_id, id)]) & table_of(MemberRow).c.deleted_at.is_(None)
     await update_rows(ctx.connection, MemberRow, current, deleted_at=deleted_at)
-    await end_sessions(ctx.connection, row)
+    await end_customer_sessions(ctx.connection, row)
     if anonymize:
         await anonymize_customer(ctx.connection, row)
     return id

@@ -5,8 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.customers.embedded_members import end_sessions, of_customers
-from resolvers.customers.entrants import end_entries
+from resolvers.customers.loaders import of_customers
+from resolvers.customers.portal_access import end_customer_sessions, end_entries
 from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
@@ -96,7 +96,7 @@ async def delete_member(ctx: Context, id: UUID) -> UUID:
         message = "A customer has an owner: make another member the owner first"
         raise Invalid([problem(("id",), message, "owner", input=str(id))])
     await update_row(ctx.connection, MemberRow, row, deleted_at=now())
-    await end_sessions(ctx.connection, customer, id)
+    await end_customer_sessions(ctx.connection, customer, id)
     return id
 
 

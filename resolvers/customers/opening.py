@@ -8,18 +8,18 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import Credential, mint
 from oauth.scopes import CUSTOMER_SCOPES
-from resolvers.customers.embedded_members import of_customers
+from resolvers.customers.loaders import of_customers
 from storage.enums import CredentialKind, CustomerType, MemberRole
 from storage.rows import insert_row, table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
 
-LIFE = timedelta(hours=1)
+SESSION_LIFETIME = timedelta(hours=1)
 
 _members = table_of(MemberRow)
 
 
-async def open_session(
+async def open_customer_session(
     connection: AsyncConnection,
     customer: CustomerRow,
     member_id: UUID | None,

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from oauth.scopes import Scope
 from resolvers.customers.answers import customer_of
-from resolvers.customers.embedded_members import of_customers
-from resolvers.customers.opening import LIFE, default_member, open_session
+from resolvers.customers.loaders import of_customers
+from resolvers.customers.opening import SESSION_LIFETIME, default_member, open_customer_session
 from resolvers.operations.access import get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
@@ -33,7 +33,7 @@ async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> 
     customer = await _find_customer(ctx, data)
     workspace = await get_visible(ctx, WorkspaceRow, id=customer.workspace_id)
     member_id = await _find_member(ctx, data, customer, workspace)
-    session, credential = await open_session(
+    session, credential = await open_customer_session(
         ctx.connection, customer, member_id, _end(ctx), return_url=data.return_url
     )
     query = urlencode({"customer_session_token": credential.text})
@@ -89,7 +89,7 @@ async def _find_member(
 def _end(ctx: Context) -> datetime:
     """An hour from now, but no later than the caller's own credential ends."""
     stamp = ctx.principal.expires_at_stamp
-    end = now() + LIFE
+    end = now() + SESSION_LIFETIME
     return end if stamp is None else min(end, datetime.fromtimestamp(stamp, UTC))
 
 

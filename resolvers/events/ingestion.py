@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import select
 
 from oauth.scopes import Scope
-from resolvers.events.references import Events, check_shares, find_members, find_parents, find_persons
+from resolvers.events.references import EventsByPlace, check_shares, find_members, find_parents, find_persons
 from resolvers.operations.access import workspace_for
 from resolvers.operations.checks import check_ahead
 from resolvers.operations.context import Context
@@ -68,7 +68,9 @@ def _new_events(
     return new, ids
 
 
-async def _rows(ctx: Context, workspace_id: UUID, events: Events, ids: dict[str, UUID]) -> list[Values]:
+async def _rows(
+    ctx: Context, workspace_id: UUID, events: EventsByPlace, ids: dict[str, UUID]
+) -> list[Values]:
     """The rows of new events. Raises `Invalid` with the problems of all of them.
 
     `ids` are those of the batch, new and known, by external id.
@@ -108,7 +110,7 @@ async def _rows(ctx: Context, workspace_id: UUID, events: Events, ids: dict[str,
     return rows
 
 
-def _ahead(events: Events, clock: datetime) -> list[Problem]:
+def _ahead(events: EventsByPlace, clock: datetime) -> list[Problem]:
     return [
         entry
         for place, event in events.items()

@@ -19,15 +19,17 @@ from storage.tables.customers import MemberRow
 from storage.tables.events import EventRow
 from storage.tables.shares import ShareRow
 
-Events = Mapping[int, EventCreate]
-Persons = Mapping[int, ResolvedPerson]
+EventsByPlace = Mapping[int, EventCreate]
+PersonsByPlace = Mapping[int, ResolvedPerson]
 # The ids of a member: ours, and the one in the caller's system.
 MemberIds = tuple[UUID | None, str | None]
 
 _events, _members, _shares = table_of(EventRow), table_of(MemberRow), table_of(ShareRow)
 
 
-async def find_persons(ctx: Context, workspace_id: UUID, events: Events) -> tuple[Persons, list[Problem]]:
+async def find_persons(
+    ctx: Context, workspace_id: UUID, events: EventsByPlace
+) -> tuple[PersonsByPlace, list[Problem]]:
     """Whose the events are."""
     references = [PersonReference(event.customer_id, event.external_customer_id) for event in events.values()]
     resolved = await persons_of(ctx.connection, ctx.services.database, workspace_id, references)
@@ -43,7 +45,7 @@ async def find_persons(ctx: Context, workspace_id: UUID, events: Events) -> tupl
 
 
 async def find_members(
-    ctx: Context, workspace_id: UUID, events: Events, persons: Persons
+    ctx: Context, workspace_id: UUID, events: EventsByPlace, persons: PersonsByPlace
 ) -> tuple[dict[int, MemberIds], list[Problem]]:
     """The members who acted, each one of its event's customer."""
     naming = {
@@ -78,7 +80,7 @@ async def find_members(
 
 
 async def _known_members(
-    ctx: Context, workspace_id: UUID, events: Events, persons: Persons
+    ctx: Context, workspace_id: UUID, events: EventsByPlace, persons: PersonsByPlace
 ) -> dict[tuple[UUID | None, UUID | str], MemberIds]:
     """The members that the events name, by their customer and by either id."""
     if not events:
@@ -99,7 +101,7 @@ async def _known_members(
     return known
 
 
-async def check_shares(ctx: Context, workspace_id: UUID, events: Events) -> list[Problem]:
+async def check_shares(ctx: Context, workspace_id: UUID, events: EventsByPlace) -> list[Problem]:
     """The problems with the shares that the events name; archived ones have a history too."""
     named = {event.share_id for event in events.values()} - {None}
     if not named:
@@ -115,7 +117,7 @@ async def check_shares(ctx: Context, workspace_id: UUID, events: Events) -> list
 
 
 async def find_parents(
-    ctx: Context, workspace_id: UUID, events: Events, batch: Mapping[str, UUID]
+    ctx: Context, workspace_id: UUID, events: EventsByPlace, batch: Mapping[str, UUID]
 ) -> tuple[dict[int, UUID], list[Problem]]:
     """The parents' ids; `batch` is the ids of the events of the batch by their external ids."""
     named = {place: event.parent_id for place, event in events.items() if event.parent_id is not None}
@@ -138,7 +140,7 @@ async def find_parents(
     return {place: id for place, id in parents.items() if id is not None}, problems
 
 
-def _in_circles(events: Events) -> Iterable[int]:
+def _in_circles(events: EventsByPlace) -> Iterable[int]:
     """The places of the new events that descend from themselves."""
     places = {event.external_id: place for place, event in events.items() if event.external_id is not None}
     above = {place: places[event.parent_id] for place, event in events.items() if event.parent_id in places}
@@ -165,6 +167,6 @@ def _as_id(text: str) -> UUID | None:
         return None
 
 
-def _problem(events: Events, place: int, field: str, message: str, type: str) -> Problem:
+def _problem(events: EventsByPlace, place: int, field: str, message: str, type: str) -> Problem:
     sent: Any = getattr(events[place], field)
     return problem(("data", "events", place, field), message, type, input=str(sent))

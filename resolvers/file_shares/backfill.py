@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.file_shares.histories import History, insert_sessions, insert_steps
-from resolvers.file_shares.opening import Opening, open_sessions, reported
+from resolvers.file_shares.histories import History, insert_file_share_sessions, insert_steps
+from resolvers.file_shares.opening import Opening, open_file_share_sessions, rows_by_external_id
 from resolvers.operations.access import workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
@@ -32,14 +32,14 @@ async def ingest_file_share_sessions(
     new = await _new_histories(ctx, workspace_id, data.sessions)
     clock = now()
     openings = [Opening(history, ("data", "sessions", index)) for index, history in new]
-    rows, problems = await open_sessions(ctx, workspace_id, openings, clock)
+    rows, problems = await open_file_share_sessions(ctx, workspace_id, openings, clock)
     histories = [History(row, clock) for row in rows]
     for opening, history, (_, sent) in zip(openings, histories, new, strict=True):
         history.tell(sent, opening.loc)
         problems += history.problems
     if problems:
         raise _refusal([*problems, *await _check_external_ids(ctx, workspace_id, histories)])
-    taken = await insert_sessions(ctx.connection, histories)
+    taken = await insert_file_share_sessions(ctx.connection, histories)
     # Only now: what another copy of this batch has written is none of its problems.
     problems = await _check_external_ids(ctx, workspace_id, taken)
     if problems:
@@ -53,7 +53,7 @@ async def _new_histories(
 ) -> list[tuple[int, FileShareSessionHistory]]:
     """The histories that are no duplicates, each with its place in the batch."""
     external_ids = {history.external_id for history in histories}
-    seen = set(await reported(ctx, FileShareSessionRow, workspace_id, external_ids))
+    seen = set(await rows_by_external_id(ctx, FileShareSessionRow, workspace_id, external_ids))
     new = []
     for index, history in enumerate(histories):
         if history.external_id not in seen:
@@ -70,7 +70,9 @@ async def _check_external_ids(
     refunds = [place for history in histories for place in history.refund_places]
     problems = []
     for model, places in ((FileSharePaymentRow, payments), (FileShareRefundRow, refunds)):
-        taken = set(await reported(ctx, model, workspace_id, {external_id for external_id, _ in places}))
+        taken = set(
+            await rows_by_external_id(ctx, model, workspace_id, {external_id for external_id, _ in places})
+        )
         for external_id, loc in places:
             if external_id in taken:
                 message = "Another one here has this external id already"

@@ -110,7 +110,9 @@ class History:
         return {"workspace_id": self.session.workspace_id, "file_share_session_id": self.session.id}
 
 
-async def insert_sessions(connection: AsyncConnection, histories: Sequence[History]) -> list[History]:
+async def insert_file_share_sessions(
+    connection: AsyncConnection, histories: Sequence[History]
+) -> list[History]:
     """Write the sessions that nobody else has written meanwhile, and give their histories."""
     # In one order everywhere, so that two batches never wait for each other in a circle.
     ordered = sorted(histories, key=lambda history: history.session.external_id or "")

@@ -46,11 +46,11 @@ class Opening:
         return self.data.created_at is None
 
 
-def session_of(row: FileShareSessionRow) -> FileShareSession:
+def file_share_session_of(row: FileShareSessionRow) -> FileShareSession:
     return FileShareSession.model_validate(values_of(row))
 
 
-async def open_sessions(
+async def open_file_share_sessions(
     ctx: Context, workspace_id: UUID, openings: Sequence[Opening], clock: datetime
 ) -> tuple[list[FileShareSessionRow], list[Problem]]:
     """The rows of sessions that begin, not yet inserted, and the problems of all of them.
@@ -73,7 +73,7 @@ async def open_sessions(
     return rows, problems
 
 
-async def reported(
+async def rows_by_external_id(
     ctx: Context, model: type[Reported], workspace_id: UUID, external_ids: Iterable[str]
 ) -> dict[str, Reported]:
     """The rows that the workspace has already reported under these external ids."""
@@ -86,13 +86,13 @@ async def reported(
     return by_external_id
 
 
-async def find_reported(
+async def find_already_reported(
     ctx: Context, model: type[Reported], workspace_id: UUID, external_id: str | None
 ) -> Reported | None:
     """The row of one external id; the answer to a repeat, whose status this sets to 200."""
     if external_id is None:
         return None
-    found = (await reported(ctx, model, workspace_id, [external_id])).get(external_id)
+    found = (await rows_by_external_id(ctx, model, workspace_id, [external_id])).get(external_id)
     if found is not None:
         ctx.outcome.status = 200
     return found

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import and_, select
 
 from resolvers.mails.mails import make_mail, send_mails
-from resolvers.mails.stranger_mails import mail_stranger_if_allowed
+from resolvers.mails.unsolicited_mails import send_unsolicited_mail_if_allowed
 from resolvers.mails.workspace_addresses import addresses_of_members
 from resolvers.operations.context import Context
 from schema.prose import write_amount, write_day
@@ -44,7 +44,7 @@ async def mail_payment(ctx: Context, session: FileShareSessionRow, payment: File
         return
     purchase = await _find(ctx, session)
     for mail in _to_customer(purchase, payment):
-        await mail_stranger_if_allowed(ctx, mail, session.workspace_id)
+        await send_unsolicited_mail_if_allowed(ctx, mail, session.workspace_id)
     if NotificationSettings.model_validate(purchase.notification_settings).new_payment:
         addresses = await addresses_of_members(ctx.connection, session.workspace_id)
         payer = {"payer": purchase.customer_name, "payer_address": purchase.customer_email}

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from oauth.scopes import Scope
-from resolvers.file_shares.opening import find_reported
+from resolvers.file_shares.opening import find_already_reported
 from resolvers.file_shares.payment_mails import mail_payment
 from resolvers.file_shares.steps import check_moment, check_refund, pay, refund, refunded
 from resolvers.operations.access import get_for_update, get_visible
@@ -46,7 +46,7 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     workspace_id = session.workspace_id
-    known = await find_reported(ctx, FileSharePaymentRow, workspace_id, data.external_id)
+    known = await find_already_reported(ctx, FileSharePaymentRow, workspace_id, data.external_id)
     if known is not None:
         return await get_file_share_payment(ctx, known.id)
     clock = now()
@@ -73,7 +73,7 @@ async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) ->
     session = await get_for_update(ctx, FileShareSessionRow, id=paid.file_share_session_id)
     # Under the session's lock nobody else refunds it.
     payment = await get_visible(ctx, FileSharePaymentRow, id=id)
-    known = await find_reported(ctx, FileShareRefundRow, payment.workspace_id, data.external_id)
+    known = await find_already_reported(ctx, FileShareRefundRow, payment.workspace_id, data.external_id)
     if known is not None:
         return await get_file_share_payment(ctx, known.file_share_payment_id)
     given_back = _checked(session, payment, data)

@@ -3,7 +3,12 @@
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.file_shares.opening import Opening, find_reported, open_sessions, session_of
+from resolvers.file_shares.opening import (
+    Opening,
+    file_share_session_of,
+    find_already_reported,
+    open_file_share_sessions,
+)
 from resolvers.file_shares.steps import Step, begin, check_download, check_end, download, end
 from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
@@ -45,7 +50,7 @@ async def list_file_share_sessions(ctx: Context, filters: FileShareSessionQuery)
 @requires(Scope.FILE_SHARE_SESSIONS_READ)
 async def get_file_share_session(ctx: Context, id: UUID) -> FileShareSession:
     """One file-share session."""
-    return session_of(await get_visible(ctx, FileShareSessionRow, id=id))
+    return file_share_session_of(await get_visible(ctx, FileShareSessionRow, id=id))
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
@@ -56,15 +61,15 @@ async def create_file_share_session(ctx: Context, data: FileShareSessionCreate) 
     archived share cannot be purchased: a priced session of it is taken only as history, with `created_at`.
     """
     workspace_id = await workspace_for(ctx, data.workspace_id)
-    known = await find_reported(ctx, FileShareSessionRow, workspace_id, data.external_id)
+    known = await find_already_reported(ctx, FileShareSessionRow, workspace_id, data.external_id)
     if known is not None:
-        return session_of(known)
-    (row,), problems = await open_sessions(ctx, workspace_id, [Opening(data, ("data",))], now())
+        return file_share_session_of(known)
+    (row,), problems = await open_file_share_sessions(ctx, workspace_id, [Opening(data, ("data",))], now())
     if problems:
         raise Invalid(problems)
     session = await insert_row(ctx.connection, FileShareSessionRow, **values_of(row))
     await record_facts(ctx.connection, begin(session).facts)
-    return session_of(session)
+    return file_share_session_of(session)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
@@ -75,7 +80,7 @@ async def record_download(ctx: Context, id: UUID, data: FileShareDownloadCreate)
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     workspace_id = session.workspace_id
-    known = await find_reported(ctx, FileShareDownloadRow, workspace_id, data.external_id)
+    known = await find_already_reported(ctx, FileShareDownloadRow, workspace_id, data.external_id)
     if known is not None:
         return await get_file_share_session(ctx, known.file_share_session_id)
     clock = now()
@@ -121,4 +126,6 @@ async def _end(
 
 async def _take(ctx: Context, session: FileShareSessionRow, step: Step) -> FileShareSession:
     await record_facts(ctx.connection, step.facts)
-    return session_of(await update_row(ctx.connection, FileShareSessionRow, session, **step.changes))
+    return file_share_session_of(
+        await update_row(ctx.connection, FileShareSessionRow, session, **step.changes)
+    )

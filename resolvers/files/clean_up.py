@@ -6,7 +6,7 @@ import structlog
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from resolvers.files.quota import give_room_back
+from resolvers.files.quota import release_storage
 from resolvers.files.uploads import BegunUpload
 from resolvers.operations.context import Services
 from storage.clock import now
@@ -40,7 +40,7 @@ async def discard_files(connection: AsyncConnection, files: list[FileRow]) -> No
         for file in files
     ]
     await insert_rows(connection, DiscardedObjectRow, left)
-    await give_room_back(connection, files)
+    await release_storage(connection, files)
     for file in files:
         await connection.execute(delete(_files).where(key_of(FileRow, file)))
 

@@ -11,10 +11,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.files.clean_up import discard_files, remove_content
-from resolvers.files.quota import end_upload, take_room
+from resolvers.files.quota import end_upload, reserve_storage
 from resolvers.files.uploads import (
     IMAGE_SERVICES,
-    URL_LIFE,
+    URL_LIFETIME,
     BegunUpload,
     begin_upload,
     check_new_file,
@@ -94,7 +94,7 @@ async def get_file_download(ctx: Context, id: UUID) -> FileDownload:
         raise Invalid([problem(("id",), "The file is not fully uploaded", "upload", input=str(id))])
     with store_failures():
         signed = await ctx.services.objects.sign_download(
-            row.path, row.name, row.mime_type, URL_LIFE, attachment=True
+            row.path, row.name, row.mime_type, URL_LIFETIME, attachment=True
         )
     return FileDownload.model_validate(
         {"url": signed.url, "headers": signed.headers, "expires_at": signed.expires_at}
@@ -133,7 +133,7 @@ async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[BegunUpl
 async def create_file(ctx: Context, data: FileCreate) -> File:
     """Begin a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
     begun: BegunUpload = ctx.prepared
-    await take_room(ctx, begun.workspace_id, data.size)
+    await reserve_storage(ctx, begun.workspace_id, data.size)
     row = await insert_row(
         ctx.connection,
         FileRow,

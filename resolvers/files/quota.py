@@ -17,7 +17,7 @@ from storage.tables.files import FileRow, StorageUsageRow
 _usage = table_of(StorageUsageRow)
 
 
-async def take_room(ctx: Context, workspace_id: UUID, size: int) -> None:
+async def reserve_storage(ctx: Context, workspace_id: UUID, size: int) -> None:
     """Count a file of `size` bytes and its upload. Raises `Invalid` where they are over the quota.
 
     The row is compared and changed by one statement, so that files made at the same time cannot share room.
@@ -47,7 +47,7 @@ async def end_upload(connection: AsyncConnection, workspace_id: UUID) -> None:
     await _change(connection, workspace_id, 0, 1)
 
 
-async def give_room_back(connection: AsyncConnection, files: Iterable[FileRow]) -> None:
+async def release_storage(connection: AsyncConnection, files: Iterable[FileRow]) -> None:
     """Take deleted files out of the count, workspace by workspace in one order."""
     left: dict[UUID, tuple[int, int]] = {}
     for file in files:

@@ -35,7 +35,7 @@ from storage.objects.parts import part_problems
 from storage.rows import Values, every_of, table_of, values_of
 from storage.tables.files import FilePartRow, FileRow
 
-URL_LIFE = timedelta(hours=1)
+URL_LIFETIME = timedelta(hours=1)
 IMAGE_SERVICES = frozenset({FileService.PRODUCT_MEDIA, FileService.WORKSPACE_AVATAR})
 
 _RETRY_AFTER_SECONDS = 5
@@ -266,7 +266,7 @@ async def _addressed(ctx: Context, file: FileRow, declared: FilePartRow) -> File
         declared.number,
         declared.chunk_end - declared.chunk_start,
         checksum_sha256_base64=declared.checksum_sha256_base64,
-        expires_in=URL_LIFE,
+        expires_in=URL_LIFETIME,
     )
     request = {"url": signed.url, "headers": signed.headers, "expires_at": signed.expires_at}
     return FileUploadPart.model_validate({**values_of(declared), "checksum_etag": None, **request})

@@ -5,7 +5,7 @@ from typing import Any
 
 from strawberry.dataloader import DataLoader
 
-from resolvers.customers import embedded_members as member_parts
+from resolvers.customers import loaders as customer_loaders
 from resolvers.events import answers as event_parts
 from resolvers.file_shares import loaders as file_share_links
 from resolvers.operations.context import Context
@@ -19,7 +19,7 @@ LOADERS: dict[str, Batch] = {
     "customer_file_share_sessions": file_share_links.load_customer_file_share_sessions,
     "event": event_parts.load_events,
     "event_children": event_parts.load_event_children,
-    "members": member_parts.load_members,
+    "members": customer_loaders.load_members,
     "share": file_share_links.load_shares,
     "workspace": workspaces.load_workspaces,
 }

@@ -25,7 +25,7 @@ _refunds, _shares = table_of(FileShareRefundRow), table_of(ShareRow)
 Grouped = dict[UUID, list[Values]]
 
 
-async def assemble_sessions(
+async def assemble_file_share_sessions(
     connection: AsyncConnection, rows: Sequence[FileShareSessionRow]
 ) -> list[PortalFileShareSession]:
     """The sessions of these rows, of one workspace: four statements, however many rows there are."""

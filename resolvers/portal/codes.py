@@ -8,24 +8,24 @@ from uuid import UUID
 
 from sqlalchemy import and_, delete, select
 
-from resolvers.customers.entrants import Entrant, find_entrants, lock_customers, recipient_of
+from resolvers.customers.portal_access import Entrant, find_entrants, lock_customers, recipient_of
 from resolvers.mails.mails import make_mail
-from resolvers.mails.stranger_mails import mail_stranger_if_allowed
+from resolvers.mails.unsolicited_mails import send_unsolicited_mail_if_allowed
 from resolvers.operations.context import Context
 from storage.clock import now
-from storage.mails import NOBODY, Mail
+from storage.mails import NO_RECIPIENT, Mail
 from storage.rows import first, first_of, insert_row, key_of, table_of, update_row
 from storage.sealing import Purpose, is_signed, sign
 from storage.tables.portal_codes import PortalCodeRow
 from storage.tables.workspaces import WorkspaceRow
 
-LIFE = timedelta(minutes=30)
+CODE_LIFETIME = timedelta(minutes=30)
 # A visitor has a few tries, and all of them together so many that strangers hardly use them up.
 MOST_TRIES, MOST_TRIES_OF_ALL = 5, 100
 # A code that was just mailed stays, so that strangers cannot replace it while it is being typed.
 YOUNG_FOR = timedelta(minutes=2)
 # A row is kept for the hour in which it counts against what its visitor may have mailed to the address.
-KEPT_FOR = timedelta(hours=1)
+RETENTION = timedelta(hours=1)
 MOST_CODES = 10
 LENGTH = 6
 # Without what reads alike: 0 and O, 1 and I.
@@ -50,7 +50,7 @@ async def mail_code(change: Context, workspace: WorkspaceRow, email: str) -> Non
     """
     recipient, visitor = recipient_of(change, workspace.id, email), _visitor(change)
     moment = now()
-    outdated = and_(_codes.c.workspace_id == workspace.id, _codes.c.created_at < moment - KEPT_FOR)
+    outdated = and_(_codes.c.workspace_id == workspace.id, _codes.c.created_at < moment - RETENTION)
     await change.connection.execute(delete(_codes).where(outdated))
     same = and_(_codes.c.workspace_id == workspace.id, _codes.c.recipient == recipient)
     asked = select(_codes.c.visitor, _codes.c.created_at, _codes.c.used_at).where(same)
@@ -72,10 +72,10 @@ async def mail_code(change: Context, workspace: WorkspaceRow, email: str) -> Non
         customer_id=entrant.customer.id if entrant else None,
         member_id=entrant.member_id if entrant else None,
         created_at=moment,
-        expires_at=moment + LIFE,
+        expires_at=moment + CODE_LIFETIME,
     )
-    mail = _mail(change, workspace, entrant.address if entrant else NOBODY, code)
-    await mail_stranger_if_allowed(change, mail, workspace.id)
+    mail = _mail(change, workspace, entrant.address if entrant else NO_RECIPIENT, code)
+    await send_unsolicited_mail_if_allowed(change, mail, workspace.id)
 
 
 async def use_code(
@@ -140,5 +140,5 @@ def _mail(ctx: Context, workspace: WorkspaceRow, address: str, code: str) -> Mai
         workspace=workspace.name,
         code=code,
         portal=f"{ctx.services.auth_url}/{workspace.slug}/portal",
-        minutes=int(LIFE.total_seconds() // 60),
+        minutes=int(CODE_LIFETIME.total_seconds() // 60),
     )

@@ -6,13 +6,13 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
-from resolvers.customers.answers import profile_of, whole_address
+from resolvers.customers.answers import complete_address, profile_of
 from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import contains, list_page
-from resolvers.portal.activity import assemble_sessions
+from resolvers.portal.activity import assemble_file_share_sessions
 from resolvers.portal.sessions import CUSTOMERS
 from resolvers.shares import shares
 from resolvers.shares.contents import assemble_shares
@@ -51,7 +51,7 @@ async def update_portal_customer(ctx: Context, data: PortalCustomerUpdate) -> Po
     await _check_role(ctx, row)
     changes = data.changes()
     if "billing_address" in changes:
-        changes["billing_address"] = whole_address(changes["billing_address"])
+        changes["billing_address"] = complete_address(changes["billing_address"])
     return _customer_of(await update_row(ctx.connection, CustomerRow, row, **changes))
 
 
@@ -89,7 +89,7 @@ async def list_portal_file_share_sessions(
     ctx: Context, filters: PortalFileShareSessionQuery
 ) -> Page[PortalFileShareSession]:
     """The customer's own file-share sessions with their downloads and payments, newest first."""
-    return await list_page(ctx, file_share_sessions.LISTING, filters, [], assemble_sessions)
+    return await list_page(ctx, file_share_sessions.LISTING, filters, [], assemble_file_share_sessions)
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
@@ -97,7 +97,7 @@ async def get_portal_file_share_session(ctx: Context, id: UUID) -> PortalFileSha
     """One of the customer's own file-share sessions with its downloads and payments."""
     row = await get_visible(ctx, FileShareSessionRow, id=id)
     async with ctx.snapshot() as connection:
-        (session,) = await assemble_sessions(connection, [row])
+        (session,) = await assemble_file_share_sessions(connection, [row])
     return session
 
 

@@ -6,8 +6,8 @@ from sqlalchemy import ColumnElement
 
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
-from resolvers.customers.entrants import Entrant, note_entry, recipient_of
-from resolvers.customers.opening import LIFE, open_session
+from resolvers.customers.opening import SESSION_LIFETIME, open_customer_session
+from resolvers.customers.portal_access import Entrant, note_entry, recipient_of
 from resolvers.operations.access import get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
@@ -70,8 +70,12 @@ async def authenticate_portal_code(ctx: Context, data: PortalAuthentication) -> 
         if (entrant := entry.entrant) is not None:
             await note_entry(change.connection, entrant)
             recipient = recipient_of(change, workspace.id, entrant.address)
-            session, credential = await open_session(
-                change.connection, entrant.customer, entrant.member_id, now() + LIFE, recipient=recipient
+            session, credential = await open_customer_session(
+                change.connection,
+                entrant.customer,
+                entrant.member_id,
+                now() + SESSION_LIFETIME,
+                recipient=recipient,
             )
             token = PortalToken(token=credential.text, expires_at=session.expires_at, choices=[])
     if token is None and entry.choices:

@@ -98,7 +98,7 @@ def relying_party(ctx: Context) -> RelyingParty | None:
     return RelyingParty.at(ctx.services.auth_url)
 
 
-async def tell_owner(change: Context, user: UserRow, event: Event, **values: Any) -> None:
+async def notify_owner(change: Context, user: UserRow, event: Event, **values: Any) -> None:
     """Mail the user what happened to their account, once the change is committed."""
     await send_mails(change, [factor_mail(change.services.auth_url, user, event, **values)])
 

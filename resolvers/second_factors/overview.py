@@ -11,7 +11,7 @@ from resolvers.credentials.browser_sessions import IN_A_BROWSER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.second_factors.factors import Event, drop_factors, end_steps, factor_mail
-from resolvers.second_factors.recovery_codes import count_codes, own_id
+from resolvers.second_factors.recovery_codes import count_codes, session_user_id
 from schema.second_factors import SecondFactors
 from storage.mails import write_mail
 from storage.rows import first, table_of
@@ -24,7 +24,7 @@ _totp, _passkeys = table_of(TotpSecretRow), table_of(PasskeyRow)
 async def get_second_factors(ctx: Context) -> SecondFactors:
     """The state of the user's second factors."""
     async with ctx.snapshot() as connection:
-        return await _state_of(connection, own_id(ctx))
+        return await _state_of(connection, session_user_id(ctx))
 
 
 async def reset_factors(connection: AsyncConnection, auth_url: str, user_id: UUID) -> SecondFactors:

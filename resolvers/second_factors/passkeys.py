@@ -20,10 +20,10 @@ from resolvers.second_factors.factors import (
     Event,
     check_confirmed,
     drop_codes_without_factor,
+    notify_owner,
     relying_party,
-    tell_owner,
 )
-from resolvers.second_factors.recovery_codes import make_first_codes, own_id
+from resolvers.second_factors.recovery_codes import make_first_codes, session_user_id
 from schema.errors import Invalid, NotPermitted, problem
 from schema.pages import Page
 from schema.second_factors import Passkey, PasskeyCreate, PasskeyQuery, PasskeyUpdate
@@ -70,11 +70,11 @@ async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def delete_passkey(ctx: Context, id: UUID) -> UUID:
     """Remove a passkey. Without another factor, the recovery codes end too."""
-    user = await lock_user(ctx.connection, own_id(ctx))
+    user = await lock_user(ctx.connection, session_user_id(ctx))
     row = await get_for_update(ctx, PasskeyRow, id=id)
     await ctx.connection.execute(sql_delete(_table).where(key_of(PasskeyRow, row)))
     await drop_codes_without_factor(ctx.connection, user.id)
-    await tell_owner(ctx, user, Event.PASSKEY_REMOVED, name=row.name)
+    await notify_owner(ctx, user, Event.PASSKEY_REMOVED, name=row.name)
     return id
 
 
@@ -85,7 +85,7 @@ async def begin_passkey(ctx: Context) -> str | None:
     if party is None:
         return None
     async with ctx.read() as connection:
-        user = await one(connection, UserRow, _users.c.id == own_id(ctx))
+        user = await one(connection, UserRow, _users.c.id == session_user_id(ctx))
         existing = await passkeys_of(connection, user.id)
     challenge = new_challenge(ctx.services.secret_key, ChallengeUse.CREATION, session_binding(ctx))
     return party.creation_options(challenge, user.id, user.email, existing)
@@ -94,7 +94,7 @@ async def begin_passkey(ctx: Context) -> str | None:
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
     """Keep a passkey that the user's browser has made. Raises `Invalid` for one that proves nothing."""
-    user = await lock_user(ctx.connection, own_id(ctx))
+    user = await lock_user(ctx.connection, session_user_id(ctx))
     check_confirmed(user)
     party = relying_party(ctx)
     if party is None or len(await passkeys_of(ctx.connection, user.id)) >= MOST_PASSKEYS:
@@ -108,7 +108,7 @@ async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
     if not is_ours or not await answer(ctx.connection, challenge):
         raise not_accepted()
     row = await insert_row(ctx.connection, PasskeyRow, user_id=user.id, name=data.name, **vars(made))
-    await tell_owner(ctx, user, Event.PASSKEY_ADDED, name=data.name)
+    await notify_owner(ctx, user, Event.PASSKEY_ADDED, name=data.name)
     return PasskeyCreated(Passkey.model_validate(values_of(row)), await make_first_codes(ctx, user.id))
 
 
@@ -147,7 +147,7 @@ async def use_passkey(change: Context, user: UserRow, text: str, use: ChallengeU
     if not is_ours or not await answer(change.connection, assertion.challenge):
         return False
     if row.sign_count and count <= row.sign_count:
-        await tell_owner(change, user, Event.PASSKEY_COPIED, name=row.name)
+        await notify_owner(change, user, Event.PASSKEY_COPIED, name=row.name)
         return False
     moment, unchanged = now(), row.modified_at
     await update_row(
@@ -170,4 +170,4 @@ async def _find(connection: AsyncConnection, user: UserRow, assertion: Assertion
 
 def session_binding(ctx: Context) -> str:
     """What challenges are bound to that only this session of the user can answer."""
-    return f"{own_id(ctx)} {ctx.principal.credential_id}"
+    return f"{session_user_id(ctx)} {ctx.principal.credential_id}"

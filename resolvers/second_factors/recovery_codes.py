@@ -12,7 +12,7 @@ from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.second_factors.factors import Event, has_factor, tell_owner
+from resolvers.second_factors.factors import Event, has_factor, notify_owner
 from schema.errors import NotFound
 from storage.clock import now
 from storage.rows import first, insert_rows, table_of, update_row
@@ -32,10 +32,10 @@ _codes = table_of(RecoveryCodeRow)
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def renew_recovery_codes(ctx: Context) -> list[str]:
     """Ten new codes in place of the old ones. Raises `NotFound` for a user without a factor."""
-    user = await lock_user(ctx.connection, own_id(ctx))
+    user = await lock_user(ctx.connection, session_user_id(ctx))
     if not await has_factor(ctx.connection, user.id):
         raise NotFound("There is no second factor to recover: set one up first.")
-    await tell_owner(ctx, user, Event.CODES_RENEWED)
+    await notify_owner(ctx, user, Event.CODES_RENEWED)
     return await make_codes(ctx, user.id)
 
 
@@ -58,14 +58,14 @@ async def use_code(change: Context, user: UserRow, typed: str) -> bool:
     """Whether it is an unused code of the user, who is locked and told; it is used with this."""
     same = and_(
         _codes.c.user_id == user.id,
-        _codes.c.hash == _hash(change, user.id, tidied(typed)),
+        _codes.c.hash == _hash(change, user.id, normalize_code(typed)),
         _codes.c.used_at.is_(None),
     )
     row = await first(change.connection, RecoveryCodeRow, same)
     if row is None:
         return False
     await update_row(change.connection, RecoveryCodeRow, row, used_at=now())
-    await tell_owner(change, user, Event.CODE_USED, left=await count_codes(change.connection, user.id))
+    await notify_owner(change, user, Event.CODE_USED, left=await count_codes(change.connection, user.id))
     return True
 
 
@@ -76,12 +76,12 @@ async def count_codes(connection: AsyncConnection, user_id: UUID) -> int:
     return int(counted.scalar_one())
 
 
-def tidied(typed: str) -> str:
+def normalize_code(typed: str) -> str:
     """A code as people type it, without what stands between its groups, in capitals."""
     return _BETWEEN_GROUPS.sub("", typed).upper()
 
 
-def own_id(ctx: Context) -> UUID:
+def session_user_id(ctx: Context) -> UUID:
     """The user whose browser asks."""
     user_id = ctx.principal.user_id
     if user_id is None:

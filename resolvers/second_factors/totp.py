@@ -13,8 +13,8 @@ from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.second_factors.factors import Event, check_confirmed, drop_codes_without_factor, tell_owner
-from resolvers.second_factors.recovery_codes import make_first_codes, own_id, tidied
+from resolvers.second_factors.factors import Event, check_confirmed, drop_codes_without_factor, notify_owner
+from resolvers.second_factors.recovery_codes import make_first_codes, normalize_code, session_user_id
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from schema.second_factors import TotpConfirmation
 from storage.clock import now
@@ -24,7 +24,7 @@ from storage.tables.second_factors import TotpSecretRow
 from storage.tables.users import UserRow
 
 # For how long the secret that the page shows can be confirmed.
-ENROLMENT_LIFE = timedelta(minutes=30)
+ENROLMENT_LIFETIME = timedelta(minutes=30)
 
 _table, _users = table_of(TotpSecretRow), table_of(UserRow)
 
@@ -42,13 +42,13 @@ class Enrolment:
 async def begin_totp(ctx: Context, sealed: str | None = None) -> Enrolment:
     """A new secret for an authenticator app, or the one in `sealed` if it can still be confirmed."""
     async with ctx.read() as connection:
-        user = await one(connection, UserRow, _users.c.id == own_id(ctx))
+        user = await one(connection, UserRow, _users.c.id == session_user_id(ctx))
         existing = await find_totp(connection, user)
     _check_free(user, existing)
     secret = None if sealed is None else _opened(ctx, sealed)
     if sealed is None or secret is None:
         secret = new_secret()
-        end = int((now() + ENROLMENT_LIFE).timestamp())
+        end = int((now() + ENROLMENT_LIFETIME).timestamp())
         plain = f"{end}.{secret}".encode()
         sealed = seal(ctx.services.secret_key, Purpose.TOTP_ENROLMENT, plain, _session(ctx))
     return Enrolment(secret, provisioning_uri(secret, user.email), sealed)
@@ -60,12 +60,12 @@ async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
 
     Raises `Invalid` for a wrong code.
     """
-    user = await lock_user(ctx.connection, own_id(ctx))
+    user = await lock_user(ctx.connection, session_user_id(ctx))
     _check_free(user, await find_totp(ctx.connection, user))
     secret = _opened(ctx, data.enrolment)
     if secret is None:
         raise _wrong("This page was open for too long. Scan the new QR code.")
-    step = matching_step(secret, tidied(data.code), now())
+    step = matching_step(secret, normalize_code(data.code), now())
     if step is None:
         raise _wrong("This is not the current code. Wait for the next one and enter it.")
     await insert_row(
@@ -75,7 +75,7 @@ async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
         sealed=seal(ctx.services.secret_key, Purpose.TOTP, secret.encode(), str(user.id)),
         last_step=step,
     )
-    await tell_owner(ctx, user, Event.TOTP_ADDED)
+    await notify_owner(ctx, user, Event.TOTP_ADDED)
     return await make_first_codes(ctx, user.id)
 
 
@@ -85,13 +85,13 @@ async def delete_totp(ctx: Context) -> UUID:
 
     Gives the user's id.
     """
-    user = await lock_user(ctx.connection, own_id(ctx))
+    user = await lock_user(ctx.connection, session_user_id(ctx))
     if await find_totp(ctx.connection, user) is None:
         raise NotFound("There is no authenticator app.")
     await ctx.connection.execute(delete(_table).where(_table.c.user_id == user.id))
     await drop_codes_without_factor(ctx.connection, user.id)
-    await tell_owner(ctx, user, Event.TOTP_REMOVED)
-    return own_id(ctx)
+    await notify_owner(ctx, user, Event.TOTP_REMOVED)
+    return session_user_id(ctx)
 
 
 async def find_totp(connection: AsyncConnection, user: UserRow) -> TotpSecretRow | None:
@@ -131,7 +131,7 @@ def _opened(ctx: Context, sealed: str) -> str | None:
 
 
 def _session(ctx: Context) -> str:
-    return f"{own_id(ctx)} {ctx.principal.credential_id}"
+    return f"{session_user_id(ctx)} {ctx.principal.credential_id}"
 
 
 def _wrong(message: str) -> Invalid:

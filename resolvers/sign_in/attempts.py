@@ -21,7 +21,7 @@ from storage.tables.sign_in_attempts import SignInAttemptRow
 
 SLOTS = 65_536
 # So many wrong passwords in a row are followed by no delay.
-FREE = 5
+FREE_ATTEMPTS = 5
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=15), timedelta(hours=1)
 FORGOTTEN_AFTER = timedelta(days=1)
 NOTIFIED_FROM = 10
@@ -90,9 +90,9 @@ async def may_notify(connection: AsyncConnection, subject: Subject) -> bool:
 
 def delay_after(failures: int) -> timedelta:
     """How long after this many wrong passwords in a row the next one may be tried."""
-    if failures < FREE:
+    if failures < FREE_ATTEMPTS:
         return timedelta(0)
-    doublings = min(failures - FREE, 16)
+    doublings = min(failures - FREE_ATTEMPTS, 16)
     return min(FIRST_DELAY * (1 << doublings), LONGEST_DELAY)
 
 

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.challenges import ChallengeUse, new_challenge
 from resolvers.accounts.users import lock_user
-from resolvers.credentials.browser_sessions import IN_A_BROWSER, renew_session
+from resolvers.credentials.browser_sessions import IN_A_BROWSER, reauthenticate_browser_session
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
 from resolvers.second_factors.factors import has_factor, relying_party
@@ -18,16 +18,16 @@ from resolvers.second_factors.passkeys import (
     session_binding,
     use_passkey,
 )
-from resolvers.second_factors.recovery_codes import own_id
+from resolvers.second_factors.recovery_codes import session_user_id
 from resolvers.second_factors.totp import find_totp
 from resolvers.sign_in.second_steps import end_step, find_step, lock_step, take_code, wrong_code
 from resolvers.sign_in.sign_in import (
     Browser,
     OpenedSession,
+    complete_sign_in,
     find_own_user,
     is_own_password,
     lock_unchanged,
-    open_session,
 )
 from schema.errors import Invalid, problem
 from schema.second_factors import Confirmation, PasskeySignIn, SecondStep
@@ -79,7 +79,7 @@ async def take_second_step(
             await end_step(change.connection, step.row)
             # What the sign-in is for was said with the password.
             entering = replace(browser, authorization_digest=step.row.authorization_digest)
-            return await open_session(change.connection, change, user, entering)
+            return await complete_sign_in(change.connection, change, user, entering)
     raise not_accepted() if data.passkey else wrong_code()
 
 
@@ -93,7 +93,7 @@ async def sign_in_with_passkey(
         if owner is not None:
             user = await lock_user(change.connection, owner)
             if await use_passkey(change, user, data.passkey, ChallengeUse.SIGN_IN, visitor):
-                return await open_session(change.connection, change, user, browser)
+                return await complete_sign_in(change.connection, change, user, browser)
     raise not_accepted()
 
 
@@ -125,10 +125,10 @@ async def confirm_user(ctx: Context, data: Confirmation) -> datetime:
     session_id = ctx.principal.credential_id
     if data.passkey:
         async with ctx.change() as change:
-            user = await lock_user(change.connection, own_id(ctx))
+            user = await lock_user(change.connection, session_user_id(ctx))
             use, binding = ChallengeUse.CONFIRMATION, session_binding(ctx)
             if await use_passkey(change, user, data.passkey, use, binding):
-                return await renew_session(change.connection, session_id)
+                return await reauthenticate_browser_session(change.connection, session_id)
         raise not_accepted()
     user = await find_own_user(ctx)
     if not await is_own_password(ctx, user, data.password):
@@ -136,7 +136,7 @@ async def confirm_user(ctx: Context, data: Confirmation) -> datetime:
     async with ctx.change() as change:
         await lock_unchanged(change.connection, user)
         if not await has_factor(change.connection, user.id) or await take_code(change, user, data.code):
-            return await renew_session(change.connection, session_id)
+            return await reauthenticate_browser_session(change.connection, session_id)
     raise wrong_code()
 
 

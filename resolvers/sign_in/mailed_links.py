@@ -18,18 +18,18 @@ from resolvers.operations.context import Context
 from schema.errors import RateLimited
 from storage.clock import now
 from storage.enums import LinkPurpose
-from storage.mails import NOBODY
+from storage.mails import NO_RECIPIENT
 from storage.rows import first, insert_row, table_of, update_row, update_rows
 from storage.tables.mailed_links import MailedLinkRow
 from storage.tables.users import UserRow
 
-LIVES = {LinkPurpose.ADDRESS: timedelta(days=3), LinkPurpose.PASSWORD: timedelta(hours=1)}
+LIFETIMES = {LinkPurpose.ADDRESS: timedelta(days=3), LinkPurpose.PASSWORD: timedelta(hours=1)}
 PATHS = {LinkPurpose.ADDRESS: "/confirm-address", LinkPurpose.PASSWORD: "/new-password"}
 TEMPLATES = {LinkPurpose.ADDRESS: "address_confirmation", LinkPurpose.PASSWORD: "forgotten_password"}
 # A user may be mailed this many of a purpose in any hour.
 MOST_LINKS, WINDOW = 5, timedelta(hours=1)
 # For so long it can be said what became of a link.
-KEPT_FOR = timedelta(days=30)
+RETENTION = timedelta(days=30)
 
 _links, _users = table_of(MailedLinkRow), table_of(UserRow)
 
@@ -49,8 +49,8 @@ class Recipient:
     """The user that a link is for. Without an id the link and its mail are written, and nobody gets them."""
 
     user_id: UUID | None = None
-    email: str = NOBODY
-    email_folded: str = NOBODY
+    email: str = NO_RECIPIENT
+    email_folded: str = NO_RECIPIENT
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ async def mail_link_if_known(change: Context, user: UserRow | None, purpose: Lin
 async def _write(change: Context, recipient: Recipient, purpose: LinkPurpose) -> None:
     moment, user_id = now(), recipient.user_id
     # A link without a user is of no use, so only the latest is kept.
-    outdated = moment - KEPT_FOR if user_id is not None else moment
+    outdated = moment - RETENTION if user_id is not None else moment
     await change.connection.execute(
         delete(_links).where(_of(user_id, purpose), _links.c.created_at < outdated)
     )
@@ -99,7 +99,7 @@ async def _write(change: Context, recipient: Recipient, purpose: LinkPurpose) ->
         recipient=recipient.email_folded,
         hash=digest(text),
         created_at=moment,
-        expires_at=moment + LIVES[purpose],
+        expires_at=moment + LIFETIMES[purpose],
     )
     mail = make_mail(
         recipient.email,

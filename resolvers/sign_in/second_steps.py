@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from oauth.credentials import digest
 from resolvers.accounts.users import lock_user
 from resolvers.operations.context import Context
-from resolvers.second_factors.factors import Event, has_factor, tell_owner
-from resolvers.second_factors.recovery_codes import tidied, use_code
+from resolvers.second_factors.factors import Event, has_factor, notify_owner
+from resolvers.second_factors.recovery_codes import normalize_code, use_code
 from resolvers.second_factors.totp import use_totp
 from schema.errors import Invalid, RateLimited, problem
 from storage.clock import now
@@ -22,7 +22,7 @@ from storage.rows import first, insert_row, one, table_of, update_row
 from storage.tables.second_steps import SecondStepRow
 from storage.tables.users import UserRow
 
-LIFE = timedelta(minutes=5)
+LIFETIME = timedelta(minutes=5)
 # Wrong codes that end a step, and that a user's steps have together in any hour.
 MOST_TRIES, MOST_TRIES_IN_WINDOW, WINDOW = 5, 10, timedelta(hours=1)
 
@@ -87,7 +87,7 @@ async def take_code(change: Context, user: UserRow, typed: str, step: SecondStep
     Raises `RateLimited` after too many.
     """
     before = await _check_pace(change.connection, user.id)
-    if await use_totp(change, user, tidied(typed)) or await use_code(change, user, typed):
+    if await use_totp(change, user, normalize_code(typed)) or await use_code(change, user, typed):
         return True
     if step is None:
         await _insert(change.connection, user, secrets.token_urlsafe(32), tries=1, ended_at=now())
@@ -96,7 +96,7 @@ async def take_code(change: Context, user: UserRow, typed: str, step: SecondStep
         ended = {"ended_at": now()} if tries >= MOST_TRIES else {}
         await update_row(change.connection, SecondStepRow, step, tries=tries, **ended)
     if before + 1 == MOST_TRIES:
-        await tell_owner(change, user, Event.WRONG_CODES, tries=MOST_TRIES)
+        await notify_owner(change, user, Event.WRONG_CODES, tries=MOST_TRIES)
     return False
 
 
@@ -116,7 +116,7 @@ async def _insert(connection: AsyncConnection, user: UserRow, text: str, **value
         hash=digest(text),
         password_digest=digest(user.password_hash),
         created_at=moment,
-        expires_at=moment + LIFE,
+        expires_at=moment + LIFETIME,
         **values,
     )
 

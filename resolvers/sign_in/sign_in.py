@@ -9,7 +9,12 @@ from oauth.credentials import Credential
 from oauth.endings import end_user
 from oauth.passwords import verify_password_aside
 from resolvers.accounts.users import find_user, insert_user, lock_user
-from resolvers.credentials.browser_sessions import IN_A_BROWSER, end_session, end_sessions, start_session
+from resolvers.credentials.browser_sessions import (
+    IN_A_BROWSER,
+    end_browser_session,
+    end_browser_sessions,
+    start_browser_session,
+)
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
 from resolvers.sign_in.attempts import (
@@ -28,7 +33,7 @@ from resolvers.sign_in.second_steps import PendingSignIn, begin_second_step
 from schema.accounts import PasswordChange, SignIn, SignUp
 from schema.errors import Invalid, problem
 from storage.enums import LinkPurpose
-from storage.mails import NOBODY
+from storage.mails import NO_RECIPIENT
 from storage.rows import Duplicate, one, table_of, update_row
 from storage.tables.users import UserRow
 
@@ -68,7 +73,7 @@ async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession
         async with ctx.change() as change:
             user = await insert_user(change.connection, data.email, password_hash, data.name)
             await mail_link(change, user.id, LinkPurpose.ADDRESS)
-            return await open_session(change.connection, ctx, user, browser)
+            return await complete_sign_in(change.connection, ctx, user, browser)
     except Duplicate:
         message = "Somebody has signed up with this address already"
         raise Invalid([problem(("data", "email"), message, "duplicate")]) from None
@@ -86,7 +91,7 @@ async def sign_in(ctx: Context, data: SignIn, browser: Browser) -> OpenedSession
     async with ctx.services.database.write() as connection:
         await lock_unchanged(connection, user)
         pending = await begin_second_step(connection, user, browser.authorization_digest)
-        return pending or await open_session(connection, ctx, user, browser)
+        return pending or await complete_sign_in(connection, ctx, user, browser)
 
 
 async def check_password(ctx: Context, data: SignIn, browser: Browser) -> UserRow:
@@ -102,8 +107,8 @@ async def check_password(ctx: Context, data: SignIn, browser: Browser) -> UserRo
     failures = await count_attempt(ctx, subject)
     if not await verify_password_aside(data.password, user.password_hash if user else None) or not user:
         if failures >= NOTIFIED_FROM:
-            owner = user.email if user and user.email_verified_at is not None else NOBODY
-            ctx.caller.after_response.append(partial(_tell_owner, ctx, subject, owner))
+            owner = user.email if user and user.email_verified_at is not None else NO_RECIPIENT
+            ctx.caller.after_response.append(partial(_notify_owner, ctx, subject, owner))
         raise _wrong()
     async with ctx.services.database.write() as connection:
         await forget_attempts(connection, subject)
@@ -116,13 +121,13 @@ async def lock_unchanged(connection: AsyncConnection, user: UserRow) -> None:
         raise _wrong()
 
 
-async def open_session(
+async def complete_sign_in(
     connection: AsyncConnection, ctx: Context, user: UserRow, browser: Browser
 ) -> OpenedSession:
     """The last step of a sign-in: the browser's new session, in the place of the one that it had."""
     if browser.session is not None:
-        await end_session(connection, browser.session)
-    credential = await start_session(
+        await end_browser_session(connection, browser.session)
+    credential = await start_browser_session(
         connection, user.id, ctx.caller.address, browser.user_agent, browser.authorization_digest
     )
     return OpenedSession(credential, renew_token(ctx, user, browser.known_tokens))
@@ -131,7 +136,7 @@ async def open_session(
 async def sign_out(ctx: Context, session: str) -> None:
     """End the session with this text."""
     async with ctx.services.database.write() as connection:
-        await end_session(connection, session)
+        await end_browser_session(connection, session)
 
 
 @requires(None, kinds=IN_A_BROWSER)
@@ -154,7 +159,7 @@ async def change_password(ctx: Context, data: PasswordChange, known_tokens: str 
         row = await update_row(change.connection, UserRow, row, password_hash=password_hash)
         if data.end_everything:
             await end_user(change.connection, user.id, kept=ctx.principal.credential_id)
-        await end_sessions(change.connection, user.id, kept=ctx.principal.credential_id)
+        await end_browser_sessions(change.connection, user.id, kept=ctx.principal.credential_id)
         await end_links(change.connection, user.id, LinkPurpose.PASSWORD)
         # Nobody is mailed again and again who may not be the one who has signed up.
         if row.email_verified_at is not None:
@@ -162,7 +167,7 @@ async def change_password(ctx: Context, data: PasswordChange, known_tokens: str 
     return renew_token(ctx, row, known_tokens)
 
 
-async def _tell_owner(ctx: Context, subject: Subject, email: str) -> None:
+async def _notify_owner(ctx: Context, subject: Subject, email: str) -> None:
     """Mail the address that somebody tries passwords, at most once a day."""
     async with ctx.change() as change:
         if await may_notify(change.connection, subject):

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from resolvers.workspaces.memberships import hold_members
+from resolvers.workspaces.memberships import lock_members
 from storage.clock import now
 from storage.enums import WorkspaceRole, WorkspaceStatus
 from storage.rows import every, first, insert_row, read, table_of, update_row
@@ -15,7 +15,7 @@ from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 LARGEST_LIMIT = 2**31 - 1
 
-STATUS_MOVES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
+NEXT_STATUSES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
     WorkspaceStatus.CREATED: frozenset({WorkspaceStatus.ONBOARDING_STARTED}),
     WorkspaceStatus.ONBOARDING_STARTED: frozenset({WorkspaceStatus.INITIAL_REVIEW}),
     WorkspaceStatus.INITIAL_REVIEW: frozenset({WorkspaceStatus.ACTIVE, WorkspaceStatus.DENIED}),
@@ -27,7 +27,7 @@ STATUS_MOVES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
 _users, _members, _workspaces = table_of(UserRow), table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
 
 
-class MoveRefused(ValueError):
+class StatusRefused(ValueError):
     """A workspace that does not exist, or a status that does not follow the one it has."""
 
 
@@ -42,7 +42,7 @@ class ListedMember(NamedTuple):
     address: str
 
 
-async def found_workspace(connection: AsyncConnection, owner: UserRow, **values: Any) -> WorkspaceRow:
+async def insert_workspace(connection: AsyncConnection, owner: UserRow, **values: Any) -> WorkspaceRow:
     """A new workspace with `owner` as its first member and owner. Raises `Duplicate`."""
     workspace = await insert_row(connection, WorkspaceRow, **values)
     await insert_row(
@@ -61,14 +61,14 @@ async def find_workspace(connection: AsyncConnection, slug: str) -> WorkspaceRow
     return await first(connection, WorkspaceRow, _workspaces.c.slug == slug)
 
 
-async def move_workspace(connection: AsyncConnection, slug: str, status: WorkspaceStatus) -> WorkspaceRow:
-    """Give a workspace its next status. Raises `MoveRefused`, which names the moves that are allowed."""
+async def change_status(connection: AsyncConnection, slug: str, status: WorkspaceStatus) -> WorkspaceRow:
+    """Give a workspace its next status. Raises `StatusRefused`, which names the moves that are allowed."""
     workspace = await first(connection, WorkspaceRow, _workspaces.c.slug == slug, lock=True)
     if workspace is None:
-        raise MoveRefused(f"There is no workspace {slug!r}.")
-    allowed = STATUS_MOVES[WorkspaceStatus(workspace.status)]
+        raise StatusRefused(f"There is no workspace {slug!r}.")
+    allowed = NEXT_STATUSES[WorkspaceStatus(workspace.status)]
     if status not in allowed:
-        raise MoveRefused(f"From {workspace.status} the status moves to {' or '.join(sorted(allowed))}.")
+        raise StatusRefused(f"From {workspace.status} the status moves to {' or '.join(sorted(allowed))}.")
     return await update_row(
         connection, WorkspaceRow, workspace, status=WorkspaceStatus(status).value, status_changed_at=now()
     )
@@ -132,7 +132,7 @@ async def set_role(
     connection: AsyncConnection, workspace_id: UUID, user_id: UUID, role: WorkspaceRole
 ) -> WorkspaceMemberRow:
     """Give a member a role. Raises `RoleRefused`."""
-    await hold_members(connection, workspace_id)
+    await lock_members(connection, workspace_id)
     of_users = (_members.c.workspace_id == workspace_id) & _members.c.user_id.is_not(None)
     members = await every(connection, WorkspaceMemberRow, of_users)
     member = next((row for row in members if row.user_id == user_id), None)

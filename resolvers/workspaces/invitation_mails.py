@@ -3,7 +3,7 @@
 from sqlalchemy import select
 
 from resolvers.mails.mails import make_mail
-from resolvers.mails.stranger_mails import mail_stranger
+from resolvers.mails.unsolicited_mails import send_unsolicited_mail
 from resolvers.operations.context import Context
 from schema.prose import write_moment
 from storage.rows import table_of
@@ -39,4 +39,4 @@ async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
         ends=write_moment(member.expires_at),
         page=f"{ctx.services.auth_url}{PAGE_PATH}",
     )
-    await mail_stranger(ctx, mail, member.workspace_id)
+    await send_unsolicited_mail(ctx, mail, member.workspace_id)

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.endings import end_creations, end_membership
 from oauth.scopes import Scope
-from resolvers.accounts.people import find_people, maker_of
+from resolvers.accounts.people import creator_of, find_people
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.operations.access import (
     check_owner,
@@ -22,7 +22,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, list_page
 from resolvers.workspaces.invitation_mails import mail_invitation
-from resolvers.workspaces.memberships import AlreadyMember, hold_members, invite, take_back_invitations
+from resolvers.workspaces.memberships import AlreadyMember, invite, lock_members, take_back_invitations
 from schema.errors import Invalid, problem
 from schema.pages import Page
 from schema.sorting import CreatedAtSorting
@@ -77,12 +77,12 @@ async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> 
     """
     workspace_id = await workspace_for(replace(ctx, owners_only=False), data.workspace_id)
     # Before the caller's membership is locked, as in a removal: in one order nobody waits in a circle.
-    await hold_members(ctx.connection, workspace_id)
+    await lock_members(ctx.connection, workspace_id)
     await check_owner(ctx, workspace_id)
     # The recipient has not asked for the mail.
     await ctx.caller.budget.charge(ctx.principal.subject, 1, None, restricted=True)
     try:
-        row = await invite(ctx.connection, workspace_id, data.email, data.role, maker_of(ctx.principal))
+        row = await invite(ctx.connection, workspace_id, data.email, data.role, creator_of(ctx.principal))
     except AlreadyMember:
         message = "The user with this address is a member already"
         raise Invalid([problem(("data", "email"), message, "duplicate", input=data.email)]) from None
@@ -152,7 +152,7 @@ def _status_of(row: WorkspaceMemberRow) -> WorkspaceMemberStatus:
 async def _hold(ctx: Context, id: UUID) -> WorkspaceMemberRow:
     """The row, locked, of a workspace whose members nobody else changes meanwhile."""
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
-    await hold_members(ctx.connection, row.workspace_id)
+    await lock_members(ctx.connection, row.workspace_id)
     return await get_for_update(ctx, WorkspaceMemberRow, id=id)
 
 

@@ -14,7 +14,7 @@ from storage.rows import every_of, insert_row, table_of, update_row
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
-INVITATION_LIFE = timedelta(days=7)
+INVITATION_LIFETIME = timedelta(days=7)
 
 _members, _workspaces = table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
 
@@ -23,7 +23,7 @@ class AlreadyMember(ValueError):
     """The invited address is that of a member."""
 
 
-async def hold_members(connection: AsyncConnection, workspace_id: UUID) -> None:
+async def lock_members(connection: AsyncConnection, workspace_id: UUID) -> None:
     """Let changes of a workspace's members come one after the other; other writes of it do not wait."""
     wanted = select(_workspaces.c.id).where(_workspaces.c.id == workspace_id)
     (await connection.execute(wanted.with_for_update(key_share=True))).one()
@@ -43,7 +43,7 @@ async def invite(
     rows = await every_of(connection, WorkspaceMemberRow, statement)
     if any(row.user_id is not None for row in rows):
         raise AlreadyMember
-    values = {"role": role.value, "invited_by_user_id": inviter_id, "expires_at": now() + INVITATION_LIFE}
+    values = {"role": role.value, "invited_by_user_id": inviter_id, "expires_at": now() + INVITATION_LIFETIME}
     if rows:
         return await update_row(connection, WorkspaceMemberRow, rows[0], email=email, **values)
     return await insert_row(connection, WorkspaceMemberRow, workspace_id=workspace_id, email=email, **values)

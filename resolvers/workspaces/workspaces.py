@@ -13,7 +13,7 @@ from resolvers.operations.access import get_for_update, get_visible, visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, contains, each, list_page
-from resolvers.workspaces.administration import found_workspace
+from resolvers.workspaces.administration import insert_workspace
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from schema.pages import Page
 from schema.scalars import Id
@@ -63,7 +63,7 @@ async def get_workspace(ctx: Context, id: Id | None = None, slug: str | None = N
 
 
 @requires(Scope.WORKSPACES_READ)
-async def get_founded_workspace(ctx: Context, id: UUID) -> Workspace:
+async def get_created_workspace(ctx: Context, id: UUID) -> Workspace:
     """One workspace, as its founder's credential may see it: that of a workspace reaches only its own."""
     founded = select(_members.c.workspace_id).where(_members.c.user_id == ctx.principal.maker_user_id)
     seen = or_(visible(WorkspaceRow, ctx.principal), _table.c.id.in_(founded))
@@ -74,7 +74,7 @@ async def get_founded_workspace(ctx: Context, id: UUID) -> Workspace:
     return Workspace.model_validate(values_of(workspace))
 
 
-@requires(Scope.WORKSPACES_WRITE, gives=get_founded_workspace)
+@requires(Scope.WORKSPACES_WRITE, gives=get_created_workspace)
 async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     """Make a workspace; the credential's user becomes its first member and owner.
 
@@ -90,7 +90,7 @@ async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     sent = data.model_dump(exclude_unset=True)
     values = {name: value for name, value in sent.items() if value is not None}
     submission = _submission(None, values.get("details"))
-    workspace = await found_workspace(ctx.connection, founder, **values, **submission)
+    workspace = await insert_workspace(ctx.connection, founder, **values, **submission)
     return Workspace.model_validate(values_of(workspace))
 
 

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from tests.support.surfaces import Refused
 
 
@@ -16,7 +16,7 @@ async def user(caller, tenant):
 
 async def start(gateway, tenant, user_agent="A browser"):
     async with gateway.database.write() as connection:
-        return await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", user_agent)
+        return await start_browser_session(connection, UUID(tenant.user_id), "address:192.0.2.1", user_agent)
 
 
 async def test_a_user_sees_where_they_are_signed_in(user, gateway, tenant, other_tenant):

@@ -9,7 +9,7 @@ from sqlalchemy import update
 
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from rest_compat.api import operation_routes
 from storage.clock import now
 from storage.rows import table_of
@@ -60,7 +60,9 @@ CALLS = {
 async def session(gateway, tenant):
     """The text of a browser session that began 61 minutes ago."""
     async with gateway.database.write() as connection:
-        credential = await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+        credential = await start_browser_session(
+            connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
+        )
     await let_begin(gateway, credential, timedelta(minutes=61))
     return credential
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from resolvers.accounts.users import create_user
-from resolvers.workspaces.administration import found_workspace
+from resolvers.workspaces.administration import insert_workspace
 from storage.database import Database
 from storage.persons.numbers import BLOCK, new_persons
 from storage.persons.persons import PersonReference, persons_of
@@ -263,7 +263,7 @@ async def test_a_batch_takes_as_many_statements_for_ten_people_as_for_a_thousand
 async def test_a_workspace_in_the_making_numbers_its_persons_in_its_own_transaction(gateway):
     async with gateway.database.write() as connection:
         user = await create_user(connection, f"{uuid4().hex}@example.com", "a long password", None)
-        workspace = await found_workspace(connection, user, name="New", slug=f"w-{uuid4().hex}")
+        workspace = await insert_workspace(connection, user, name="New", slug=f"w-{uuid4().hex}")
         numbers = [
             number
             for _ in range(2)

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from gateway.mail.delivery import FIRST_WAIT, GIVE_UP_AFTER, LEASE, LONGEST_WAIT
 from storage.clock import now
-from storage.mails import UNKNOWN_ID
+from storage.mails import NO_RECIPIENT
 from tests.support.mail_server import MailServer
 
 
@@ -53,7 +53,7 @@ async def test_several_mails_go_over_one_connection_oldest_first(post, server):
 
 
 async def test_a_mail_to_nobody_is_removed_and_never_sent(post, server):
-    await post.write(UNKNOWN_ID)
+    await post.write(NO_RECIPIENT)
     await post.write()
     with capture_logs() as logs:
         await post.delivery(server).run()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy import delete
 
 from resolvers.accounts.users import find_user
-from resolvers.workspaces.administration import found_workspace
+from resolvers.workspaces.administration import insert_workspace
 from storage.enums import FactKind
 from storage.metrics.cells import period_sql as grouping
 from storage.metrics.cells.fold import fold_deltas, lock_cells
@@ -71,7 +71,7 @@ async def home(gateway):
     other = {"name": "Other", "slug": f"w-{uuid4().hex}", "default_presentment_currency": "jpy"}
     async with gateway.database.write() as connection:
         owner = await find_user(connection, tenant.user_email)
-        second = await found_workspace(connection, owner, **other)
+        second = await insert_workspace(connection, owner, **other)
         workspaces = {UUID(tenant.id): "eur", second.id: "jpy"}
         rows = [
             {"workspace_id": workspace, "email": f"{person}@example.com", "person": person}

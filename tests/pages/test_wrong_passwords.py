@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import func, select, update
 
-from resolvers.sign_in.attempts import FREE, SLOTS, delay_after
+from resolvers.sign_in.attempts import FREE_ATTEMPTS, SLOTS, delay_after
 from storage.rows import table_of
 from storage.tables.sign_in_attempts import SignInAttemptRow
 from tests.support.browsing import PASSWORD, Browsing, browsing, session_of, signed_in
@@ -52,8 +52,8 @@ async def let_pass(gateway, by):
 @pytest.mark.parametrize("is_known", [True, False], ids=["user", "nobody"])
 async def test_guessing_one_password_from_many_addresses_has_to_wait(gateway, tenant, is_known):
     email = tenant.user_email if is_known else f"{uuid4().hex}@example.com"
-    answers = await guess(gateway, email, FREE + 2)
-    assert [answer.status_code for answer in answers] == [422] * FREE + [429] * 2
+    answers = await guess(gateway, email, FREE_ATTEMPTS + 2)
+    assert [answer.status_code for answer in answers] == [422] * FREE_ATTEMPTS + [429] * 2
     assert 1 <= int(answers[-1].headers["retry-after"]) <= 15
     assert "Too many wrong passwords for this account" in answers[-1].text
     # The right one has to wait as well, or it could be told from the wrong ones.
@@ -67,9 +67,11 @@ async def test_guessing_one_password_from_many_addresses_has_to_wait(gateway, te
 
 
 async def test_many_guesses_at_the_same_moment_are_no_more_than_one_after_another(gateway, tenant):
-    answers = await asyncio.gather(*(guess(gateway, tenant.user_email, 1, start=n) for n in range(FREE + 5)))
+    answers = await asyncio.gather(
+        *(guess(gateway, tenant.user_email, 1, start=n) for n in range(FREE_ATTEMPTS + 5))
+    )
     codes = sorted(answer.status_code for (answer,) in answers)
-    assert codes == [422] * FREE + [429] * 5
+    assert codes == [422] * FREE_ATTEMPTS + [429] * 5
 
 
 def test_delays_grow_to_an_hour():
@@ -81,7 +83,7 @@ async def test_strangers_do_not_lock_the_owners_browser_out(gateway, tenant):
     async with browsing(gateway) as own:
         await own.sign_in(tenant.user_email)
         await own.press("Sign out")
-        await guess(gateway, tenant.user_email, FREE + 1)
+        await guess(gateway, tenant.user_email, FREE_ATTEMPTS + 1)
         await own.sign_in(tenant.user_email)
         assert session_of(own) is not None
     # The owner's sign-in there does not help the strangers.
@@ -92,13 +94,13 @@ async def test_strangers_do_not_lock_the_owners_browser_out(gateway, tenant):
 async def test_a_known_browser_guesses_no_more_than_others(gateway, tenant):
     async with browsing(gateway) as stolen:
         await stolen.sign_in(tenant.user_email)
-        for _ in range(FREE):
+        for _ in range(FREE_ATTEMPTS):
             assert (await stolen.sign_in_again(tenant.user_email, "a guess")).status_code == 422
         assert (await stolen.sign_in_again(tenant.user_email, "a guess")).status_code == 429
 
 
 async def test_a_browser_is_known_for_its_own_user_only(gateway, tenant, other_tenant):
-    await guess(gateway, tenant.user_email, FREE)
+    await guess(gateway, tenant.user_email, FREE_ATTEMPTS)
     async with browsing(gateway) as browser:
         await browser.sign_in(other_tenant.user_email)
         known = browser.client.cookies["duograph_known"]
@@ -118,19 +120,19 @@ async def test_a_shared_browser_is_known_for_each_of_its_users(gateway, tenant, 
             await browser.sign_in_again(email, PASSWORD)
         assert browser.client.cookies["duograph_known"].count(":") == 1
         for email in (tenant.user_email, other_tenant.user_email):
-            await guess(gateway, email, FREE)
+            await guess(gateway, email, FREE_ATTEMPTS)
             assert (await browser.sign_in_again(email, PASSWORD)).status_code == 200
 
 
 async def test_a_new_password_makes_all_browsers_unknown_but_lets_the_owner_in(gateway, tenant):
     async with browsing(gateway) as browser:
         await browser.sign_in(tenant.user_email)
-        await guess(gateway, tenant.user_email, FREE)
+        await guess(gateway, tenant.user_email, FREE_ATTEMPTS)
         await browser.open("/forgotten-password")
         await browser.press("Email me a link", email=tenant.user_email)
         await browser.open(await latest_link(gateway, tenant.user_email))
         await browser.press("Set password", password="quite another long password")
-        await guess(gateway, tenant.user_email, FREE)
+        await guess(gateway, tenant.user_email, FREE_ATTEMPTS)
         answer = await browser.sign_in_again(tenant.user_email, "quite another long password")
         assert answer.status_code == 429
 
@@ -145,20 +147,20 @@ async def test_the_owner_is_mailed_once_a_day(gateway, tenant):
 
 
 async def test_a_right_password_begins_the_count_anew(gateway, tenant):
-    await guess(gateway, tenant.user_email, FREE - 1)
+    await guess(gateway, tenant.user_email, FREE_ATTEMPTS - 1)
     (answer,) = await guess(gateway, tenant.user_email, 1, PASSWORD)
     assert answer.status_code == 200
-    answers = await guess(gateway, tenant.user_email, FREE)
+    answers = await guess(gateway, tenant.user_email, FREE_ATTEMPTS)
     assert {answer.status_code for answer in answers} == {422}
 
 
 async def test_a_session_cannot_guess_the_password_either(gateway, tenant):
     async with signed_in(gateway, tenant) as thief:
         codes = []
-        for _ in range(FREE + 1):
+        for _ in range(FREE_ATTEMPTS + 1):
             await thief.open("/confirm-password")
             codes.append((await thief.press("Continue", confirmed_password="a guess")).status_code)
-        assert codes == [422] * FREE + [429]
+        assert codes == [422] * FREE_ATTEMPTS + [429]
         await thief.open("/account")
         new = "quite another long password"
         answer = await thief.press("Change password", current_password="a guess", new_password=new)

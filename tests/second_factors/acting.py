@@ -13,7 +13,7 @@ import httpx
 import pyotp
 from sqlalchemy import update
 
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from storage.rows import table_of
 from storage.tables.second_factors import TotpSecretRow
 from tests.support.authenticator import Authenticator
@@ -34,7 +34,9 @@ async def signed_in(gateway: Gateway, tenant: Tenant) -> AsyncIterator[Browsing]
     """A browser in which the tenant's user has just signed in."""
     async with browsing(gateway, "https://gateway") as browser:
         async with gateway.database.write() as connection:
-            session = await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+            session = await start_browser_session(
+                connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
+            )
         browser.client.cookies.set(COOKIE, session.text, domain="gateway.local")
         await browser.open(SECURITY)
         yield browser

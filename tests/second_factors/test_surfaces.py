@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from gateway.web.kit.cookies import SESSION
 from oauth.principals import PrincipalKind
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from rest_compat.api import operation_routes
 from storage.clock import now
 from storage.rows import table_of
@@ -34,7 +34,9 @@ _credentials = table_of(CredentialRow)
 
 async def in_a_browser(gateway, caller, tenant):
     async with gateway.database.write() as connection:
-        session = await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+        session = await start_browser_session(
+            connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
+        )
     return caller(None).with_headers(cookie=f"{SESSION}={session.text}", sec_fetch_site="same-origin")
 
 
@@ -124,14 +126,14 @@ def test_every_way_to_a_session_is_known_to_ask_for_the_factor():
     for package in ("gateway", "rest_compat", "resolvers", "oauth"):
         for path in (ROOT / package).rglob("*.py"):
             callers |= callers_in(ast.parse(path.read_text()))
-    assert callers == ENTRANCES | {"open_session"}
+    assert callers == ENTRANCES | {"complete_sign_in"}
 
 
 def callers_in(module: ast.Module) -> set[str]:
     """The functions of a module that begin browser sessions."""
     sources = {
-        "resolvers.credentials.browser_sessions": "start_session",
-        "resolvers.sign_in.sign_in": "open_session",
+        "resolvers.credentials.browser_sessions": "start_browser_session",
+        "resolvers.sign_in.sign_in": "complete_sign_in",
     }
     begins = {
         name.asname or name.name
@@ -143,7 +145,7 @@ def callers_in(module: ast.Module) -> set[str]:
     begins |= {
         node.name
         for node in module.body
-        if isinstance(node, ast.AsyncFunctionDef) and node.name == "open_session"
+        if isinstance(node, ast.AsyncFunctionDef) and node.name == "complete_sign_in"
     }
     return {
         node.name

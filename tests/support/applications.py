@@ -16,7 +16,7 @@ from oauth.authorization import Answered, read_request
 from oauth.credentials import digest
 from oauth.scopes import CLIENT_SCOPES
 from oauth.subjects import find_subject
-from resolvers.credentials.oauth_clients import make_client
+from resolvers.credentials.oauth_clients import create_client
 from schema.oauth_clients import OAuthClientCreate
 from storage.clock import now
 from storage.rows import table_of
@@ -132,7 +132,7 @@ async def make_application(
         **values,
     }
     async with gateway.database.write() as connection:
-        secret, row = await make_client(
+        secret, row = await create_client(
             connection, OAuthClientCreate(**data), workspace_id=owner, maker_user_id=maker
         )
     return Application(gateway, row.id, row.client_id, secret, data["redirect_uris"][0])

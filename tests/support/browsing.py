@@ -12,7 +12,7 @@ from uuid import UUID
 
 import httpx
 
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from tests.support.gateways import Gateway, Tenant
 
 PASSWORD = "a long password"
@@ -146,7 +146,9 @@ async def signed_in(gateway: Gateway, tenant: Tenant) -> AsyncIterator[Browsing]
     """A browser in which the tenant's user has signed in before: checking passwords takes its time."""
     async with browsing(gateway) as browser:
         async with gateway.database.write() as connection:
-            session = await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+            session = await start_browser_session(
+                connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
+            )
         browser.client.cookies.set("duograph_session", session.text, domain="gateway.local")
         await browser.open("/workspaces")
         yield browser

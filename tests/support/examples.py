@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from oauth.consents import remember
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from storage.rows import insert_row
 from storage.tables.second_factors import PasskeyRow, TotpSecretRow
 from tests.support.gateways import Tenant
@@ -76,7 +76,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     token = await workspace.create_workspace_access_token(data={"comment": "a", "scopes": ["shares:read"]})
     personal = await user.create_personal_access_token(data={"comment": "a", "scopes": ["shares:read"]})
     async with workspace.app.state.services.database.write() as connection:
-        await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+        await start_browser_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
     browser_session = (await user.list_browser_sessions())["data"][0]
     invited = await user.invite_workspace_member(data={"email": "new@example.com", "workspace_id": tenant.id})
     client = await workspace.create_oauth_client(data=OAUTH_CLIENT)

@@ -13,7 +13,7 @@ from gateway.settings.settings import Settings
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts.users import create_user
 from resolvers.credentials.tokens import issue_token
-from resolvers.workspaces.administration import found_workspace
+from resolvers.workspaces.administration import insert_workspace
 from storage.database import Database
 from storage.enums import CredentialKind
 from storage.migrations.run import upgrade
@@ -85,7 +85,7 @@ async def make_tenant(gateway: Gateway, **values: Any) -> Tenant:
     slug = f"w-{uuid4().hex}"
     async with gateway.database.write() as connection:
         user = await create_user(connection, f"{slug}@example.com", "a long password", "Ada")
-        workspace = await found_workspace(connection, user, **{"name": "Acme", "slug": slug, **values})
+        workspace = await insert_workspace(connection, user, **{"name": "Acme", "slug": slug, **values})
         token, _ = await issue_token(
             connection,
             CredentialKind.WORKSPACE_TOKEN,

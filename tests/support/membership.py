@@ -8,7 +8,7 @@ from oauth.passwords import hash_password
 from oauth.scopes import USER_SCOPES
 from resolvers.accounts.users import create_user, insert_user
 from resolvers.credentials.tokens import issue_token
-from resolvers.workspaces.administration import found_workspace
+from resolvers.workspaces.administration import insert_workspace
 from resolvers.workspaces.memberships import invite, join
 from storage.enums import CredentialKind, WorkspaceRole
 from storage.rows import one, table_of
@@ -68,6 +68,6 @@ async def invited_elsewhere(database: Any, email: str) -> str:
     slug = f"w-{uuid4().hex}"
     async with database.write() as connection:
         founder = await create_user(connection, f"{slug}@example.com", "a long password", "Eve")
-        other = await found_workspace(connection, founder, name="Elsewhere", slug=slug)
+        other = await insert_workspace(connection, founder, name="Elsewhere", slug=slug)
         row = await invite(connection, other.id, email, WorkspaceRole.MEMBER, founder.id)
     return str(row.id)

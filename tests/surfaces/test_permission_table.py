@@ -10,7 +10,7 @@ import pytest_asyncio
 from gateway.cli.docs_pages import permissions_page
 from gateway.web.kit.cookies import SESSION
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from resolvers.credentials.tokens import issue_token
 from rest_compat.api import operation_routes
 from storage.enums import CredentialKind
@@ -52,7 +52,9 @@ async def make_oauth_token(gateway: Any, tenant: Any) -> str:
 async def callers(gateway: Any, tenant: Any, caller: Any) -> dict[PrincipalKind | None, Surface]:
     """Someone with each kind of credential; the browser's is a cookie, sent from a page of ours."""
     async with gateway.database.write() as connection:
-        session = await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+        session = await start_browser_session(
+            connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
+        )
     cookie = {"cookie": f"{SESSION}={session.text}", "sec_fetch_site": "same-origin"}
     return {
         None: caller(None),

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from gateway.web.kit.cookies import SESSION
 from oauth.principals import PrincipalKind
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from rest_compat.api import operation_routes
 from storage.tables.registry import METADATA
 from tests.support.examples import EXAMPLES, IN_A_BROWSER, OWN, PERSONAL, make_world
@@ -53,7 +53,9 @@ async def caller_for(caller: Any, gateway: Any, tenant: Any, name: str, customer
     """A caller with the tenant's credential of the kind that the operation takes."""
     if name in IN_A_BROWSER:
         async with gateway.database.write() as connection:
-            session = await start_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
+            session = await start_browser_session(
+                connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
+            )
         return caller(None).with_headers(cookie=f"{SESSION}={session.text}", sec_fetch_site="same-origin")
     if name in PORTAL:
         return caller(customer_token)

@@ -11,7 +11,7 @@ import pytest
 
 import gateway.web
 from gateway.web.kit.forms import TOKEN, token_for
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from tests.support.gateways import SECRET
 from tests.support.surfaces import Refused
 
@@ -55,7 +55,7 @@ def client(gateway, tenant):
         elif "Cookie" not in headers:
             async with gateway.database.write() as connection:
                 user_id = UUID(tenant.user_id)
-                session = await start_session(connection, user_id, "address:192.0.2.1", "A browser")
+                session = await start_browser_session(connection, user_id, "address:192.0.2.1", "A browser")
             headers["Cookie"] = f"duograph_session={session.text}"
             if "form" in options:
                 options["form"] |= {TOKEN: token_for(SECRET.encode(), session.text)}

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts.users import find_user, insert_user, verify_address
 from resolvers.credentials.tokens import issue_token
-from resolvers.workspaces.administration import found_workspace
+from resolvers.workspaces.administration import insert_workspace
 from resolvers.workspaces.workspaces import MOST_UNCONFIRMED, MOST_WORKSPACES
 from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows
@@ -96,7 +96,7 @@ async def test_a_user_cannot_multiply_budgets_by_any_number_of_workspaces(person
     async with gateway.database.write() as connection:
         user = await find_user(connection, tenant.user_email)
         for _ in range(MOST_WORKSPACES - 1):
-            await found_workspace(connection, user, name="One more", slug=new_slug())
+            await insert_workspace(connection, user, name="One more", slug=new_slug())
     with pytest.raises(Refused, match="not_permitted") as refused:
         await personal.create_workspace(data={"name": "One more", "slug": new_slug()})
     assert str(MOST_WORKSPACES) in refused.value.detail

@@ -8,7 +8,7 @@ import pytest_asyncio
 from gateway.web.kit.cookies import SESSION
 from oauth.principals import PrincipalKind
 from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, Scope
-from resolvers.credentials.browser_sessions import start_session
+from resolvers.credentials.browser_sessions import start_browser_session
 from resolvers.credentials.tokens import issue_token
 from rest_compat.api import operation_routes
 from storage.enums import CredentialKind
@@ -50,7 +50,7 @@ async def callers(gateway, member, caller):
     """The member with a personal token, an OAuth token of theirs, and in a browser."""
     texts = []
     async with gateway.database.write() as connection:
-        session = await start_session(connection, UUID(member.id), "address:192.0.2.1", "A browser")
+        session = await start_browser_session(connection, UUID(member.id), "address:192.0.2.1", "A browser")
         for kind, scopes in (
             (CredentialKind.PERSONAL_TOKEN, USER_SCOPES),
             (CredentialKind.ACCESS_TOKEN, CLIENT_SCOPES),

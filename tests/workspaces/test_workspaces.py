@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import Scope
-from resolvers.workspaces.administration import MoveRefused, move_workspace
+from resolvers.workspaces.administration import StatusRefused, change_status
 from storage.enums import WorkspaceStatus
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
@@ -242,21 +242,21 @@ async def test_changes_of_different_settings_at_once_both_last(surface, tenant):
 async def test_operators_move_the_status_along_the_allowed_moves_only(surface, gateway, tenant):
     async def move(status):
         async with gateway.database.write() as connection:
-            return await move_workspace(connection, tenant.slug, status)
+            return await change_status(connection, tenant.slug, status)
 
-    with pytest.raises(MoveRefused, match="moves to onboarding_started"):
+    with pytest.raises(StatusRefused, match="moves to onboarding_started"):
         await move(WorkspaceStatus.ACTIVE)
     for status in ("onboarding_started", "initial_review", "denied", "initial_review", "active"):
         await move(WorkspaceStatus(status))
-    with pytest.raises(MoveRefused, match="moves to ongoing_review"):
+    with pytest.raises(StatusRefused, match="moves to ongoing_review"):
         await move(WorkspaceStatus.DENIED)
     await move(WorkspaceStatus.ONGOING_REVIEW)
     seen = await surface.get_workspace(id=tenant.id)
     assert seen["status"] == "ongoing_review"
     assert seen["modified_at"] is not None
-    with pytest.raises(MoveRefused, match="no workspace"):
+    with pytest.raises(StatusRefused, match="no workspace"):
         async with gateway.database.write() as connection:
-            await move_workspace(connection, "nobody-has-this", WorkspaceStatus.ACTIVE)
+            await change_status(connection, "nobody-has-this", WorkspaceStatus.ACTIVE)
 
 
 async def test_reading_is_not_enough_to_change(surface, gateway, tenant):

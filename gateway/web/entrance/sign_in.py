@@ -15,10 +15,10 @@ from gateway.web.kit.cookies import KNOWN, SECOND_STEP, SESSION, VISITOR
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import SIGN_IN_PATH, Visit, local_path, page
 from oauth.reauthentication import digest_of, read_pairs
-from resolvers.credentials.browser_sessions import LIFE
+from resolvers.credentials.browser_sessions import LIFETIME
 from resolvers.sign_in.by_second_factor import passkey_sign_in_options
 from resolvers.sign_in.known_browsers import DAYS_KEPT
-from resolvers.sign_in.second_steps import LIFE as SECOND_STEP_LIFE
+from resolvers.sign_in.second_steps import LIFETIME as SECOND_STEP_LIFE
 from resolvers.sign_in.second_steps import PendingSignIn
 from resolvers.sign_in.sign_in import Browser, OpenedSession, sign_in, sign_out, sign_up
 from schema.accounts import SHORTEST_PASSWORD
@@ -153,7 +153,7 @@ def enter(visit: Visit, opened: OpenedSession, next_path: str, notice: str | Non
         response = visit.render("continue.html", path=next_path)
     else:
         response = visit.redirect(next_path, notice)
-    visit.cookies.write(response, SESSION, opened.credential.text, seconds=int(LIFE.total_seconds()))
+    visit.cookies.write(response, SESSION, opened.credential.text, seconds=int(LIFETIME.total_seconds()))
     write_known(visit, response, opened.known_tokens)
     visit.cookies.clear(response, VISITOR)
     return response

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import and_, delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from resolvers.customers.embedded_members import of_customers
+from resolvers.customers.loaders import of_customers
 from resolvers.customers.opening import default_member
 from resolvers.operations.context import Context
 from storage.clock import now
@@ -127,6 +127,24 @@ async def end_entries(change: Context, workspace_id: UUID, email: str, **whose: 
     came += [_sessions.c[name] == value for name, value in whose.items()]
     theirs = _credentials.c.id.in_(select(_sessions.c.id).where(*came)) & _credentials.c.revoked_at.is_(None)
     await update_rows(change.connection, CredentialRow, theirs, revoked_at=now())
+
+
+async def end_customer_sessions(
+    connection: AsyncConnection, customer: CustomerRow, member_id: UUID | None = None
+) -> None:
+    """Revoke the tokens and delete the emailed codes of a customer, or of one member only."""
+    live = and_(
+        _credentials.c.workspace_id == customer.workspace_id,
+        _credentials.c.customer_id == customer.id,
+        _credentials.c.revoked_at.is_(None),
+    )
+    if member_id is not None:
+        live = and_(live, _credentials.c.member_id == member_id)
+    await update_rows(connection, CredentialRow, live, revoked_at=now())
+    codes = and_(_codes.c.workspace_id == customer.workspace_id, _codes.c.customer_id == customer.id)
+    if member_id is not None:
+        codes = and_(codes, _codes.c.member_id == member_id)
+    await connection.execute(delete(_codes).where(codes))
 
 
 def recipient_of(ctx: Context, workspace_id: UUID, email: str) -> str:

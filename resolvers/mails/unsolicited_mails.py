@@ -9,7 +9,7 @@ from resolvers.mails.mails import send_mails
 from resolvers.operations.context import Context
 from schema.errors import NotPermitted, RateLimited
 from storage.enums import WorkspaceStatus
-from storage.mails import NOBODY, Mail
+from storage.mails import NO_RECIPIENT, Mail
 from storage.rows import table_of
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
@@ -19,13 +19,13 @@ _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 _workspaces = table_of(WorkspaceRow)
 
 
-async def mail_stranger(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
+async def send_unsolicited_mail(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
     """Mail someone on behalf of a workspace, inside the change that gives the reason.
 
     Raises `NotPermitted` where the caller or the workspace may not, `RateLimited` beyond a budget.
     """
     await _check_standing(ctx, workspace_id)
-    if mail.to == NOBODY:
+    if mail.to == NO_RECIPIENT:
         wait = 0
     else:
         wait = await ctx.services.mail_budget.charge(mail, workspace_id, _user_of(ctx))
@@ -37,10 +37,10 @@ async def mail_stranger(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
     await send_mails(ctx, [mail], workspace_id)
 
 
-async def mail_stranger_if_allowed(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
+async def send_unsolicited_mail_if_allowed(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
     """The same where the change goes on without the mail, and the log says why there is none."""
     try:
-        await mail_stranger(ctx, mail, workspace_id)
+        await send_unsolicited_mail(ctx, mail, workspace_id)
     except (NotPermitted, RateLimited) as refusal:
         log.info("mail held back", workspace=str(workspace_id), reason=str(refusal))
 

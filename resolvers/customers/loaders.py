@@ -1,0 +1,39 @@
+"""The members of customers, in batches."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, select
+
+from resolvers.operations.access import visible
+from resolvers.operations.context import Context
+from schema.members import Member
+from storage.rows import every_of, table_of, values_of
+from storage.tables.customers import MemberRow
+
+CustomerKey = tuple[UUID, UUID]
+
+_members = table_of(MemberRow)
+
+
+async def load_members(ctx: Context, keys: Sequence[CustomerKey]) -> list[list[Member]]:
+    """The members of these customers, each a pair of workspace and id, the oldest first."""
+    statement = (
+        select(_members)
+        .where(visible(MemberRow, ctx.principal), of_customers(keys))
+        .order_by(_members.c.created_at, _members.c.id)
+    )
+    members: dict[CustomerKey, list[Member]] = defaultdict(list)
+    async with ctx.read() as connection:
+        for row in await every_of(connection, MemberRow, statement):
+            members[row.workspace_id, row.customer_id].append(Member.model_validate(values_of(row)))
+    return [members[key] for key in keys]
+
+
+def of_customers(keys: Sequence[CustomerKey]) -> ColumnElement[bool]:
+    """The members of these customers."""
+    return and_(
+        _members.c.workspace_id.in_({workspace_id for workspace_id, _ in keys}),
+        _members.c.customer_id.in_([customer_id for _, customer_id in keys]),
+    )
