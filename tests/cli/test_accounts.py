@@ -19,6 +19,12 @@ def test_a_new_user_is_given_by_id_and_address(command: Command) -> None:
     assert user["email"] == "grace@example.com"
 
 
+def test_a_password_is_kept_as_an_argon2_hash_of_64_mib(command: Command) -> None:
+    with closing(sqlite3.connect(command.directory / "var" / "duograph.sqlite")) as connection:
+        (password_hash,) = connection.execute("SELECT password_hash FROM users").fetchone()
+    assert password_hash.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+
+
 def test_an_address_that_has_a_user_is_refused_in_any_case(command: Command) -> None:
     said = command.refusal("users", "create", "--email", OWNER.upper(), "--password", "another long password")
     assert said == ("A user with the email address ADA@EXAMPLE.COM already exists: choose another address.")

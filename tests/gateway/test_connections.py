@@ -1,10 +1,11 @@
-"""Clients that stall, over real sockets: each is closed after a while, and nobody else waits meanwhile."""
+"""Clients that stall, over real sockets: each is closed in time, and no other client waits meanwhile."""
 
 import json
 import socket
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,7 +15,8 @@ from tests.support.live import serve
 from tests.support.uploads import new_file
 
 STALL_SECONDS = 1
-LATEST = STALL_SECONDS * 2.5
+# A machine may be busy: a client that is never closed is one that is open for longer than this.
+LATEST = STALL_SECONDS * 10
 PART = 64 * 1024
 
 Connect = Callable[[], socket.socket]
@@ -48,10 +50,10 @@ def _connected(address: str) -> socket.socket:
 
 
 def until_closed(connection: socket.socket, drip: bytes = b"", every: float = 0.2) -> tuple[bytes, float]:
-    """What was answered before the end, and after how many seconds that came; `drip` is sent meanwhile."""
+    """The answer until the connection ends, and after how many seconds it ended; `drip` is sent meanwhile."""
     started, answered = time.monotonic(), b""
     connection.settimeout(every)
-    while time.monotonic() - started < LATEST * 3:
+    while time.monotonic() - started < LATEST * 2:
         try:
             if drip:
                 connection.sendall(drip)
@@ -154,16 +156,17 @@ def test_a_body_that_goes_on_after_its_refusal_is_closed(connect: Connect) -> No
     assert seconds < LATEST
 
 
-def test_stalled_clients_keep_nobody_waiting(connect: Connect) -> None:
-    for number in range(50):
-        half = request("POST", "/graphql", Content_Type="application/json", Content_Length=100)
-        connect().sendall(half if number % 2 else half[:20])
-    for _ in range(5):
-        connection = connect()
-        started = time.monotonic()
-        connection.sendall(request("GET", "/health"))
-        assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
-        assert time.monotonic() - started < 1
+def test_stalled_clients_keep_no_other_client_waiting(tmp_path: Path) -> None:
+    """Stalled clients stay for ten minutes here, and the others wait for 20 seconds at most."""
+    url = f"sqlite+aiosqlite:///{tmp_path}/duograph.sqlite"
+    with serve(url, tmp_path, stall_seconds=600) as (address, _), ExitStack() as opened:
+        for number in range(50):
+            half = request("POST", "/graphql", Content_Type="application/json", Content_Length=100)
+            opened.enter_context(_connected(address)).sendall(half if number % 2 else half[:20])
+        for _ in range(5):
+            with _connected(address) as connection:
+                connection.sendall(request("GET", "/health"))
+                assert connection.recv(65_536).startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_slow_upload_that_goes_on_is_taken(connect: Connect, live: tuple[str, Tenant]) -> None:
@@ -183,8 +186,8 @@ def test_a_slow_upload_that_goes_on_is_taken(connect: Connect, live: tuple[str, 
     headers = {name: value for name, value in headers.items() if name.lower() != "content_length"}
     putting.sendall(request("PUT", f"{url.path}?{url.query}", None, Content_Length=len(content), **headers))
     started = time.monotonic()
-    for start in range(0, len(content), PART // 2):
-        time.sleep(STALL_SECONDS * 0.4)
-        putting.sendall(content[start : start + PART // 2])
+    for start in range(0, len(content), PART // 4):
+        time.sleep(STALL_SECONDS * 0.15)
+        putting.sendall(content[start : start + PART // 4])
     assert putting.recv(65_536).startswith(b"HTTP/1.1 200 ")
     assert time.monotonic() - started > STALL_SECONDS * 2

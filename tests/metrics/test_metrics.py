@@ -2,8 +2,9 @@
 
 import json
 import os
+import sys
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from random import Random
 from uuid import UUID, uuid4
 
@@ -16,14 +17,13 @@ from sqlalchemy import delete
 from resolvers.accounts.users import find_user
 from resolvers.workspaces.administration import insert_workspace
 from storage.enums import FactKind
-from storage.metrics.cells import period_sql as grouping
+from storage.metrics.cells import period_sql
 from storage.metrics.cells.fold import fold_deltas, lock_cells
 from storage.metrics.cells.merges import fold_merge
-from storage.metrics.cells.period_sql import period_of
+from storage.metrics.cells.period_sql import MOST_RUNS, runs
 from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import Fact, record_facts
-from storage.metrics.reading.cell_statements import sums_of_cells
-from storage.metrics.reading.fact_statements import persons_with_events, sums_of_facts
+from storage.metrics.periods import Interval, make_timeline
 from storage.rows import insert_rows, table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.metric_cells import (
@@ -125,7 +125,8 @@ def make_history(random, home, asked):
     zone, start, end, interval = asked
     bounds = [until for _, _, until in reference.periods(zone, start, end, interval)]
     middle = start + (end - start) / 2
-    return Teller(random, middle, REACH[interval], list(home.currencies), home.shares, bounds).history()
+    reach = max(REACH[interval], (end - start).days // 2)
+    return Teller(random, middle, reach, list(home.currencies), home.shares, bounds).history()
 
 
 def filters_of(random, home):
@@ -179,18 +180,22 @@ def expected(view, asked, slugs):
     }
 
 
-def group_by_at_most(most_runs, monkeypatch):
-    """Make databases group by period up to this many runs, and by cell beyond."""
-    monkeypatch.setattr(grouping, "MOST_RUNS", most_runs)
-    for kept in (period_of, sums_of_cells, sums_of_facts, persons_with_events):
-        kept.cache_clear()
-
-
-@pytest.mark.parametrize("most_runs", [grouping.MOST_RUNS, 0], ids=["by period", "by cell"])
+@pytest.mark.parametrize("most_runs", [MOST_RUNS, 0], ids=["by period", "by cell"], indirect=True)
+@pytest.mark.usefixtures("most_runs")
 @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(asked=ranges(), seed=st.integers(0, 2**32))
-async def test_every_metric_is_what_a_plain_count_says(gateway, home, monkeypatch, most_runs, asked, seed):
-    group_by_at_most(most_runs, monkeypatch)
+async def test_every_metric_is_what_a_plain_count_says(gateway, home, asked, seed):
+    await check_metrics(gateway, home, asked, seed)
+
+
+async def test_every_metric_of_seventeen_years_by_month_is_what_a_plain_count_says(gateway, home):
+    zone, start, end, interval = asked = ("Europe/Berlin", date(2008, 5, 3), date(2025, 6, 1), "month")
+    assert len(runs(tuple(make_timeline(start, end, Interval(interval), zone).edges))) > MOST_RUNS
+    await check_metrics(gateway, home, asked, seed=7)
+
+
+async def check_metrics(gateway, home, asked, seed):
+    """Compare three random queries about a random history with the reference."""
     zone, start, end, interval = asked
     random = Random(seed)
     history = make_history(random, home, asked)
@@ -212,6 +217,24 @@ async def test_every_metric_is_what_a_plain_count_says(gateway, home, monkeypatc
             # As texts: 1 is not 1.0 here, whole metrics are integers.
             assert json.dumps(answer, sort_keys=True) == json.dumps(wanted, sort_keys=True), surface.name
             assert [entry["slug"] for entry in listed(described)] == slugs
+
+
+@pytest.fixture
+def most_runs(request, monkeypatch):
+    """Let the database group by periods up to this many runs, also in statements that are cached already."""
+    monkeypatch.setattr(period_sql, "MOST_RUNS", request.param)
+    forget_statements()
+    yield
+    monkeypatch.undo()
+    forget_statements()
+
+
+def forget_statements():
+    for name, module in sys.modules.items():
+        if name.startswith("storage.metrics."):
+            for value in vars(module).values():
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
 
 
 def listed(described):
@@ -237,12 +260,10 @@ async def test_totals_are_the_range_asked_as_one_period(gateway, home, asked, se
         assert periods == []
 
 
-@pytest.mark.parametrize("most_runs", [grouping.MOST_RUNS, 0], ids=["by period", "by cell"])
-async def test_facts_on_both_sides_of_a_bound_within_a_quarter_hour_are_told_apart(
-    surface, gateway, tenant, monkeypatch, most_runs
-):
+@pytest.mark.parametrize("most_runs", [MOST_RUNS, 0], ids=["by period", "by cell"], indirect=True)
+@pytest.mark.usefixtures("most_runs")
+async def test_a_bound_within_a_quarter_hour_separates_the_facts_on_both_sides(surface, gateway, tenant):
     """St. John's set clocks back from 00:01 to 23:01 of the previous day, at 02:31 UTC."""
-    group_by_at_most(most_runs, monkeypatch)
     moments = [datetime(2010, 11, 7, 2, 30, 59, 999_999, UTC), datetime(2010, 11, 7, 2, 31, tzinfo=UTC)]
     facts = [
         Fact(UUID(tenant.id), kind, moment, person=number)

@@ -14,7 +14,7 @@ from storage.database import Database
 from storage.dialects import sqlite_driver
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
-END_OTHERS = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = ANY(:ids)")
+END_OTHERS = text("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE pid = ANY(:ids)")
 
 # Takes a good part of a second.
 MANY_NUMBERS = """
