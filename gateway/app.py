@@ -35,16 +35,17 @@ from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
 from gateway.web.entrance.authorize import authorize_routes
 from gateway.web.kit.origins import origin_of
-from gateway.web.pages import OPENAPI_PATH, explorer_response, page_routes, render_lost
+from gateway.web.pages import explorer_response, page_routes, render_lost
 from gateway.web.portal.portal import portal_routes
 from gateway.web.routes import settings_routes
 from oauth.signed_reports import ReportKeys
-from resolvers.graph.endpoint import GraphQLEndpoint
+from resolvers.graph.endpoint import GRAPHQL_PATH, GraphQLEndpoint
 from resolvers.graph.root import make_schema
 from resolvers.operations.context import Context, Quota, Services
-from rest_compat.api import PREFIX, include_api
+from rest_compat.api import include_api
 from rest_compat.oauth_protocol import protocol_routes
 from rest_compat.oauth_registration import registration_routes
+from rest_compat.paths import OPENAPI_PATH, PREFIX
 from storage.database import Database
 from storage.enums import FileService
 from storage.metrics.cells.fold import Fold
@@ -154,7 +155,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
     # Routes are tried in turn, and this one is asked the most.
-    app.router.routes.insert(0, Route("/graphql", endpoint.answer, methods=["GET", "POST"]))
+    app.router.routes.insert(0, Route(GRAPHQL_PATH, endpoint.answer, methods=["GET", "POST"]))
     app.router.routes.extend(health_routes(database))
     services = make_services(
         settings, database, objects, _first_segments(app), wake_delivery=mail.wake, mail_limiter=mail_limiter

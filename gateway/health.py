@@ -9,12 +9,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
-from gateway.web.pages import HEALTH_PATH
 from schema.errors import Unavailable
 from storage.database import Database
 from storage.migrations.run import current_revision, newest_revision
 
-READY_PATH = "/ready"
+HEALTH_PATH, READY_PATH = "/health", "/ready"
 PATIENCE_SECONDS = 5
 GOOD_FOR_SECONDS = 1
 

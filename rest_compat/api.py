@@ -30,10 +30,10 @@ from rest_compat import (
     workspaces,
 )
 from rest_compat.openapi import describe_api
+from rest_compat.paths import PREFIX
 from rest_compat.router import OperationRoute
 from schema.errors import Failure, MethodNotAllowed, NotFound
 
-PREFIX = "/api"
 ROUTERS: tuple[APIRouter, ...] = (
     authorized_applications.router,
     browser_sessions.router,

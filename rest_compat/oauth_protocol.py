@@ -19,6 +19,7 @@ from oauth.scopes import Scope
 from oauth.subjects import find_subject
 from resolvers.operations.bodies import read_body
 from resolvers.operations.context import Context
+from rest_compat.paths import PROTOCOL_PREFIX
 from schema.errors import (
     Failure,
     InsufficientScope,
@@ -29,8 +30,9 @@ from schema.errors import (
     problem,
 )
 
-PREFIX = "/api/oauth2"
 TOKEN, REVOKE, INTROSPECT, USERINFO = "/token", "/revoke", "/introspect", "/userinfo"
+# These endpoints check the credentials of clients themselves.
+OWN_AUTHENTICATION = tuple(PROTOCOL_PREFIX + path for path in (TOKEN, REVOKE, INTROSPECT, USERINFO))
 MOST_PARAMETERS = 50
 _FORM = "application/x-www-form-urlencoded"
 NEVER_KEEP = {"Cache-Control": "no-store", "Pragma": "no-cache"}
@@ -41,10 +43,10 @@ Handler = Callable[[Request, Context], Awaitable[Response]]
 def protocol_routes() -> list[Route]:
     """The endpoints below `/api/oauth2`."""
     return [
-        Route(PREFIX + TOKEN, endpoint(exchange), methods=["POST"]),
-        Route(PREFIX + REVOKE, endpoint(revoke), methods=["POST"]),
-        Route(PREFIX + INTROSPECT, endpoint(introspect), methods=["POST"]),
-        Route(PREFIX + USERINFO, endpoint(tell_userinfo), methods=["GET", "POST"]),
+        Route(PROTOCOL_PREFIX + TOKEN, endpoint(exchange), methods=["POST"]),
+        Route(PROTOCOL_PREFIX + REVOKE, endpoint(revoke), methods=["POST"]),
+        Route(PROTOCOL_PREFIX + INTROSPECT, endpoint(introspect), methods=["POST"]),
+        Route(PROTOCOL_PREFIX + USERINFO, endpoint(tell_userinfo), methods=["GET", "POST"]),
     ]
 
 

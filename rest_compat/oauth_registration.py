@@ -22,7 +22,8 @@ from resolvers.operations.admission import Demand, admit
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import problems_of
-from rest_compat.oauth_protocol import NEVER_KEEP, PREFIX, endpoint
+from rest_compat.oauth_protocol import NEVER_KEEP, endpoint
+from rest_compat.paths import PROTOCOL_PREFIX
 from schema.errors import Invalid, InvalidToken, Problem
 from schema.oauth_clients import OAuthClientCreate
 from storage.enums import CredentialKind
@@ -31,6 +32,9 @@ from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
 
 REGISTER = "/register"
+REGISTER_PATH = PROTOCOL_PREFIX + REGISTER
+# Below it, clients prove themselves by their registration token, which the endpoint checks itself.
+CLIENT_PATH = f"{REGISTER_PATH}/"
 _NOT_IN_A_CHANGE = (
     "registration_access_token",
     "registration_client_uri",
@@ -80,8 +84,8 @@ def registration_routes(*, open_to_all: bool) -> list[Route]:
         return JSONResponse(told, 201, NEVER_KEEP)
 
     return [
-        Route(PREFIX + REGISTER, endpoint(register), methods=["POST"]),
-        Route(f"{PREFIX}{REGISTER}/{{client_id}}", endpoint(manage), methods=["GET", "PUT", "DELETE"]),
+        Route(REGISTER_PATH, endpoint(register), methods=["POST"]),
+        Route(f"{CLIENT_PATH}{{client_id}}", endpoint(manage), methods=["GET", "PUT", "DELETE"]),
     ]
 
 

@@ -8,7 +8,8 @@ from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import OPENID_SCOPES, Scope, that_would_do
 from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import Operation
-from rest_compat.api import PREFIX, documented_routes
+from rest_compat.api import documented_routes
+from rest_compat.paths import PREFIX
 from schema.errors import Failure
 from storage.metrics.definitions import METRICS, Combination
 from storage.metrics.periods import FIRST_DATE, LAST_DATE, MOST_PERIODS

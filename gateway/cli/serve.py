@@ -24,6 +24,8 @@ from gateway.logs import configure_logs, take_over_process
 from gateway.settings.logs import LogFormat
 from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
+from resolvers.graph.endpoint import GRAPHQL_PATH
+from rest_compat.paths import PREFIX
 
 app = typer.Typer()
 log = structlog.get_logger()
@@ -48,7 +50,7 @@ def serve(
     listener = _bind(host, port)
     origin = f"http://{_address_of(host)}:{listener.getsockname()[1]}"
     json_logs = {"log_format": LogFormat.JSON} if as_json else {}
-    settings = read_settings(base_url=f"{origin}/api", **json_logs)
+    settings = read_settings(base_url=origin + PREFIX, **json_logs)
     configure_logs(settings.log_format, settings.log_level)
     entry = wait_for(_prepare(settings, demo=demo))
     for about, sentence in warnings_of(settings, workers):
@@ -96,7 +98,7 @@ class Announcement:
 
     @property
     def _graphql_url(self) -> str:
-        return f"{self.settings.sign_in_url}/graphql"
+        return self.settings.sign_in_url + GRAPHQL_PATH
 
     def _commands(self, token: str) -> list[str]:
         credential = ["-H", f"Authorization: Bearer {token}"]

@@ -18,8 +18,12 @@ from gateway.web.kit.cookies import SESSION, Cookies
 from gateway.web.kit.origins import is_same_origin
 from oauth.authentication import authenticate, authenticate_session
 from oauth.credentials import bearer_of
+from resolvers.graph.endpoint import GRAPHQL_PATH
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Caller
+from rest_compat.oauth_protocol import OWN_AUTHENTICATION
+from rest_compat.oauth_registration import CLIENT_PATH, REGISTER_PATH
+from rest_compat.paths import PREFIX
 from schema.errors import Failure, Internal, Invalid, InvalidToken, problem
 from storage.database import Database
 
@@ -27,12 +31,9 @@ log = structlog.get_logger()
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
-_AUTHENTICATED = ("/api", "/graphql")
-# The protocol's endpoints that take the credentials of clients, which are none of ours.
-_OWN_AUTHENTICATION = tuple(
-    f"/api/oauth2/{name}" for name in ("token", "revoke", "introspect", "userinfo", "register/")
-)
-_REGISTER = "/api/oauth2/register"
+_AUTHENTICATED = (PREFIX, GRAPHQL_PATH)
+_OWN_AUTHENTICATION = (*OWN_AUTHENTICATION, CLIENT_PATH)
+_OAUTH_ERRORS = (*OWN_AUTHENTICATION, REGISTER_PATH)
 
 
 class CallerMiddleware:
@@ -152,8 +153,8 @@ def _idempotency_key(scope: Scope, headers: Headers) -> str | None:
 
 def _render(scope: Scope, failure: Failure) -> Response:
     body = failure.body
-    if scope["path"].startswith((*_OWN_AUTHENTICATION, _REGISTER)):
+    if scope["path"].startswith(_OAUTH_ERRORS):
         body = {"error": failure.code, "error_description": str(failure)}
-    elif scope["path"].startswith("/graphql"):
+    elif scope["path"].startswith(GRAPHQL_PATH):
         body = {"data": None, "errors": [{"message": str(failure), "extensions": failure.extensions}]}
     return Response(orjson.dumps(body), int(failure.status), failure.headers, media_type="application/json")

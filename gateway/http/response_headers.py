@@ -3,10 +3,12 @@
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.files.store import OBJECTS_PATH
+from resolvers.graph.endpoint import GRAPHQL_PATH
+from rest_compat.paths import PREFIX, PROTOCOL_PREFIX
 
 _READS = frozenset({"GET", "HEAD"})
-_API = ("/api/", "/graphql")
-_PROTOCOL = "/api/oauth2/"
+_API = (f"{PREFIX}/", GRAPHQL_PATH)
+_PROTOCOL = f"{PROTOCOL_PREFIX}/"
 
 # A cookie counts for the API where a page of ours asks.
 _VARY = (b"vary", b"Authorization, Cookie")

@@ -6,7 +6,7 @@ from typing import Any
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import Scope
 
-from rest_compat.api import PREFIX
+from rest_compat.paths import PREFIX
 
 UNMATCHED = "unmatched"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -15,6 +15,7 @@ from gateway.settings.secret_file import kept_secret
 from gateway.settings.secret_strength import is_guessable
 from gateway.settings.server import Environment, ServerSettings
 from gateway.settings.sign_in import SignInSettings
+from rest_compat.paths import PREFIX as PREFIX_OF_REST
 
 PREFIX = "DUOGRAPH_"
 # In the order of docs/settings.md. The docstring of a topic is its heading there.
@@ -94,7 +95,7 @@ class Settings(
     @property
     def sign_in_url(self) -> str:
         """The address of the pages: `auth_url`, or `base_url` without `/api`."""
-        return self.auth_url or self.base_url.removesuffix("/api")
+        return self.auth_url or self.base_url.removesuffix(PREFIX_OF_REST)
 
     def secret(self) -> bytes:
         """The secret key; development creates one and keeps it in `var/secret-key`."""

@@ -12,17 +12,18 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from gateway.health import HEALTH_PATH
 from gateway.rate_limits.charging import charged
 from gateway.web.kit.assets import static_route
 from gateway.web.kit.html import content_security_policy, html_page
+from resolvers.graph.endpoint import GRAPHQL_PATH
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Context
-from rest_compat.api import PREFIX, render_http_exception
+from rest_compat.api import render_http_exception
+from rest_compat.paths import OPENAPI_PATH, PREFIX
 
 EXAMPLE_FOLDER = Path(__file__).parent / "examples"
 EXAMPLE_NAMES = ("shares", "create_share", "viewer")
-HEALTH_PATH = "/health"
-OPENAPI_PATH = "/api/openapi.json"
 
 # An open dialog of GraphiQL adds a <style> element that depends on the screen, so no hash can name it.
 # The fonts are in GraphiQL's style sheet.
@@ -84,7 +85,7 @@ def page_routes(base_url: str, auth_url: str) -> list[BaseRoute]:
         return html_page(
             "home.html",
             base_url=base_url.rstrip("/"),
-            graphql_url=auth_url.rstrip("/") + "/graphql",
+            graphql_url=auth_url.rstrip("/") + GRAPHQL_PATH,
             health_path=HEALTH_PATH,
         )
 

@@ -33,6 +33,7 @@ from schema.errors import (
 
 log = structlog.get_logger()
 
+GRAPHQL_PATH = "/graphql"
 MOST_ERRORS = 100
 MOST_LOCATIONS = 10
 _QUERIES = {OperationType.QUERY}

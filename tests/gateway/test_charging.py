@@ -11,7 +11,8 @@ from starlette.routing import Route
 
 from gateway.app import create_app
 from gateway.settings.settings import Settings
-from rest_compat.api import PREFIX, ROUTERS
+from rest_compat.api import ROUTERS
+from rest_compat.paths import PREFIX
 from storage.migrations import run
 from tests.support.gateways import SECRET, Gateway, run_gateway
 

@@ -8,7 +8,8 @@ from uuid import uuid4
 
 from starlette.routing import Mount, Route
 
-from rest_compat.api import PREFIX, operation_routes
+from rest_compat.api import operation_routes
+from rest_compat.paths import PREFIX
 from tests.support.examples import EXAMPLES, PERSONAL, make_world
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.surfaces import Rest

@@ -24,7 +24,8 @@ from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
 from resolvers.graph.root import exposed
 from resolvers.operations.declaration import Operation
-from rest_compat.api import PREFIX, documented_routes, operation_routes
+from rest_compat.api import documented_routes, operation_routes
+from rest_compat.paths import PREFIX
 from rest_compat.reading import path_names_of
 from rest_compat.router import OperationRoute
 

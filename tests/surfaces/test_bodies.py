@@ -13,7 +13,8 @@ from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.files.files import LARGEST_PLAN
 from resolvers.operations.declaration import LARGEST_BATCH, LARGEST_BODY
-from rest_compat.api import PREFIX, documented_routes
+from rest_compat.api import documented_routes
+from rest_compat.paths import PREFIX
 from schema.errors import MOST_PROBLEMS
 from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
