@@ -1,25 +1,32 @@
-"""Believable activity: whole histories of sessions and events, by the rules that live calls go by."""
+"""Plausible activity: histories of sessions and events, made by the steps that live calls take."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from random import Random
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from resolvers.events.ingestion import facts_of
 from resolvers.file_shares.steps import Step, begin, download, end, is_priced, pay, refund, refunded
-from storage.enums import EventSource, FactKind, FileShareSessionStatus
+from storage.enums import EventSource, FileShareSessionStatus
 from storage.metrics.facts import Fact
 from storage.rows import Values, changed, new_row, values_of
 from storage.tables.customers import CustomerRow
-from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+from storage.tables.events import EventRow
+from storage.tables.file_share_sessions import (
+    FileShareDownloadRow,
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
 
 ZONES = tuple(
     map(ZoneInfo, ("America/New_York", "Europe/Berlin", "Europe/London", "Asia/Kolkata", "Asia/Tokyo"))
 )
 EVENT_NAMES = ("file.opened", "page.viewed", "preview.played", "link.shared")
-# Mondays first; then the hours of a day where the customer is.
+# Weights of the days from Monday, and of the hours of a day in the customer's time zone.
 WEEKDAYS = (10, 11, 11, 10, 12, 15, 14)
 HOURS = (2, 1, 1, 1, 1, 2, 4, 6, 8, 9, 9, 9, 10, 9, 8, 8, 9, 10, 12, 14, 15, 12, 8, 4)
 PARTS_PER_UNIT = 10**12
@@ -27,7 +34,7 @@ PARTS_PER_UNIT = 10**12
 
 @dataclass(frozen=True)
 class Item:
-    """A share as it is bought: its price in minor units, None for a free one, and what it weighs in bytes."""
+    """A share to buy: its price in minor units, None if it is free, and the size of its files in bytes."""
 
     share_id: UUID
     price_amount: int | None
@@ -36,7 +43,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Buyer:
-    """A customer, where they are, and what they pay with."""
+    """A customer with a time zone and a currency."""
 
     customer: CustomerRow
     zone: ZoneInfo
@@ -57,7 +64,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Activity:
-    """What happens in a workspace in the `days` before `until`, the same for the same seed of `random`."""
+    """Activity of a workspace in the `days` before `until`, the same for the same seed of `random`."""
 
     random: Random
     workspace_id: UUID
@@ -75,8 +82,8 @@ class Activity:
             batch, some = Batch(), days[begun : begun + size]
             buyers = self.random.choices(self.buyers, cum_weights=weights, k=len(some))
             for buyer, day in zip(buyers, some, strict=True):
-                self._tell_session(batch, buyer, self._moment(day, buyer.zone))
-                self._tell_event(batch, buyer.customer, self._moment(day, buyer.zone))
+                self._add_session(batch, buyer, self._moment(day, buyer.zone))
+                self._add_event(batch, buyer.customer, self._moment(day, buyer.zone))
             yield batch
 
     def _day(self) -> int:
@@ -96,7 +103,7 @@ class Activity:
         moment = local.astimezone(UTC) + timedelta(microseconds=random.randrange(3_600_000_000))
         return min(moment, self.until - timedelta(seconds=1))
 
-    def _tell_session(self, batch: Batch, buyer: Buyer, created_at: datetime) -> None:
+    def _add_session(self, batch: Batch, buyer: Buyer, created_at: datetime) -> None:
         random, item, customer = self.random, self.random.choice(self.items), buyer.customer
         currency = "eur" if buyer.pays_in_euro else "usd"
         session = new_row(
@@ -115,13 +122,13 @@ class Activity:
         session = self._take(batch, session, begin(session))
         paid = is_priced(session) and random.random() < 0.63
         if paid:
-            session = self._tell_payment(batch, session)
+            session = self._add_payment(batch, session)
         if paid or not is_priced(session):
-            session = self._tell_downloads(batch, session)
-        session = self._tell_end(batch, session)
+            session = self._add_downloads(batch, session)
+        session = self._add_end(batch, session)
         batch.sessions.append(values_of(session))
 
-    def _tell_payment(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
+    def _add_payment(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
         amount = session.price_amount or 0
         payment = new_row(
             FileSharePaymentRow,
@@ -136,7 +143,7 @@ class Activity:
         )
         session = self._take(batch, session, pay(session, payment))
         if self.random.random() < 0.04:
-            given_back = new_row(
+            refund_row = new_row(
                 FileShareRefundRow,
                 workspace_id=self.workspace_id,
                 id=self.new_id(),
@@ -145,29 +152,28 @@ class Activity:
                 amount=amount if self.random.random() < 0.7 else amount // 2,
                 at=self._later(payment.at, minutes=14 * 24 * 60),
             )
-            session = self._take(batch, session, refund(session, payment, given_back))
-            payment = changed(payment, **refunded(payment, given_back))
-            batch.refunds.append(values_of(given_back))
+            session = self._take(batch, session, refund(session, payment, refund_row))
+            payment = changed(payment, **refunded(payment, refund_row))
+            batch.refunds.append(values_of(refund_row))
         batch.payments.append(values_of(payment))
         return session
 
-    def _tell_downloads(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
+    def _add_downloads(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
         (many,) = self.random.choices((0, 1, 2, 3, 5), (12, 55, 20, 9, 4))
         for at in sorted(self._later(session.created_at, minutes=2 * 24 * 60) for _ in range(many)):
-            batch.downloads.append(
-                {
-                    "workspace_id": self.workspace_id,
-                    "id": self.new_id(),
-                    "created_at": self.until,
-                    "file_share_session_id": session.id,
-                    "external_id": None,
-                    "at": at,
-                }
+            row = new_row(
+                FileShareDownloadRow,
+                workspace_id=self.workspace_id,
+                id=self.new_id(),
+                created_at=self.until,
+                file_share_session_id=session.id,
+                at=at,
             )
+            batch.downloads.append(values_of(row))
             session = self._take(batch, session, download(session, at))
         return session
 
-    def _tell_end(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
+    def _add_end(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
         last, expires_at = session.last_download_at, session.created_at + timedelta(days=7)
         if last is not None and self.random.random() < 0.75:
             at = self._later(last, minutes=24 * 60)
@@ -176,37 +182,29 @@ class Activity:
             return self._take(batch, session, end(session, FileShareSessionStatus.EXPIRED, expires_at))
         return session
 
-    def _tell_event(self, batch: Batch, customer: CustomerRow, at: datetime) -> None:
+    def _add_event(self, batch: Batch, customer: CustomerRow, at: datetime) -> None:
         random = self.random
-        share_id = random.choice(self.items).share_id
-        event: Values = {
-            "workspace_id": self.workspace_id,
-            "id": self.new_id(),
-            "created_at": self.until,
-            "timestamp": at,
-            "external_id": None,
-            "source": EventSource.USER.value,
-            "name": random.choice(EVENT_NAMES),
-            "customer_id": customer.id,
-            "external_customer_id": customer.external_id,
-            "member_id": None,
-            "external_member_id": None,
-            "parent_id": None,
-            "share_id": share_id,
-            "person": customer.person,
-            "cost_currency": None,
-            "cost_amount": None,
-            "cost_parts": None,
-            "metadata": {},
-        }
-        fact = Fact(self.workspace_id, FactKind.EVENT, at, share_id=share_id, person=customer.person)
-        batch.facts.append(fact)
+        share_id, name = random.choice(self.items).share_id, random.choice(EVENT_NAMES)
+        cost: Values = {}
         if random.random() < 0.3:
             whole, parts = divmod(random.randrange(3 * PARTS_PER_UNIT), PARTS_PER_UNIT)
-            event |= {"cost_currency": "usd", "cost_amount": whole, "cost_parts": parts}
-            cost = replace(fact, kind=FactKind.COST, currency="usd", amount=whole, parts=parts)
-            batch.facts.append(cost)
-        batch.events.append(event)
+            cost = {"cost_currency": "usd", "cost_amount": whole, "cost_parts": parts}
+        event = new_row(
+            EventRow,
+            workspace_id=self.workspace_id,
+            id=self.new_id(),
+            created_at=self.until,
+            timestamp=at,
+            source=EventSource.USER.value,
+            name=name,
+            customer_id=customer.id,
+            external_customer_id=customer.external_id,
+            share_id=share_id,
+            person=customer.person,
+            **cost,
+        )
+        batch.facts += facts_of(event)
+        batch.events.append(values_of(event))
 
     def _take(self, batch: Batch, session: FileShareSessionRow, step: Step) -> FileShareSessionRow:
         """The session after the step."""
@@ -214,10 +212,10 @@ class Activity:
         return changed(session, **step.changes) if step.changes else session
 
     def _later(self, moment: datetime, *, minutes: int) -> datetime:
-        """A moment soon after, more often sooner than later, and never in the future."""
+        """A random moment after `moment`, more often sooner than later, and never in the future."""
         seconds = minutes * 60 * self.random.random() ** 3
         return max(moment, min(moment + timedelta(seconds=seconds), self.until))
 
     def new_id(self) -> UUID:
-        """An id that the same seed gives again, and without asking the system a million times."""
+        """An id that follows from the seed, without a system call for each."""
         return UUID(int=self.random.getrandbits(128), version=4)

@@ -1,4 +1,4 @@
-"""Writing a demo workspace's customers and activity in bulk, with a bar that shows how far it is."""
+"""Bulk writing of a demo workspace's customers and activity, with a progress bar."""
 
 import sys
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ SEED = 20_260_131
 
 
 async def write_activity(database: Database, workspace_id: UUID, sessions: int, days: int) -> None:
-    """Fill the workspace with so many sessions and events of the last `days`, 2,000 in a transaction."""
+    """Add so many sessions and events of the last `days` to the workspace, 2,000 in a transaction."""
     random = Random(SEED)  # noqa: S311
     until = datetime.now(UTC)
     many = min(max(sessions // SESSIONS_FOR_A_CUSTOMER, FEWEST_CUSTOMERS), MOST_CUSTOMERS)
@@ -70,7 +70,7 @@ async def _items(connection: AsyncConnection, workspace_id: UUID, random: Random
 async def _make_customers(
     connection: AsyncConnection, database: Database, workspace_id: UUID, many: int
 ) -> list[CustomerRow]:
-    """Customers with their owners, their events and their persons."""
+    """Create customers with their owners, events and persons."""
     persons = await new_persons(connection, database, workspace_id, many)
     customers = await insert_rows(
         connection,
@@ -127,7 +127,7 @@ async def _write(connection: AsyncConnection, activity: Activity, batch: Batch) 
     )
     for model, rows in tables:
         if rows:
-            # The rows are complete: `insert_rows` would look for defaults in each of millions.
+            # `new_row` has filled in the defaults, so `insert_rows` need not do so for millions of rows.
             await connection.execute(insert(table_of(model)), rows)
     await lock_cells(connection, activity.workspace_id, wait=True)
     await add_to_cells(connection, activity.workspace_id, facts)

@@ -38,7 +38,7 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
     # In the order of the external ids: batches with the same ones wait for each other, never in a circle.
     rows.sort(key=lambda values: values["external_id"] or "")
     inserted = await insert_new_rows(ctx.connection, EventRow, rows)
-    await record_facts(ctx.connection, [fact for row in inserted for fact in _facts(row)])
+    await record_facts(ctx.connection, [fact for row in inserted for fact in facts_of(row)])
     return EventIngestResult(inserted=len(inserted), duplicates=len(data.events) - len(inserted))
 
 
@@ -127,7 +127,8 @@ def _cost_of(cost: EventCost | None) -> dict[str, Any]:
     return {"cost_amount": amount, "cost_parts": parts, "cost_currency": cost.currency.value}
 
 
-def _facts(event: EventRow) -> list[Fact]:
+def facts_of(event: EventRow) -> list[Fact]:
+    """The event, and its cost if it has one."""
     about: dict[str, Any] = {
         "workspace_id": event.workspace_id,
         "moment": event.timestamp,

@@ -1,10 +1,50 @@
 """Demo data from the command line."""
 
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import closing
+from pathlib import Path
 
 from tests.support.command import Command
+
+# Another process, since the tables of this one are shared with other tests.
+WITH_NEW_COLUMNS = """
+import asyncio
+
+from pydantic.fields import FieldInfo
+from sqlalchemy import Column, Text
+from sqlmodel import SQLModel
+
+from gateway.cli.demo import enter_demo
+from gateway.settings.settings import Settings
+from storage.database import Database
+from storage.rows import table_of
+from storage.tables import customers, events, file_share_sessions, shares
+
+MODELS = [
+    model
+    for module in (customers, events, file_share_sessions, shares)
+    for model in vars(module).values()
+    if isinstance(model, type) and issubclass(model, SQLModel) and getattr(model, "__table__", None) is not None
+]
+for model in MODELS:
+    table_of(model).append_column(Column("added", Text, nullable=False))
+    model.model_fields["added"] = FieldInfo(annotation=str, default="by default")
+
+
+async def main() -> None:
+    settings = Settings.from_environ({"DUOGRAPH_DATABASE_URL": "sqlite:///added.sqlite"})
+    database = Database(settings.database_url)
+    async with database.engine.begin() as connection:
+        await connection.run_sync(SQLModel.metadata.create_all)
+    await enter_demo(settings, database)
+    await database.close()
+
+
+asyncio.run(main())
+"""
 
 
 def test_each_seed_is_a_workspace_of_its_own_with_all_that_opens_it(empty: Command) -> None:
@@ -33,3 +73,10 @@ def test_a_seed_has_as_much_activity_as_asked_for_and_none_of_it_lies_ahead(empt
     assert last <= time.time() * 1_000_000
     assert first >= (time.time() - 32 * 86_400) * 1_000_000
     assert currencies == {"usd", "eur"}
+
+
+def test_a_new_required_column_with_a_default_does_not_break_the_demo(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", WITH_NEW_COLUMNS], cwd=tmp_path, check=True, timeout=300)
+    with closing(sqlite3.connect(tmp_path / "added.sqlite")) as database:
+        for table in ("customers", "events", "file_share_sessions", "file_share_refunds", "shares"):
+            assert database.execute(f"SELECT DISTINCT added FROM {table}").fetchall() == [("by default",)]
