@@ -27,7 +27,7 @@ MODELS = [
     model
     for module in (customers, events, file_share_sessions, shares)
     for model in vars(module).values()
-    if isinstance(model, type) and issubclass(model, SQLModel) and getattr(model, "__table__", None) is not None
+    if isinstance(model, type) and issubclass(model, SQLModel) and hasattr(model, "__table__")
 ]
 for model in MODELS:
     table_of(model).append_column(Column("added", Text, nullable=False))
