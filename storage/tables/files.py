@@ -1,4 +1,4 @@
-"""The `files` and `file_parts` tables."""
+"""The tables of files: their parts, the storage used by workspaces, and discarded objects."""
 
 from datetime import datetime
 from typing import ClassVar
