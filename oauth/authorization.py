@@ -25,11 +25,11 @@ LONGEST_NONCE = 1024
 LONGEST_AGE = 2**31 - 1
 
 
-class Unanswerable(Exception):
+class UntrustedRequest(Exception):
     """A request that is answered to the user only: who sent it, or where to answer it, cannot be trusted."""
 
 
-class Answered(Exception):
+class RefusedRequest(Exception):
     """A request that has its answer: the browser is to go on to `location`, which the client declared.
 
     `reason` is why it was refused. `is_silent` asks for an answer without any page (`prompt=none`).
@@ -43,7 +43,7 @@ class Answered(Exception):
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuthorizationRequest:
     """A request that makes sense, in one unit of work.
 
     `is_of_user` asks for a token of the user instead of one workspace; `max_age` is how long ago they may
@@ -71,7 +71,7 @@ class Asked:
         """The address that says `access_denied`."""
         return await self._answer(None)
 
-    def refuse(self, code: str, description: str) -> Answered:
+    def refuse(self, code: str, description: str) -> RefusedRequest:
         """The answer that is this error of OpenID Connect."""
         error = OAuth2Error(description, error=code)
         return _refused(self.server, self.request, self.redirect_uri, error)
@@ -85,39 +85,43 @@ class Asked:
 
         reply = await self.server.connection.run_sync(create)
         if reply.location is None:
-            raise Unanswerable("The application changed while you decided: start again from there.")
+            raise UntrustedRequest(
+                "The application has changed in the meantime. Start again from the application."
+            )
         return reply.location
 
 
-async def read_request(connection: AsyncConnection, issuer: str, pairs: Pairs) -> Asked:
-    """What the parameters of a request ask. Raises `Unanswerable` or `Answered`."""
+async def read_request(connection: AsyncConnection, issuer: str, pairs: Pairs) -> AuthorizationRequest:
+    """What the parameters of a request ask. Raises `UntrustedRequest` or `RefusedRequest`."""
     server = make_server(connection, issuer)
     request = ProtocolRequest("GET", pairs)
     try:
         request.check()
     except OAuth2Error as error:
-        raise Unanswerable(str(error.description)) from None
+        raise UntrustedRequest(str(error.description)) from None
     client = await find_client(connection, request.payload.client_id or "")
     if client is None:
-        raise Unanswerable("There is no application with this client_id.")
+        raise UntrustedRequest("There is no application with this client_id.")
     try:
         redirect_uri = CodeGrant.validate_authorization_redirect_uri(request, client)
     except OAuth2Error as error:
-        raise Unanswerable(str(error.description)) from None
+        raise UntrustedRequest(str(error.description)) from None
     try:
         return await _read(server, request, client, redirect_uri)
     except OAuth2Error as error:
         raise _refused(server, request, redirect_uri, error) from None
 
 
-async def _read(server: Server, request: ProtocolRequest, client: Client, redirect_uri: str) -> Asked:
+async def _read(
+    server: Server, request: ProtocolRequest, client: Client, redirect_uri: str
+) -> AuthorizationRequest:
     """Raises `OAuth2Error`, which the client is told: it and its address are known by now."""
     sent = request.payload.data
     _check_forms(sent)
     grant = server.get_authorization_grant(request)
     await server.connection.run_sync(lambda _: grant.validate_authorization_request())
     hint = sent.get("id_token_hint")
-    return Asked(
+    return AuthorizationRequest(
         server=server,
         request=request,
         grant=grant,
@@ -136,14 +140,14 @@ def _check_forms(sent: Mapping[str, str]) -> None:
     if "response_type" not in sent:
         raise InvalidRequestError("response_type is missing.")
     if sent["response_type"] != RESPONSE_TYPE:
-        raise UnsupportedResponseTypeError("", "The only response_type is code.")
+        raise UnsupportedResponseTypeError("", "response_type must be code.")
     for name in ("request", "request_uri", "registration"):
         if name in sent:
             raise OAuth2Error(f"The parameter {name} is not supported.", error=f"{name}_not_supported")
     if sent.get("response_mode", "query") != "query":
-        raise InvalidRequestError("The only response_mode is query.")
+        raise InvalidRequestError("response_mode must be query.")
     if sent.get("sub_type", OF_WORKSPACE) not in (OF_USER, OF_WORKSPACE):
-        raise InvalidRequestError("sub_type is user or workspace, which is the default.")
+        raise InvalidRequestError("sub_type must be user or workspace, the default.")
     if len(sent.get("nonce", "")) > LONGEST_NONCE:
         raise InvalidRequestError(f"The nonce is longer than {LONGEST_NONCE} characters.")
 
@@ -151,7 +155,7 @@ def _check_forms(sent: Mapping[str, str]) -> None:
 def _read_prompts(text: str | None) -> frozenset[str]:
     prompts = frozenset((text or "").split())
     if not prompts <= set(PROMPTS) or (NONE in prompts and len(prompts) > 1):
-        raise InvalidRequestError(f"prompt takes {NONE}, or of {', '.join(PROMPTS[1:])} one or more.")
+        raise InvalidRequestError(f"prompt must be {NONE}, or one or more of {', '.join(PROMPTS[1:])}.")
     return prompts
 
 
@@ -159,7 +163,7 @@ def _read_age(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LONGEST_AGE))):
-        raise InvalidRequestError("max_age is a number of seconds.")
+        raise InvalidRequestError("max_age must be a number of seconds.")
     return int(text)
 
 
@@ -172,12 +176,14 @@ async def _read_hint(server: Server, hint: str, client: Client) -> UUID:
             return UUID(claims["sub"])
     except (JoseError, ValueError, KeyError, TypeError, AttributeError):
         pass
-    raise InvalidRequestError("id_token_hint is no id_token of this client.")
+    raise InvalidRequestError("id_token_hint is not an id_token of this client.")
 
 
-def _refused(server: Server, request: ProtocolRequest, redirect_uri: str, error: OAuth2Error) -> Answered:
+def _refused(
+    server: Server, request: ProtocolRequest, redirect_uri: str, error: OAuth2Error
+) -> RefusedRequest:
     error.redirect_uri, error.state = redirect_uri, request.payload.state
     reply: Reply = server.handle_error_response(request, error)
     server.name_issuer(reply)
     is_silent = NONE in request.payload.data.get("prompt", "").split()
-    return Answered(str(reply.location), str(error.description), is_silent=is_silent)
+    return RefusedRequest(str(reply.location), str(error.description), is_silent=is_silent)

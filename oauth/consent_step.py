@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from oauth.authorization import CONSENT, LOGIN, NONE, SELECT_ACCOUNT, Asked
+from oauth.authorization import CONSENT, LOGIN, NONE, SELECT_ACCOUNT, AuthorizationRequest
 from oauth.consents import find_consents
 from oauth.redirects import is_loopback
 from storage.clock import now
@@ -18,7 +18,7 @@ _workspaces, _members = table_of(WorkspaceRow), table_of(WorkspaceMemberRow)
 
 
 @dataclass(frozen=True)
-class Person:
+class SignedInUser:
     """Who uses the browser. `is_fresh` says that they have just signed in for this very request."""
 
     id: UUID
@@ -40,18 +40,20 @@ class NeedsConsent:
 
 
 @dataclass(frozen=True)
-class Allowed:
+class AlreadyAllowed:
     """The user allowed it before: for the workspace, or for themselves."""
 
     workspace_id: UUID | None
 
 
-async def next_step(asked: Asked, person: Person | None) -> NeedsSignIn | NeedsConsent | Allowed:
-    """Raises `Answered` where the client wants no page and one is needed."""
+async def next_step(
+    asked: AuthorizationRequest, person: SignedInUser | None
+) -> NeedsSignIn | NeedsConsent | AlreadyAllowed:
+    """Raises `RefusedRequest` where the client wants no page and one is needed."""
     is_silent = NONE in asked.prompts
     if person is None or has_to_sign_in(asked, person):
         if is_silent or (person is not None and person.is_fresh):
-            raise asked.refuse("login_required", "The user has to sign in.")
+            raise asked.refuse("login_required", "The user must sign in.")
         return NeedsSignIn()
     consents = await find_consents(asked.server.connection, person.id, asked.client.id)
     covered = {row.workspace_id for row in consents if asked.scopes <= set(row.scopes)}
@@ -62,14 +64,14 @@ async def next_step(asked: Asked, person: Person | None) -> NeedsSignIn | NeedsC
     is_known = not (asked.client.is_public and is_loopback(asked.redirect_uri))
     is_plain = not asked.prompts & {CONSENT, SELECT_ACCOUNT}
     if is_known and is_plain and len(remembered) == 1 and (is_silent or len(choices) == 1):
-        return Allowed(remembered[0])
+        return AlreadyAllowed(remembered[0])
     if is_silent:
         code = "interaction_required" if remembered and is_known else "consent_required"
-        raise asked.refuse(code, "The user has to decide.")
+        raise asked.refuse(code, "The user must decide.")
     return NeedsConsent(workspaces, frozenset(choice for choice in remembered if choice is not None))
 
 
-def has_to_sign_in(asked: Asked, person: Person) -> bool:
+def has_to_sign_in(asked: AuthorizationRequest, person: SignedInUser) -> bool:
     """Whether the request asks for another user, or for a sign-in later than the person's."""
     if asked.hinted_user_id is not None and asked.hinted_user_id != person.id:
         return True
@@ -79,7 +81,7 @@ def has_to_sign_in(asked: Asked, person: Person) -> bool:
     return (LOGIN in asked.prompts or is_too_old) and not person.is_fresh
 
 
-async def _find_workspaces(asked: Asked, person: Person) -> list[WorkspaceRow]:
+async def _find_workspaces(asked: AuthorizationRequest, person: SignedInUser) -> list[WorkspaceRow]:
     own = (
         select(_workspaces)
         .join(_members, _members.c.workspace_id == _workspaces.c.id)

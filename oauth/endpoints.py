@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from oauth.clients import CONFIDENTIAL_METHODS, AuthMethod, Client
 from oauth.endings import end_grants
 from oauth.grants import make_server
-from oauth.issued_tokens import Issued, find_issued
+from oauth.issued_tokens import IssuedCredential, find_issued
 from oauth.protocol import ProtocolRequest, Reply
 from oauth.server import Server, wait
 from oauth.subjects import find_subject
@@ -36,7 +36,7 @@ class _Tokens:
         if "token" not in request.form:
             raise InvalidRequestError("token is missing.")
 
-    def query_token(self, token_string: str, token_type_hint: str | None) -> Issued | None:
+    def query_token(self, token_string: str, token_type_hint: str | None) -> IssuedCredential | None:
         return wait(find_issued(self.server.connection, token_string, *_TOKENS))
 
 
@@ -45,7 +45,7 @@ class Revocation(_Tokens, RevocationEndpoint):  # type: ignore[misc]
 
     CLIENT_AUTH_METHODS = tuple(AuthMethod)
 
-    def revoke_token(self, token: Issued, request: ProtocolRequest) -> None:
+    def revoke_token(self, token: IssuedCredential, request: ProtocolRequest) -> None:
         if token.kind is CredentialKind.REFRESH_TOKEN:
             wait(end_grants(self.server.connection, _grants.c.id == token.grant.id))
         elif not token.is_revoked():
@@ -57,11 +57,11 @@ class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
 
     CLIENT_AUTH_METHODS = CONFIDENTIAL_METHODS
 
-    def check_permission(self, token: Issued, client: Client, request: ProtocolRequest) -> bool:
+    def check_permission(self, token: IssuedCredential, client: Client, request: ProtocolRequest) -> bool:
         self._client_id = client.client_id
         return token.check_client(client)
 
-    def introspect_token(self, token: Issued) -> dict[str, Any]:
+    def introspect_token(self, token: IssuedCredential) -> dict[str, Any]:
         grant, row = token.grant, token.row
         subject = wait(find_subject(self.server.connection, grant.user_id, grant.workspace_id))
         if subject is None:

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from oauth.clients import AuthMethod, Client
 from oauth.credentials import digest, mint
 from oauth.endings import end_grants
-from oauth.issued_tokens import Issued, find_issued
+from oauth.issued_tokens import IssuedCredential, find_issued
 from oauth.keys import ALGORITHM
 from oauth.protocol import ProtocolRequest
 from oauth.refresh_answers import find_answer, keep_answer
@@ -55,7 +55,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
     def save_authorization_code(self, code: str, request: ProtocolRequest) -> None:
         wait(save_code(self.server, code, request))
 
-    def query_authorization_code(self, code: str, client: Client) -> Issued | None:
+    def query_authorization_code(self, code: str, client: Client) -> IssuedCredential | None:
         """The code if it still counts. One that was used before ends all that its first use gave."""
         issued = wait(find_issued(self.server.connection, code, CredentialKind.AUTHORIZATION_CODE, lock=True))
         if issued is None or not issued.check_client(client):
@@ -65,11 +65,11 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
             return None
         return None if issued.is_expired() else issued
 
-    def delete_authorization_code(self, authorization_code: Issued) -> None:
+    def delete_authorization_code(self, authorization_code: IssuedCredential) -> None:
         """Used once: it stays, so that a second use is noticed."""
         wait(update_row(self.server.connection, CredentialRow, authorization_code.row, revoked_at=now()))
 
-    def authenticate_user(self, authorization_code: Issued) -> Subject | None:
+    def authenticate_user(self, authorization_code: IssuedCredential) -> Subject | None:
         return wait(_subject_of(self.server, authorization_code))
 
 
@@ -82,7 +82,7 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
     request: ProtocolRequest
     answered: dict[str, Any] | None = None
 
-    def authenticate_refresh_token(self, refresh_token: str) -> Issued | None:
+    def authenticate_refresh_token(self, refresh_token: str) -> IssuedCredential | None:
         """The token if it still counts, or if it was replaced and its client asks for that answer again.
 
         Any other use of a replaced token may be that of a copy: its family ends.
@@ -102,7 +102,7 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
             return None
         return issued
 
-    def authenticate_user(self, refresh_token: Issued) -> Subject | None:
+    def authenticate_user(self, refresh_token: IssuedCredential) -> Subject | None:
         return wait(_subject_of(self.server, refresh_token))
 
     def create_token_response(self) -> tuple[int, dict[str, Any], list[tuple[str, str]]]:
@@ -116,13 +116,13 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
             wait(keep_answer(self.server.connection, text, replaced, scope, answer))
         return status, answer, headers
 
-    def issue_token(self, user: Subject, refresh_token: Issued) -> dict[str, Any]:
+    def issue_token(self, user: Subject, refresh_token: IssuedCredential) -> dict[str, Any]:
         """A token with what was asked for and granted, and which the client may still have."""
         client = self.request.client
         asked = (self.request.payload.scope or refresh_token.get_scope()).split()
         left = set(asked) & set(client.row.scopes)
         if not left:
-            raise InvalidScopeError("The client may no longer have any of these scopes.")
+            raise InvalidScopeError("The client may no longer use any of these scopes.")
         token: dict[str, Any] = self.generate_token(
             user=user, scope=" ".join(left), include_refresh_token=client.is_public
         )
@@ -130,7 +130,7 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
             token["refresh_token"] = self.request.form["refresh_token"]
         return token
 
-    def revoke_old_credential(self, refresh_token: Issued) -> None:
+    def revoke_old_credential(self, refresh_token: IssuedCredential) -> None:
         if self.request.client.is_public:
             changes = {"revoked_at": now()}
         else:
@@ -148,12 +148,12 @@ class S256(CodeChallenge):  # type: ignore[misc]
         challenge, method = asked.get("code_challenge"), asked.get("code_challenge_method")
         if challenge is None and method is None:
             if grant.request.client.is_public:
-                raise InvalidRequestError("A public client has to send a code_challenge.")
+                raise InvalidRequestError("A public client must send a code_challenge.")
             return
         if method != "S256":
-            raise InvalidRequestError("code_challenge_method has to be S256.")
+            raise InvalidRequestError("code_challenge_method must be S256.")
         if not CODE_CHALLENGE_PATTERN.fullmatch(challenge or ""):
-            raise InvalidRequestError("code_challenge is not the S256 of a verifier.")
+            raise InvalidRequestError("code_challenge is not the S256 hash of a verifier.")
 
 
 class IdToken(OpenIDCode):  # type: ignore[misc]
@@ -221,10 +221,10 @@ async def save_code(server: Server, code: str, request: ProtocolRequest) -> None
     )
 
 
-async def _subject_of(server: Server, issued: Issued) -> Subject | None:
+async def _subject_of(server: Server, issued: IssuedCredential) -> Subject | None:
     grant = issued.grant
     return await find_subject(server.connection, grant.user_id, grant.workspace_id)
 
 
-async def _end(server: Server, issued: Issued) -> None:
+async def _end(server: Server, issued: IssuedCredential) -> None:
     await end_grants(server.connection, _grants.c.id == issued.grant.id)

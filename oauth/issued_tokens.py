@@ -18,7 +18,7 @@ from storage.tables.oauth_grants import OAuthGrantRow
 _credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)
 
 
-class Issued(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc]
+class IssuedCredential(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc]
     """A code or token: its row, and that of the grant that it came of."""
 
     code_challenge_method = "S256"
@@ -64,7 +64,7 @@ class Issued(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc]
 
 async def find_issued(
     connection: AsyncConnection, text: str, *kinds: CredentialKind, lock: bool = False
-) -> Issued | None:
+) -> IssuedCredential | None:
     """The code or token with this text, whether or not it still counts; None if it is of no such kind.
 
     `lock` lets uses of what came of the same grant come one after the other. It is the grant that is locked,
@@ -77,4 +77,4 @@ async def find_issued(
     grant = await first(connection, OAuthGrantRow, _grants.c.id == id, lock=lock)
     if grant is None:
         return None
-    return Issued(await one(connection, CredentialRow, mine), grant)
+    return IssuedCredential(await one(connection, CredentialRow, mine), grant)

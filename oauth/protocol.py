@@ -76,7 +76,7 @@ class ProtocolRequest(OAuth2Request):  # type: ignore[misc]
         if secret is not None and "client_secret" in self.form:
             raise InvalidRequestError("The client sent its secret in two places.")
         if self.form.get("client_id", client_id) != client_id:
-            raise InvalidRequestError("The client named itself in two ways.")
+            raise InvalidRequestError("The request names two different clients.")
 
 
 @dataclass

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest
-from oauth.issued_tokens import Issued
+from oauth.issued_tokens import IssuedCredential
 from storage.clock import now
 from storage.database import Database
 from storage.rows import insert_row, table_of
@@ -22,7 +22,11 @@ _answers, _credentials = table_of(RefreshAnswerRow), table_of(CredentialRow)
 
 
 async def keep_answer(
-    connection: AsyncConnection, token: str, replaced: Issued, scope: str | None, answer: dict[str, Any]
+    connection: AsyncConnection,
+    token: str,
+    replaced: IssuedCredential,
+    scope: str | None,
+    answer: dict[str, Any],
 ) -> None:
     """Keep the answer to the use of `token`, which it replaces; `scope` is what the request asked for."""
     about, plain = _about(replaced, scope), json.dumps(answer).encode()
@@ -36,7 +40,7 @@ async def keep_answer(
 
 
 async def find_answer(
-    connection: AsyncConnection, token: str, replaced: Issued, scope: str | None
+    connection: AsyncConnection, token: str, replaced: IssuedCredential, scope: str | None
 ) -> dict[str, Any] | None:
     """The answer that `token` was replaced with, while it counts.
 
@@ -67,5 +71,5 @@ async def drop_expired_answers(database: Database) -> bool:
     return False
 
 
-def _about(replaced: Issued, scope: str | None) -> str:
+def _about(replaced: IssuedCredential, scope: str | None) -> str:
     return json.dumps([str(replaced.row.id), str(replaced.grant.oauth_client_id), scope])

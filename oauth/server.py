@@ -15,7 +15,7 @@ from sqlalchemy.util import await_only
 
 from oauth.clients import AuthMethod, Client, find_client
 from oauth.credentials import digest, mint
-from oauth.issued_tokens import Issued
+from oauth.issued_tokens import IssuedCredential
 from oauth.protocol import ProtocolRequest, Reply
 from oauth.scopes import CLIENT_SCOPES
 from storage.clock import now
@@ -30,11 +30,11 @@ _KEPT_AFTER_EXPIRY = timedelta(days=7)
 
 # What an error says for which Authlib has no sentence.
 _SENTENCES = {
-    "invalid_grant": "The code or token is unknown, has ended, or is not of this client.",
-    "unsupported_grant_type": "The grant_type is authorization_code or refresh_token.",
-    "unauthorized_client": "The client may not do this.",
+    "invalid_grant": "The code or token is unknown, expired or revoked, or belongs to another client.",
+    "unsupported_grant_type": "grant_type must be authorization_code or refresh_token.",
+    "unauthorized_client": "The client is not allowed to do this.",
 }
-_SENTENCE = "The request cannot be answered."
+_SENTENCE = "The request cannot be processed."
 
 _credentials = table_of(CredentialRow)
 Result = TypeVar("Result")
@@ -96,7 +96,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
 
     def save_token(self, token: dict[str, Any], request: ProtocolRequest) -> None:
         """Keep the hashes of a new access token and, where it comes with a new one, of its refresh token."""
-        came_of: Issued = request.authorization_code or request.refresh_token
+        came_of: IssuedCredential = request.authorization_code or request.refresh_token
         wait(self._drop_expired(came_of))
         self._keep(CredentialKind.ACCESS_TOKEN, token["access_token"], ACCESS_TOKEN_LIFE, token, came_of)
         if request.refresh_token is None or request.client.is_public:
@@ -120,7 +120,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
 
     def _why_unknown(self, request: ProtocolRequest, methods: Sequence[str]) -> str:
         if not request.named_client_id:
-            return "The client did not name itself: send client_id."
+            return "The request does not identify the client: send client_id."
         client = self.query_client(request.named_client_id)
         if client is None:
             return "There is no client with this client_id."
@@ -130,7 +130,12 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         return "The client_secret is wrong." if request.has_secret else "The client_secret is missing."
 
     def _keep(
-        self, kind: CredentialKind, text: str, life: timedelta, token: dict[str, Any], came_of: Issued
+        self,
+        kind: CredentialKind,
+        text: str,
+        life: timedelta,
+        token: dict[str, Any],
+        came_of: IssuedCredential,
     ) -> None:
         grant = came_of.grant
         is_of_user = grant.workspace_id is None
@@ -149,7 +154,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         )
         wait(row)
 
-    async def _drop_expired(self, came_of: Issued) -> None:
+    async def _drop_expired(self, came_of: IssuedCredential) -> None:
         """Each refresh leaves an access token behind; of those that have long ended none is kept."""
         await self.connection.execute(
             delete(_credentials).where(

@@ -98,7 +98,7 @@ async def render_http_exception(request: Request, exception: HTTPException) -> J
     if exception.status_code == 405:
         # Starlette names the methods of the first route that fits; several routes share a path here.
         allowed = ", ".join(_methods_of(request.url.path)) or (exception.headers or {}).get("Allow", "")
-        message = f"{request.url.path} does not take {request.method}; it takes {allowed}."
+        message = f"{request.url.path} does not accept {request.method}; it accepts {allowed}."
         failure = MethodNotAllowed(message, {"Allow": allowed})
     return await render_failure(request, failure)
 

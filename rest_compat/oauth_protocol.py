@@ -109,7 +109,7 @@ async def tell_userinfo(request: Request, ctx: Context) -> Response:
     if principal is None:
         raise InvalidToken
     if principal.kind is not PrincipalKind.OAUTH_TOKEN:
-        raise NotPermitted("This takes an OAuth access token.")
+        raise NotPermitted("This endpoint requires an OAuth access token.")
     if Scope.OPENID not in principal.scopes:
         raise InsufficientScope([Scope.OPENID])
     user_id = principal.user_id or principal.maker_user_id

@@ -130,12 +130,12 @@ async def _find(connection: AsyncConnection, client_id: str, token: str) -> OAut
 async def _replace(connection: AsyncConnection, row: OAuthClientRow, sent: Any) -> OAuthClientRow:
     """RFC 7592 2.2: what is left out goes back to its default."""
     if not isinstance(sent, dict) or sent.get("client_id") != row.client_id:
-        raise MetadataRefused("invalid_request", "The client has to name itself by client_id.")
+        raise MetadataRefused("invalid_request", "Send the client's own client_id.")
     if any(name in sent for name in _NOT_IN_A_CHANGE):
-        raise MetadataRefused("invalid_request", f"A change has none of: {', '.join(_NOT_IN_A_CHANGE)}.")
+        raise MetadataRefused("invalid_request", f"An update cannot contain: {', '.join(_NOT_IN_A_CHANGE)}.")
     data, method = _read_metadata(sent)
     if (method == AuthMethod.NONE) != (row.token_endpoint_auth_method == AuthMethod.NONE):
-        message = "A client cannot become public or cease to be: register another one."
+        message = "A client cannot change between public and confidential: register another one."
         raise MetadataRefused("invalid_client_metadata", message)
     changes = data.model_dump(exclude={"is_public", "workspace_id", "scopes"})
     return await update_row(
@@ -176,7 +176,7 @@ def _check_list(sent: dict[str, Any], name: str, required: str, allowed: Sequenc
     """Raises `MetadataRefused` for a list without `required`, its default, or with anything not allowed."""
     values = sent.get(name, [required])
     if not isinstance(values, list) or required not in values or any(one not in allowed for one in values):
-        message = f"{name} should have {required} and no others than: {', '.join(allowed)}."
+        message = f"{name} should contain {required} and only values of: {', '.join(allowed)}."
         raise MetadataRefused("invalid_client_metadata", message)
 
 
@@ -194,7 +194,7 @@ def _name_of(redirect_uris: Any) -> str:
         host = urlsplit(first).hostname if isinstance(first, str) else None
     except ValueError:
         host = None
-    return (host or "")[:256] or "An application without a name"
+    return (host or "")[:256] or "Unnamed application"
 
 
 def _refused(problems: list[Problem]) -> MetadataRefused:

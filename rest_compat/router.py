@@ -25,7 +25,7 @@ EMPTY = frozenset({202, 204})  # Answers without a body.
 
 
 class Error(BaseModel):
-    """What every failure answers.
+    """The body of every error response.
 
     `detail` is a list of at most 100 problems where the status is 422; `more` counts those left out, if any.
     """
@@ -36,7 +36,7 @@ class Error(BaseModel):
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": Error, "description": "A failure that the caller can do something about."}
+    "4XX": {"model": Error, "description": "A failure that the caller can correct."}
 }
 # FastAPI documents a model under the media type of the route, but failures are JSON everywhere.
 ERRORS_AS_JSON: dict[int | str, dict[str, Any]] = {

@@ -37,7 +37,7 @@ def _read(body: bytes) -> list[Leak]:
     try:
         sent = parse_json(body)
         if isinstance(sent, list) and len(sent) > MOST_LEAKS:
-            raise TooLarge(f"A report has {MOST_LEAKS} finds at most.")
+            raise TooLarge(f"A report can have at most {MOST_LEAKS} leaks.")
         return _LEAKS.validate_python(sent)
     except ValidationError as error:
         # A token may be real: none is repeated in an answer that says what is wrong with it.
@@ -55,14 +55,16 @@ async def _check_signature(ctx: Context, request: Request, body: bytes) -> None:
     """Raises `Unauthorized`, `InvalidToken` or `Unavailable`."""
     name, signature = request.headers.get(KEY_HEADER), request.headers.get(SIGNATURE_HEADER)
     if not name or not signature:
-        raise Unauthorized(f"This takes signed reports only: send {KEY_HEADER} and {SIGNATURE_HEADER}.")
+        raise Unauthorized(
+            f"This endpoint accepts signed reports only: send {KEY_HEADER} and {SIGNATURE_HEADER}."
+        )
     try:
         key = await ctx.services.report_keys.find(name)
     except KeysOutOfReach:
         wait = {"Retry-After": str(RETRY_AFTER_SECONDS)}
-        raise Unavailable("The keys that reports are signed with cannot be fetched now.", wait) from None
+        raise Unavailable("The keys that sign reports cannot be fetched now.", wait) from None
     if key is None or not is_signed(body, signature, key):
-        raise InvalidToken("The signature is not one of a known key over this body.")
+        raise InvalidToken("The signature does not match this body and a known key.")
 
 
 def _header(name: str, description: str) -> dict[str, Any]:
@@ -84,8 +86,8 @@ router.add_api_route(
     openapi_extra={
         "security": [],
         "parameters": [
-            _header(KEY_HEADER, "Which of GitHub's keys has signed the body."),
-            _header(SIGNATURE_HEADER, "Its ECDSA signature of the body as it is sent, in Base64."),
+            _header(KEY_HEADER, "The identifier of the GitHub key that signed the body."),
+            _header(SIGNATURE_HEADER, "The key's ECDSA signature of the body as sent, in Base64."),
         ],
         "requestBody": {"required": True, "content": {"application/json": {"schema": _BODY}}},
     },

@@ -77,7 +77,7 @@ class GraphQLEndpoint:
         except CannotGetOperationTypeError as error:
             message = "The document has no operation: send a query or a mutation"
             if error.operation_name is not None:
-                message = "The document has no operation of this name: correct `operationName`"
+                message = "The document has no operation with this name: correct `operationName`"
             data, errors = None, [_as_error(Invalid([problem(("operationName",), message, "graphql")]))]
         except InvalidOperationTypeError as error:
             data, errors = None, [_as_error(_wrong_type(error))]
@@ -92,8 +92,10 @@ def _shows_pages(request: Request) -> bool:
 
 def _wrong_type(error: InvalidOperationTypeError) -> Failure:
     if error.operation_type is OperationType.MUTATION:
-        return MethodNotAllowed("GET takes queries only: send a mutation by POST.", {"Allow": "POST"})
-    return Invalid([problem(("query",), "There are no subscriptions: send a query or a mutation", "graphql")])
+        return MethodNotAllowed("GET accepts queries only: send mutations by POST.", {"Allow": "POST"})
+    return Invalid(
+        [problem(("query",), "Subscriptions are not supported: send a query or a mutation", "graphql")]
+    )
 
 
 def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Response:
@@ -168,13 +170,13 @@ async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
         body = await read_body(request, largest)
         asked, size = parse_json(body), len(body)
     if not isinstance(asked, dict) or not isinstance(asked.get("query"), str) or not asked["query"].strip():
-        message = "Send the document as the text `query`, in an object or, by GET, as a parameter"
+        message = "Send the document as the string `query`: in a JSON object, or by GET as a parameter"
         raise Invalid([problem(("query",), message, "missing")])
     for name in _OBJECTS:
         if not isinstance(asked.get(name), dict | None):
             raise Invalid([problem((name,), f"`{name}` should be an object or null", "type")])
     if not isinstance(asked.get("operationName"), str | None):
-        raise Invalid([problem(("operationName",), "`operationName` should be a text or null", "type")])
+        raise Invalid([problem(("operationName",), "`operationName` should be a string or null", "type")])
     return asked, size
 
 

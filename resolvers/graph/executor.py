@@ -216,8 +216,9 @@ def _plain(field: GraphQLField) -> PlainField | None:
 
 
 def _class_of(type_: GraphQLObjectType) -> type | None:
-    """The class of the type's values; None if the type decides by itself."""
-    return type_.extensions[DEFINITION].origin if type_.is_type_of is None else None
+    """The class of the type's values; None if the type decides by itself, and for introspection's types."""
+    definition = type_.extensions.get(DEFINITION)
+    return definition.origin if definition is not None and type_.is_type_of is None else None
 
 
 def _write_leaf(type_: GraphQLLeafType, value: Any) -> Any:

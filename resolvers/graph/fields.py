@@ -29,7 +29,12 @@ def expose(resolver: Callable[..., Any]) -> Any:
     arguments = [argument for parameter in operation.parameters for argument in _arguments_of(parameter)]
     if operation.is_conditional:
         arguments.append(
-            _argument(IF_MATCH.name, str | None, None, "An `etag`: change only what still has it.")
+            _argument(
+                IF_MATCH.name,
+                str | None,
+                None,
+                "The change is made only if this is still the resource's `etag`.",
+            )
         )
 
     async def field(*, info: strawberry.Info, **given: Any) -> Any:

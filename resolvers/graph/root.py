@@ -48,7 +48,7 @@ from resolvers.workspaces import workspaces
 from schema.scalars import SCALARS
 
 
-@strawberry.type(description="What a customer reaches with its own token: its own data.")
+@strawberry.type(description="What a customer can access with its own token: its own data.")
 class Portal:
     session = expose(portal_sessions.get_portal_session)
     customer = expose(portal.get_portal_customer)

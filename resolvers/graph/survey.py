@@ -238,17 +238,19 @@ def _free_fields(owner: GraphQLNamedType | None) -> frozenset[str]:
 def _check_selections(part: Part) -> None:
     if part.selections > MOST_SELECTIONS:
         raise TooComplex(
-            f"This document has more than {MOST_SELECTIONS} selections with its fragments spread out: "
-            "ask for less at once."
+            f"This document has more than {MOST_SELECTIONS} selections with its fragments expanded: "
+            "select less at once."
         )
 
 
 def _check_alias(alias: str, owner: GraphQLNamedType | None) -> None:
     # The answer repeats an alias for every object.
     if len(alias) > LONGEST_ALIAS:
-        raise TooComplex(f"An alias of this document has {len(alias)} letters; the limit is {LONGEST_ALIAS}.")
+        raise TooComplex(
+            f"An alias of this document has {len(alias)} characters; the limit is {LONGEST_ALIAS}."
+        )
     if owner is not None and owner.name.startswith("__"):
-        raise TooComplex("Fields below `__schema` and `__type` take no alias: leave it out.")
+        raise TooComplex("Fields below `__schema` and `__type` cannot have an alias: remove it.")
 
 
 def _add_introspection(part: Part, name: str, below: Part) -> None:
@@ -256,8 +258,8 @@ def _add_introspection(part: Part, name: str, below: Part) -> None:
     if name == "__schema":
         if below.members > 1:
             raise TooComplex(
-                "Below `__schema`, the members of types cannot be asked for the members of their types: "
-                "ask for each type by `__type`."
+                "Below `__schema`, members of types cannot select the members of their own types: "
+                "select each type by `__type`."
             )
         part.schemas += 1
         part.cost += INTROSPECTION_COST

@@ -186,7 +186,7 @@ async def check_owner(ctx: Context, workspace_id: UUID | None) -> None:
     async with ctx.read() as connection:
         found = await connection.execute(role if ctx.transaction is None else role.with_for_update(read=True))
     if found.scalar() != WorkspaceRole.OWNER:
-        raise NotPermitted("Only an owner of the workspace can do this: ask one of them.")
+        raise NotPermitted("Only an owner of the workspace can do this. Ask one of them.")
 
 
 async def _choose_workspace(ctx: Context, workspace_id: UUID | None) -> UUID:
@@ -200,7 +200,7 @@ async def _choose_workspace(ctx: Context, workspace_id: UUID | None) -> UUID:
         reached: list[UUID] = list(found.scalars())
     if len(reached) == 1:
         return reached[0]
-    message = "Name the workspace: this credential reaches more than one, or none"
+    message = "Send `workspace_id`: this credential has access to several workspaces, or to none"
     raise Invalid([problem(("data", "workspace_id"), message, "missing")])
 
 

@@ -54,7 +54,7 @@ async def charge_rest(caller: Caller, cost: int, *, restricted: bool = False) ->
     """
     largest = caller.budget.largest(_limit(caller))
     if largest is not None and cost > largest:
-        raise TooComplex(f"This costs {cost} calls; the limit is {largest} in a minute.")
+        raise TooComplex(f"This request costs {cost} calls; the limit is {largest} per minute.")
     # The lower budget has not been charged yet: which one it is was not known before the document was read.
     if cost > 1 or restricted:
         await _charge(caller, cost if restricted else cost - 1, restricted=restricted)
@@ -93,8 +93,8 @@ def _refusal(caller: Caller, demand: Demand) -> Failure | None:
     if principal is None:
         return Unauthorized()
     if principal.kind not in demand.kinds:
-        taken = ", ".join(sorted(kind.replace("_", " ") for kind in demand.kinds))
-        return NotPermitted(f"A {principal.kind.replace('_', ' ')} cannot do this; it takes: {taken}.")
+        accepted = ", ".join(sorted(kind.replace("_", " ") for kind in demand.kinds))
+        return NotPermitted(f"A {principal.kind.replace('_', ' ')} cannot do this; use one of: {accepted}.")
     if scope is not None and not covers(principal.scopes, scope):
         return InsufficientScope(that_would_do(scope))
     if demand.fresh and principal.kind is PrincipalKind.BROWSER_SESSION:

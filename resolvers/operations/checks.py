@@ -12,4 +12,4 @@ def check_ahead(at: datetime, clock: datetime, loc: Location) -> list[Problem]:
     """`clock` is now."""
     if at <= clock + AHEAD_AT_MOST:
         return []
-    return [problem(loc, "The moment is more than 5 minutes ahead", "ahead", input=write_moment(at))]
+    return [problem(loc, "The moment is more than 5 minutes in the future", "ahead", input=write_moment(at))]

@@ -101,11 +101,11 @@ class Operation:
         if self.why_public is not None:
             return f"{text}\n\nNeeds no credential: {self.why_public}."
         if self.scope is None:
-            return f"{text}\n\nNeeds a credential, and no scope."
+            return f"{text}\n\nNeeds a credential, but no scope."
         wanted = " or ".join(f"`{scope}`" for scope in that_would_do(self.scope))
         needs = f"{text}\n\nNeeds the scope {wanted}."
         if self.owners_only:
-            needs += " A user also has to be an owner of the workspace."
+            needs += " A user must also be an owner of the workspace."
         if self.fresh:
             needs += " A browser session also needs a sign-in within the last hour."
         return needs

@@ -165,13 +165,11 @@ def _open_cursor(
     ctx: Context, listing: Listing[Any], query: ListQuery, order: Sequence[SortKey]
 ) -> list[Any]:
     if query.page is not None:
-        raise Invalid(
-            [problem(("filters", "after"), "Read by `page` or by `after`, not by both", "conflict")]
-        )
+        raise Invalid([problem(("filters", "after"), "Send either `page` or `after`, not both", "conflict")])
     place = _place(ctx, listing, query)
     values = read_signed(ctx.services.secret_key, Purpose.LIST_CURSOR, query.after or "", *place)
     if values is None:
-        message = "This is no cursor of this list with this sorting and these filters"
+        message = "The cursor does not belong to this list with this sorting and these filters"
         raise Invalid([problem(("filters", "after"), message, "cursor", input=query.after)])
     return [from_json(key.column, value) for key, value in zip(order, json.loads(values), strict=True)]
 

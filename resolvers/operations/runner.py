@@ -97,5 +97,5 @@ def _with_precondition(operation: Operation, change: Context, arguments: Mapping
 
 
 def _taken(field: str, value: Any) -> dict[str, Any]:
-    message = f"Another one here has this {field.replace('_', ' ')} already"
+    message = f"This {field.replace('_', ' ')} is already in use"
     return problem(("data", field), message, "duplicate", input=value)

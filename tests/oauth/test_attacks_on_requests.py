@@ -9,7 +9,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from oauth.authorization import Answered, Unanswerable, read_request
+from oauth.authorization import RefusedRequest, UntrustedRequest, read_request
 from oauth.credentials import mint_client_id
 from oauth.keys import signing_key
 from tests.support.applications import ISSUER, REDIRECT_URI, make_application, told
@@ -19,7 +19,7 @@ from tests.support.gateways import SECRET, make_tenant
 async def error_of(application, **changes):
     """The error that the redirect reports to the client."""
     async with application.gateway.database.snapshot() as connection:
-        with pytest.raises(Answered) as answered:
+        with pytest.raises(RefusedRequest) as answered:
             await read_request(connection, ISSUER, list(application.query(**changes).items()))
     location = answered.value.location
     assert location.startswith(f"{REDIRECT_URI}?")
@@ -31,7 +31,7 @@ async def error_of(application, **changes):
 
 async def never_redirected(application, **changes):
     async with application.gateway.database.snapshot() as connection:
-        with pytest.raises(Unanswerable) as refused:
+        with pytest.raises(UntrustedRequest) as refused:
             await read_request(connection, ISSUER, list(application.query(**changes).items()))
     return str(refused.value)
 
@@ -104,7 +104,7 @@ async def test_a_deleted_client_is_redirected_nowhere(gateway, caller, tenant):
 async def test_a_parameter_that_comes_twice_is_redirected_nowhere(confidential, gateway):
     pairs = [*confidential.query().items(), ("redirect_uri", "https://evil.example/")]
     async with gateway.database.snapshot() as connection:
-        with pytest.raises(Unanswerable):
+        with pytest.raises(UntrustedRequest):
             await read_request(connection, ISSUER, pairs)
 
 

@@ -15,7 +15,7 @@ from tests.support.browsing import browsing, signed_in
 
 WRONG = mint(CredentialKind.CLIENT_SECRET).text
 ENDPOINTS = ("token", "revoke", "introspect")
-NOT_OF_IT = "The code or token is unknown, has ended, or is not of this client."
+NOT_OF_IT = "The code or token is unknown, expired or revoked, or belongs to another client."
 
 
 def described(answer):
@@ -38,7 +38,7 @@ async def test_a_client_that_proves_nothing_is_told_what_is_wrong(confidential, 
     form = {"grant_type": "authorization_code", "code": code, "token": code}
     named = {"client_id": confidential.client_id}
     for sent, headers, sentence in (
-        ({}, {}, "The client did not name itself: send client_id."),
+        ({}, {}, "The request does not identify the client: send client_id."),
         (named, {}, "The client_secret is missing."),
         (named | {"client_secret": ""}, {}, "The client_secret is missing."),
         (named | {"client_secret": WRONG}, {}, "The client_secret is wrong."),
@@ -59,8 +59,8 @@ async def test_a_client_that_proves_nothing_is_told_what_is_wrong(confidential, 
     [
         ({}, "invalid_request", "grant_type is missing."),
         ({"grant_type": ""}, "invalid_request", "grant_type is missing."),
-        ({"grant_type": "password"}, "unsupported_grant_type", "grant_type is authorization_code"),
-        ({"grant_type": '"\\é'}, "unsupported_grant_type", "grant_type is authorization_code"),
+        ({"grant_type": "password"}, "unsupported_grant_type", "grant_type must be authorization_code"),
+        ({"grant_type": '"\\é'}, "unsupported_grant_type", "grant_type must be authorization_code"),
         ({"grant_type": "authorization_code"}, "invalid_request", "code"),
         ({"grant_type": "authorization_code", "code": "x"}, "invalid_grant", "code"),
         ({"grant_type": "refresh_token"}, "invalid_request", "refresh_token"),

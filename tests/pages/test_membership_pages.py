@@ -134,7 +134,7 @@ async def test_a_member_sees_what_owners_decide_and_cannot_change_it(gateway, ap
         ):
             answer = await browser.send(base + path, [("form_token", token)])
             assert answer.status_code == 403
-            assert "Only an owner of the workspace can do this: ask one of them." in browser.text
+            assert "Only an owner of the workspace can do this. Ask one of them." in browser.text
 
 
 async def test_a_removal_lists_what_ends_and_asks(gateway, owner, api, tenant):

@@ -12,7 +12,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 from sqlalchemy import select, update
 
-from oauth.authorization import Answered, read_request
+from oauth.authorization import RefusedRequest, read_request
 from oauth.credentials import digest
 from oauth.scopes import CLIENT_SCOPES
 from oauth.subjects import find_subject
@@ -68,7 +68,7 @@ class Application:
         async with self.gateway.database.write() as connection:
             try:
                 asked = await read_request(connection, ISSUER, asked_for)
-            except Answered as answered:
+            except RefusedRequest as answered:
                 return told(answered.location)
             workspace_id = None if asked.is_of_user else UUID(tenant.id if workspace == "own" else workspace)
             subject = await find_subject(

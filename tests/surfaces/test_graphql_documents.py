@@ -194,7 +194,7 @@ async def test_a_query_can_be_asked_by_get_and_a_mutation_cannot(gateway, tenant
     assert (changed.status_code, changed.headers["allow"]) == (405, "POST")
     assert changed.json()["errors"][0]["extensions"] == {
         "code": "method_not_allowed",
-        "detail": "GET takes queries only: send a mutation by POST.",
+        "detail": "GET accepts queries only: send mutations by POST.",
         "status": 405,
     }
 

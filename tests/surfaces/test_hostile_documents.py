@@ -68,7 +68,7 @@ HOSTILE = {
     "one leaf over and over": (f"{{ shares {{ data {{ {'id ' * 4_900} }} }} }}", "repeats too many"),
     "names of the type": ("{ " + "__typename " * 4_900 + "}", "repeats too many fields"),
     "aliases of the name of the type": (f"{{ {times(61, 'a#: __typename')} }}", "61 aliases"),
-    "an alias that the answer repeats": (f"{{ {'a' * 101}: __typename }}", "101 letters"),
+    "an alias that the answer repeats": (f"{{ {'a' * 101}: __typename }}", "101 characters"),
     "the schema forty times": (
         f"{{ {times(40, 'a#: __schema { ...F }')} }} fragment F on __Schema {{ types {{ name }} }}",
         "40 fields `__schema`",
@@ -79,7 +79,10 @@ HOSTILE = {
         .replace("}}", "}"),
         "6 fields `__type`",
     ),
-    "the schema with aliases inside": ("{ __schema { a: types { name } b: types { name } } }", "no alias"),
+    "the schema with aliases inside": (
+        "{ __schema { a: types { name } b: types { name } } }",
+        "cannot have an alias",
+    ),
     "the members of members of all types": (
         "{ __schema { types { fields { type { fields { name } } } } } }",
         "Below `__schema`",

@@ -74,7 +74,7 @@ def test_what_decides_over_access_is_for_owners_unless_it_is_listed_as_the_users
 
 def test_what_is_for_owners_says_so():
     for name in OWNERS_ONLY:
-        assert "A user also has to be an owner of the workspace." in OPERATIONS[name].description
+        assert "A user must also be an owner of the workspace." in OPERATIONS[name].description
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))

@@ -15,8 +15,15 @@ from gateway.discovery import AUTHORIZE_PATH
 from gateway.web.kit.html import content_security_policy
 from gateway.web.kit.visits import NEVER_KEEP, SIGN_IN_PATH, Visit, page
 from gateway.web.words.scopes import in_words
-from oauth.authorization import Answered, Asked, Unanswerable, read_request
-from oauth.consent_step import Allowed, NeedsConsent, NeedsSignIn, Person, has_to_sign_in, next_step
+from oauth.authorization import AuthorizationRequest, RefusedRequest, UntrustedRequest, read_request
+from oauth.consent_step import (
+    AlreadyAllowed,
+    NeedsConsent,
+    NeedsSignIn,
+    SignedInUser,
+    has_to_sign_in,
+    next_step,
+)
 from oauth.protocol import Pairs
 from oauth.reauthentication import is_fresh, read_pairs, spend
 from oauth.redirects import form_target
@@ -32,10 +39,10 @@ class Question:
     """A request with its parameters, who uses the browser, and what the request still needs."""
 
     visit: Visit
-    asked: Asked
+    asked: AuthorizationRequest
     pairs: Pairs
-    person: Person | None
-    step: NeedsSignIn | NeedsConsent | Allowed
+    person: SignedInUser | None
+    step: NeedsSignIn | NeedsConsent | AlreadyAllowed
 
     async def end_sign_in(self, connection: AsyncConnection) -> bool:
         """Let the sign-in for this request count no more; whether it did not have to, or still did."""
@@ -98,22 +105,22 @@ async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -
             if not await question.end_sign_in(connection):
                 return _to_sign_in(question)
             return _go_on(await question.asked.allow(subject))
-        if isinstance(question.step, Allowed):
+        if isinstance(question.step, AlreadyAllowed):
             return visit.redirect(_address(AUTHORIZE_PATH, question.pairs))
         return _render(question, question.step, problem="Choose one of your workspaces.")
 
 
 async def _read(visit: Visit, connection: AsyncConnection) -> Question:
-    """Raises `Unanswerable` or `Answered`."""
+    """Raises `UntrustedRequest` or `RefusedRequest`."""
     try:
         pairs = read_pairs(visit.request.url.query)
     except ValueError:
-        raise Unanswerable("The request cannot be read.") from None
+        raise UntrustedRequest("The request cannot be read.") from None
     asked = await read_request(connection, visit.ctx.services.auth_url, pairs)
     person = None
     if visit.user is not None:
         user = visit.user
-        person = Person(user.id, user.at, is_fresh(user.signed_in_for, user.at, pairs))
+        person = SignedInUser(user.id, user.at, is_fresh(user.signed_in_for, user.at, pairs))
     return Question(visit, asked, pairs, person, await next_step(asked, person))
 
 
@@ -154,7 +161,7 @@ def _go_on(location: str) -> Response:
     )
 
 
-def _offer_return(visit: Visit, answered: Answered) -> Response:
+def _offer_return(visit: Visit, answered: RefusedRequest) -> Response:
     host = urlsplit(answered.location).netloc
     return visit.render(
         "refused_request.html", status_code=400, reason=answered.reason, location=answered.location, host=host
@@ -172,11 +179,11 @@ def _told(handler: Callable[[Visit], Awaitable[Response]]) -> Callable[[Visit], 
     async def answer(visit: Visit) -> Response:
         try:
             return await handler(visit)
-        except Answered as answered:
+        except RefusedRequest as answered:
             if visit.user is None and not answered.is_silent:
                 return _offer_return(visit, answered)
             return _go_on(answered.location)
-        except Unanswerable as reason:
+        except UntrustedRequest as reason:
             return visit.render("unanswerable.html", status_code=400, reason=str(reason))
 
     return answer
