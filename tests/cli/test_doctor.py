@@ -19,7 +19,7 @@ def test_all_is_well_where_all_is_there(command: Command) -> None:
     assert all(check["ok"] for check in report["checks"])
 
 
-def test_each_fault_is_told_with_what_to_do_and_fails_the_command(empty: Command) -> None:
+def test_each_fault_is_shown_with_its_remedy_and_fails_the_command(empty: Command) -> None:
     (empty.directory / "file").touch()
     outcome = empty.run(
         "doctor",

@@ -21,7 +21,7 @@ from tests.support.command import Command
     ],
     ids=["workspace", "user"],
 )
-def test_a_token_has_all_scopes_of_its_kind_unless_told_otherwise(
+def test_a_token_has_all_scopes_of_its_kind_by_default(
     command: Command, owner: tuple[str, str], start: str, scopes: frozenset[str]
 ) -> None:
     made = command.json("tokens", "create", *owner)
@@ -75,7 +75,7 @@ def test_a_revoked_token_leaves_the_list_and_stays_revoked(command: Command) -> 
     assert command.json("tokens", "list", "--workspace", "acme") == {"tokens": []}
 
 
-def test_the_members_are_told_once_of_a_token_that_an_operator_revokes(command: Command) -> None:
+def test_the_members_are_notified_once_of_a_token_that_an_operator_revokes(command: Command) -> None:
     made = command.json("tokens", "create", "--workspace", "acme", "--comment", "laptop")
     for _ in range(2):
         command.json("tokens", "revoke", made["token"])

@@ -109,7 +109,7 @@ async def test_a_revoked_token_fails_on_the_next_request_and_is_gone(tokens, gat
             await attempt(made["id"])
 
 
-async def test_a_token_ends_when_it_was_said_to(tokens, gateway):
+async def test_a_token_ends_at_its_expiry(tokens, gateway):
     _, made = await tokens.create(expires_in=60)
     left = datetime.fromisoformat(made["expires_at"]) - now()
     assert timedelta(seconds=50) < left <= timedelta(seconds=60)
@@ -205,7 +205,7 @@ async def test_a_change_cannot_make_a_token_wider_than_the_caller(tokens, gatewa
     assert swapped["scopes"] == ["shares:read"]
 
 
-async def test_a_retry_is_told_the_same_secret_and_nobody_else_is(tokens, gateway):
+async def test_a_retry_gets_the_same_secret_and_no_other_caller_does(tokens, gateway):
     every = WORKSPACE_SCOPES if tokens.noun.startswith("workspace") else USER_SCOPES
     other, _ = await issue(gateway, tokens, *every)
     once = tokens.idempotent(uuid4().hex)

@@ -22,7 +22,7 @@ async def issue(gateway, kind, *scopes, **values):
     return token.text
 
 
-async def test_a_workspaces_token_speaks_for_the_workspace_and_for_nobody(surface, tenant):
+async def test_a_workspace_token_acts_for_the_workspace_and_for_no_user(surface, tenant):
     assert await surface.get_viewer() == {
         "kind": "workspace_token",
         "scopes": sorted(WORKSPACE_SCOPES),
@@ -40,7 +40,7 @@ async def test_a_personal_token_speaks_for_its_user(surface, tenant):
     assert seen["workspace"] is None
 
 
-async def test_any_scope_will_do_and_the_end_is_told(surface, gateway, tenant):
+async def test_any_scope_is_enough_and_the_expiry_is_shown(surface, gateway, tenant):
     token = await issue(
         gateway,
         CredentialKind.WORKSPACE_TOKEN,
@@ -94,7 +94,7 @@ async def test_a_client_learns_of_the_user_what_it_was_granted(surface, gateway,
     }
 
 
-async def test_a_client_for_one_workspace_stands_for_who_consented(surface, gateway, tenant):
+async def test_a_client_for_one_workspace_acts_for_the_user_who_consented(surface, gateway, tenant):
     token = await issue(
         gateway,
         CredentialKind.ACCESS_TOKEN,
@@ -107,7 +107,7 @@ async def test_a_client_for_one_workspace_stands_for_who_consented(surface, gate
     assert seen["workspace"]["slug"] == tenant.slug
 
 
-async def test_nobody_is_asked_for_a_credential(surface):
+async def test_the_viewer_needs_a_credential(surface):
     with pytest.raises(Refused, match="unauthorized") as refused:
         await surface.with_token(None).get_viewer()
     assert refused.value.status == 401

@@ -67,7 +67,7 @@ async def test_an_owner_can_differ_from_the_customer(surface):
     )
 
 
-async def test_a_new_customer_is_told_by_an_event(surface):
+async def test_a_new_customer_is_reported_by_an_event(surface):
     customer = await surface.create_customer(data={**ADA, "external_id": "c-1"})
     (event,) = (await surface.list_events(customer_id=[customer["id"]]))["data"]
     assert (event["name"], event["source"], event["label"]) == (

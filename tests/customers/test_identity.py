@@ -84,7 +84,7 @@ async def test_a_change_of_a_member_stales_the_customers_etag(rest, surface):
         await surface.update_customer(id=customer["id"], data={"name": "Eve"}, if_match=etag)
 
 
-async def test_a_retry_by_external_id_is_told_what_the_first_was(surface):
+async def test_a_retry_by_external_id_gets_the_result_of_the_first_call(surface):
     await surface.create_customer(data=ADA)
     once = surface.with_headers(idempotency_key="a-key-of-the-caller")
     first = await once.update_customer(external_id="c-1", data={"name": "Ada"})

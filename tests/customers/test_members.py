@@ -94,7 +94,7 @@ async def test_a_field_left_out_keeps_its_value_and_null_clears_what_can_be_null
     }
 
 
-async def test_whoever_becomes_the_owner_takes_over(surface, team):
+async def test_the_new_owner_takes_over(surface, team):
     bob = await add(surface, team, "bob")
     assert await roles(surface, team) == {"ada": "owner", "bob": "member"}
     assert (await surface.update_member(id=bob["id"], data={"role": "owner"}))["role"] == "owner"

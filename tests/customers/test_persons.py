@@ -75,7 +75,7 @@ async def test_different_people_are_different_persons_and_stay_who_they_are(surf
     assert await see(*everyone) == persons
 
 
-async def test_an_event_of_nobody_has_no_person(see):
+async def test_an_event_without_a_customer_has_no_person(see):
     first, someone, last = await see({}, by_external_id("x"), {})
     assert (first, last) == (None, None)
     assert someone is not None

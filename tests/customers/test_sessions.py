@@ -155,7 +155,7 @@ async def test_another_workspaces_customer_is_unknown(surface, customer, other_t
         )
 
 
-async def test_whoever_reaches_two_workspaces_names_one_for_an_external_id(
+async def test_a_caller_with_two_workspaces_names_one_for_an_external_id(
     surface, gateway, tenant, other_tenant, customer
 ):
     async with gateway.database.write() as connection:
@@ -190,7 +190,7 @@ async def test_a_session_ends_no_later_than_the_credential_that_made_it(surface,
     assert now() < datetime.fromisoformat(session["expires_at"]) <= row.expires_at
 
 
-async def test_a_retry_is_told_the_same_token_and_another_credential_is_not(
+async def test_a_retry_gets_the_same_token_and_another_credential_does_not(
     surface, gateway, tenant, customer
 ):
     once = surface.with_headers(idempotency_key=uuid4().hex)

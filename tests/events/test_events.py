@@ -72,7 +72,7 @@ async def test_an_event_has_every_field(surface, tenant):
     assert await surface.get_event(id=event["id"]) == event
 
 
-async def test_an_event_of_nobody_has_no_customer_and_its_name_as_label(surface, report):
+async def test_an_event_without_a_customer_has_its_name_as_label(surface, report):
     (id,) = await report({"metadata": {"path": "/", "seconds": 2.5, "count": 2**53, "first": True}})
     event = await surface.get_event(id=id)
     assert (event["customer"], event["customer_id"], event["source"]) == (None, None, "user")

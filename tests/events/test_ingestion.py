@@ -230,7 +230,7 @@ async def test_members_are_the_customers_own(surface):
     }
 
 
-async def test_a_member_of_nobody_known_yet_is_kept_as_sent(surface):
+async def test_a_member_of_an_unknown_customer_is_kept_as_sent(surface):
     await ingest(surface, {"name": "a", "external_customer_id": "team-9", "external_member_id": "bo"})
     event = await only_event(surface)
     assert (event["member_id"], event["external_member_id"]) == (None, "bo")

@@ -136,7 +136,7 @@ async def test_batches_at_once_take_each_history_once(surface, gateway, tenant):
     }
 
 
-async def test_a_retry_under_one_key_is_told_the_same_counts(surface):
+async def test_a_retry_under_one_key_gets_the_same_counts(surface):
     once = surface.with_headers(idempotency_key="once")
     first, again = [await ingest(once, WHOLE) for _ in range(2)]
     assert first == again == {"inserted": 1, "duplicates": 0}

@@ -171,7 +171,7 @@ async def test_an_upload_id_of_another_store_is_unknown(objects):
         await objects.abort(id, PATH)
 
 
-async def test_a_bucket_that_is_not_there_is_told_by_its_code_alone(bucket):
+async def test_a_missing_bucket_is_reported_by_its_code_alone(bucket):
     store = S3ObjectStore(replace(bucket, name="no-such-bucket"))
     with pytest.raises(StoreUnavailable, match=r"^the object store refused: NoSuchBucket$"):
         await store.check()

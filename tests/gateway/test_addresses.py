@@ -81,7 +81,7 @@ def test_a_peer_without_an_address_is_charged_as_unknown(peer):
 
 
 @pytest.mark.parametrize("text", ["", " ", " , "])
-def test_no_text_trusts_nobody(text):
+def test_an_empty_text_trusts_no_proxy(text):
     assert parse_trusted(text) == ()
 
 

@@ -107,7 +107,7 @@ async def test_an_upload_with_an_expired_address_gets_a_new_one(rest, gateway):
     await put_parts(rest, fresh, b"content")
 
 
-async def test_addresses_of_ended_uploads_and_deleted_files_are_told_so(rest):
+async def test_urls_of_ended_uploads_and_deleted_files_say_that_they_ended(rest):
     file = await upload_file(rest, CONTENT)
     url = (await rest.get_file_download(id=file["id"]))["url"]
     unfinished = await rest.create_file(data=new_file(CONTENT))

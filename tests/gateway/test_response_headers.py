@@ -44,7 +44,7 @@ def assert_kept_rightly(path: str, answer: Any) -> None:
             assert keeping in ({"no-store"}, {"private", "no-cache"})
 
 
-async def test_no_route_leaves_open_who_may_keep_its_answers(gateway: Gateway, tenant: Tenant) -> None:
+async def test_every_route_says_whether_its_answers_may_be_cached(gateway: Gateway, tenant: Tenant) -> None:
     asked = 0
     for path in paths_of(gateway.app):
         for method in METHODS:

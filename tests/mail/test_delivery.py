@@ -52,7 +52,7 @@ async def test_several_mails_go_over_one_connection_oldest_first(post, server):
     assert [mail["Subject"] for mail in server.mails] == ["Number 0", "Number 1", "Number 2"]
 
 
-async def test_a_mail_to_nobody_is_removed_and_never_sent(post, server):
+async def test_a_mail_without_a_recipient_is_removed_and_never_sent(post, server):
     await post.write(NO_RECIPIENT)
     await post.write()
     with capture_logs() as logs:

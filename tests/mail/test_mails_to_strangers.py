@@ -71,9 +71,7 @@ async def test_a_user_without_a_confirmed_address_mails_no_stranger(gateway, cal
 
 
 @pytest.mark.parametrize(("status", "why"), [("created", "is new"), ("denied", "was denied")])
-async def test_a_workspace_that_nobody_has_looked_at_or_that_was_denied_mails_no_stranger(
-    status, why, in_earnest, caller_of
-):
+async def test_an_unreviewed_or_denied_workspace_mails_no_stranger(status, why, in_earnest, caller_of):
     tenant = await make_tenant(in_earnest, status=status)
     stranger, refusal = await try_everything(in_earnest, caller_of(in_earnest, tenant.token), tenant)
     assert (refusal.status, refusal.code) == (403, "not_permitted")

@@ -42,7 +42,7 @@ async def session(surface, email):
     return await surface.create_file_share_session(data=data)
 
 
-async def test_the_customer_is_told_of_a_payment(surface, gateway, tenant, session, email):
+async def test_the_customer_is_notified_of_a_payment(surface, gateway, tenant, session, email):
     await surface.update_workspace(id=tenant.id, data={"email": "help@example.com"})
     await surface.record_payment(id=session["id"], data=PAYMENT)
     (mail,) = await mails_to(gateway, email)
@@ -56,7 +56,7 @@ async def test_the_customer_is_told_of_a_payment(surface, gateway, tenant, sessi
     assert "<strong>$19.00</strong>" in mail.html
 
 
-async def test_every_member_is_told_of_a_payment_but_nobody_who_is_only_invited(
+async def test_every_member_is_notified_of_a_payment_and_no_invited_address(
     surface, gateway, tenant, session, email
 ):
     invited = new_email()
@@ -69,7 +69,7 @@ async def test_every_member_is_told_of_a_payment_but_nobody_who_is_only_invited(
     assert len(await mails_to(gateway, invited)) == 1
 
 
-async def test_a_session_of_nobody_is_told_to_the_members_alone(surface, gateway, tenant):
+async def test_a_payment_without_a_customer_is_mailed_to_the_members_only(surface, gateway, tenant):
     session = await surface.create_file_share_session(data={"price_amount": 1900, "file_size_bytes": 7})
     await surface.record_payment(id=session["id"], data=PAYMENT)
     (mail,) = await mails_to(gateway, tenant.user_email)
@@ -109,7 +109,7 @@ async def test_a_payment_of_some_minutes_ago_is_live_and_one_of_hours_ago_is_his
     assert len(await mails_to(gateway, email)) == 1
 
 
-async def test_back_fill_mails_nobody(surface, gateway, tenant, email):
+async def test_a_back_fill_sends_no_mail(surface, gateway, tenant, email):
     customer = await surface.create_customer(data={"email": email})
     history = {
         "external_id": "s-1",

@@ -24,7 +24,7 @@ from tests.support.mailed import mails_to
 from tests.support.membership import make_member
 
 
-async def test_a_leaked_token_ends_at_once_and_every_member_is_told(scanned, report):
+async def test_a_leaked_token_is_revoked_at_once_and_every_member_is_notified(scanned, report):
     tenant = await make_tenant(scanned, name="Acme")
     colleague = (await make_member(scanned, tenant)).email
     async with scanned.database.write() as connection:
@@ -150,7 +150,7 @@ async def test_reports_of_the_same_finds_at_once_are_mailed_once(scanned, report
     assert len(await mails_to(scanned, tenant.user_email)) == 1
 
 
-async def test_a_credential_that_had_expired_is_ours_but_worries_nobody(scanned, report):
+async def test_an_expired_credential_is_recognised_without_a_notice(scanned, report):
     tenant = await make_tenant(scanned)
     async with scanned.database.write() as connection:
         text = await insert_credential(
@@ -163,7 +163,7 @@ async def test_a_credential_that_had_expired_is_ours_but_worries_nobody(scanned,
     assert await mails_to(scanned, tenant.user_email) == []
 
 
-async def test_what_nobody_has_signed_changes_nothing(scanned, report, keys):
+async def test_an_unsigned_report_changes_nothing(scanned, report, keys):
     tenant = await make_tenant(scanned)
     body = json.dumps([find(tenant.token)]).encode()
     name = keys.add_key()

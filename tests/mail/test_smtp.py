@@ -61,7 +61,7 @@ async def test_smtps_is_encrypted_from_the_first_byte(post, start, certificate, 
     assert len(server.mails) == 1
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_not_trusted(post, start, certificate):
+async def test_a_certificate_of_an_unknown_authority_is_not_trusted(post, start, certificate):
     server = await start(certificate=certificate)
     await send(post, server, user=SIGN_IN)
     assert server.mails == []

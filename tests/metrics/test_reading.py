@@ -103,15 +103,13 @@ async def test_dates_and_interval_are_required(surface):
     assert set(refused.value.problems) == {("start_date",), ("end_date",), ("interval",)}
 
 
-async def test_every_problem_is_told_at_once(surface):
+async def test_every_problem_is_reported_at_once(surface):
     with pytest.raises(Refused) as refused:
         await surface.get_metrics(start_date="1900-01-01", end_date="x", interval="day", timezone="x")
     assert set(refused.value.problems) == {("start_date",), ("end_date",), ("timezone",)}
 
 
-async def test_a_workspace_of_others_is_not_found_and_its_numbers_are_not_told(
-    caller, measured, other_tenant
-):
+async def test_a_foreign_workspace_is_not_found_and_its_metrics_stay_secret(caller, measured, other_tenant):
     with pytest.raises(Refused) as refused:
         await caller(other_tenant.token).get_metrics(**JANUARY, workspace_id=[measured.id])
     assert (refused.value.status, refused.value.code) == (404, "not_found")

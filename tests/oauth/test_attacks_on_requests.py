@@ -202,7 +202,7 @@ async def test_a_real_id_token_hint_names_its_user_for_ever(confidential, gatewa
     assert asked.hinted_user_id == UUID(tenant.user_id)
 
 
-async def test_nobody_grants_a_workspace_that_they_do_not_belong_to(confidential, gateway, tenant):
+async def test_a_user_cannot_grant_a_foreign_workspace(confidential, gateway, tenant):
     stranger = await make_tenant(gateway)
     with pytest.raises(AssertionError):
         await confidential.authorize(stranger, workspace=tenant.id)

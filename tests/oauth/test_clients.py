@@ -96,7 +96,7 @@ async def test_a_deleted_client_is_gone(surface):
         "https://app.example.com\\@example.com/",
     ],
 )
-async def test_an_address_that_nobody_should_be_sent_to_is_refused(surface, uri):
+async def test_an_unsafe_url_is_refused(surface, uri):
     with pytest.raises(Refused) as refused:
         await create(surface, redirect_uris=["https://app.example.com/callback", uri])
     assert refused.value.problems == {("redirect_uris", 1): "redirect_uri"}
@@ -148,6 +148,6 @@ async def test_a_client_manages_no_clients_even_with_the_scope(surface, gateway,
         await create(surface.with_token(token.text))
 
 
-async def test_a_retry_is_told_the_same_secret(surface):
+async def test_a_retry_gets_the_same_secret(surface):
     once = surface.with_headers(Idempotency_Key=uuid4().hex)
     assert await create(once) == await create(once)

@@ -50,7 +50,9 @@ async def allow(browser, application, workspace, **changes):
     return sent_back(await browser.press("Allow", follow=False, decision="allow", **choice))
 
 
-async def test_the_page_says_who_asks_for_what_and_where_one_goes_on(browser, tenant, confidential):
+async def test_the_page_names_the_application_its_scopes_and_the_return_address(
+    browser, tenant, confidential
+):
     page = await browser.open(address(confidential, scope="email shares:read shares:write"))
     assert page.status_code == 200
     for words in ("Bookkeeper", tenant.user_email, "Acme", "app.example.com", "Create, change and archive"):
@@ -72,14 +74,14 @@ async def test_a_token_of_the_user_takes_no_choice_of_a_workspace(browser, appli
     assert (await allow(browser, application, None, sub_type="user"))["code"]
 
 
-async def test_whoever_says_no_is_believed(browser, confidential):
+async def test_a_denied_consent_is_reported_to_the_client(browser, confidential):
     await browser.open(address(confidential))
     answer = sent_back(await browser.press("Deny", follow=False, decision="deny"))
     assert answer["error"] == "access_denied"
     assert "code" not in answer
 
 
-async def test_whoever_is_not_signed_in_does_so_first_and_comes_back(gateway, tenant, confidential):
+async def test_a_signed_out_user_signs_in_first_and_returns(gateway, tenant, confidential):
     async with browsing(gateway) as browser:
         await browser.open(address(confidential))
         assert browser.path.startswith("/sign-in?")
@@ -152,7 +154,7 @@ async def test_who_has_to_sign_in_again_does_it_once(browser, tenant, confidenti
     assert browser.path.startswith("/sign-in?")
 
 
-async def test_whoever_signed_in_too_long_ago_does_it_again(gateway, browser, tenant, confidential):
+async def test_an_old_sign_in_must_be_renewed(gateway, browser, tenant, confidential):
     await allow(browser, confidential, tenant.id)
     assert sent_back(await visit(browser, confidential, max_age="600"))["code"]
     async with gateway.database.write() as connection:
@@ -165,7 +167,9 @@ async def test_whoever_signed_in_too_long_ago_does_it_again(gateway, browser, te
     assert sent_back(answer)["error"] == "login_required"
 
 
-async def test_a_hint_at_somebody_else_asks_for_them(gateway, browser, tenant, other_tenant, confidential):
+async def test_a_hint_at_another_user_asks_that_user_to_sign_in(
+    gateway, browser, tenant, other_tenant, confidential
+):
     mine = await confidential.tokens(tenant, scope="openid")
     theirs = await confidential.tokens(other_tenant, scope="openid")
     query = {"scope": "openid", "prompt": "none"}
@@ -246,7 +250,7 @@ async def test_the_page_cannot_be_put_into_another_sites_frame(browser, confiden
     ],
     ids=repr,
 )
-async def test_a_request_that_cannot_be_trusted_is_told_on_a_page(browser, confidential, changes):
+async def test_an_untrusted_request_gets_an_error_page(browser, confidential, changes):
     """Open redirect: nobody is sent anywhere, whether they look, allow or deny."""
     path = address(confidential, **changes)
     page = await browser.open(path)

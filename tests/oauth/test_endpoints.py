@@ -13,7 +13,7 @@ from tests.support.applications import ISSUER, error_of, make_application
 from tests.support.gateways import SECRET, make_token, run_gateway
 
 
-async def test_a_client_is_told_what_its_tokens_still_count_for(confidential, tenant):
+async def test_introspection_shows_a_client_what_its_tokens_are_still_good_for(confidential, tenant):
     token = await confidential.tokens(tenant)
     form = {"token": token["access_token"], **confidential.credentials}
     told = (await confidential.post("introspect", form)).json()
@@ -40,7 +40,7 @@ async def test_a_token_that_never_was_counts_for_nothing(confidential):
         assert (await confidential.post("revoke", form)).status_code == 200
 
 
-async def test_a_public_client_is_told_nothing_about_tokens(public, tenant):
+async def test_introspection_is_closed_to_public_clients(public, tenant):
     token = await public.tokens(tenant)
     answer = await public.post("introspect", {"token": token["access_token"], **public.credentials})
     assert error_of(answer) == (401, "invalid_client")

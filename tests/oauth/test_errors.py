@@ -33,7 +33,7 @@ def basic(client_id, secret):
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-async def test_a_client_that_proves_nothing_is_told_what_is_wrong(confidential, public, endpoint):
+async def test_a_client_without_valid_credentials_gets_the_reason(confidential, public, endpoint):
     code = mint(CredentialKind.AUTHORIZATION_CODE).text
     form = {"grant_type": "authorization_code", "code": code, "token": code}
     named = {"client_id": confidential.client_id}
@@ -68,13 +68,13 @@ async def test_a_client_that_proves_nothing_is_told_what_is_wrong(confidential, 
     ],
     ids=str,
 )
-async def test_a_token_request_that_fails_is_told_why(confidential, form, error, sentence):
+async def test_a_failed_token_request_gets_the_reason(confidential, form, error, sentence):
     answer = described(await confidential.post("token", {**confidential.credentials, **form}))
     assert answer[0] == error
     assert sentence in answer[1]
 
 
-async def test_requests_about_tokens_that_fail_are_told_why(application, confidential, gateway, tenant):
+async def test_failed_requests_about_tokens_get_the_reason(application, confidential, gateway, tenant):
     token = await application.tokens(tenant, scope="shares:read")
     wider = await application.refresh(token["refresh_token"], scope="shares:write")
     assert described(wider)[0] == "invalid_scope"
@@ -109,7 +109,7 @@ async def test_requests_about_tokens_that_fail_are_told_why(application, confide
     ],
     ids=str,
 )
-async def test_an_authorization_request_that_fails_is_told_why(application, gateway, tenant, changes):
+async def test_a_failed_authorization_request_gets_the_reason(application, gateway, tenant, changes):
     async with signed_in(gateway, tenant) as browser:
         answer = await browser.client.get("/oauth2/authorize", params=application.query(**changes))
     assert answer.status_code == 303
@@ -136,7 +136,7 @@ async def test_a_hint_before_there_is_any_key_is_no_id_token_of_the_client(
     assert told(answer.headers["location"])["error"] == "invalid_request"
 
 
-async def test_an_error_does_not_redirect_a_browser_where_nobody_is_signed_in(application, gateway):
+async def test_an_error_does_not_redirect_a_signed_out_browser(application, gateway):
     """Open redirect: anyone may register a client, and its address would be behind one of ours."""
     async with browsing(gateway) as browser:
         asked = application.query(scope="unheard:of")

@@ -62,7 +62,7 @@ async def test_a_token_of_a_user_reaches_all_their_workspaces_and_makes_new_ones
     assert (await client.get_viewer())["workspace"] is None
 
 
-async def test_the_id_token_says_who_signed_in_and_for_which_workspace(gateway, application, tenant):
+async def test_the_id_token_names_the_user_and_the_workspace(gateway, application, tenant):
     token = await application.tokens(tenant, scope="openid email profile", nonce="the nonce")
     claims = await claims_of(gateway, token["id_token"])
     assert claims["iss"] == ISSUER

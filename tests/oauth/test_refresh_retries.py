@@ -29,7 +29,7 @@ async def expect_that_the_family_has_ended(application, *tokens):
         assert await application.reach(token["access_token"]) == 401
 
 
-async def test_a_client_whose_answer_was_lost_gets_the_same_one_again(public, tenant):
+async def test_a_client_that_lost_the_answer_gets_the_same_one_again(public, tenant):
     token = await public.tokens(tenant)
     lost = await public.refresh(token["refresh_token"])
     again = await public.refresh(token["refresh_token"])
@@ -74,7 +74,7 @@ async def test_another_client_gets_nothing_with_the_old_token_and_ends_nothing(g
 
 
 @pytest.mark.parametrize("name", ["access_token", "refresh_token"])
-async def test_what_was_revoked_is_not_told_again(public, tenant, name):
+async def test_a_retry_after_a_revocation_ends_the_family(public, tenant, name):
     token = await public.tokens(tenant)
     given = (await public.refresh(token["refresh_token"])).json()
     revoked = await public.post("revoke", {"token": given[name], **public.credentials})
@@ -82,7 +82,7 @@ async def test_what_was_revoked_is_not_told_again(public, tenant, name):
     await expect_that_the_family_has_ended(public, token, given)
 
 
-async def test_an_application_that_its_user_dismissed_is_told_nothing_again(public, caller, tenant):
+async def test_an_application_that_lost_its_access_gets_no_retried_answer(public, caller, tenant):
     user = caller(tenant.personal_token)
     token = await public.tokens(tenant)
     given = (await public.refresh(token["refresh_token"])).json()
@@ -116,7 +116,7 @@ async def test_the_table_gives_no_token_away(gateway, public, tenant):
     assert error_of(await public.refresh(other["refresh_token"])) == (400, "invalid_grant")
 
 
-async def test_answers_are_deleted_when_nobody_can_be_told_them(gateway, public, tenant):
+async def test_answers_are_deleted_once_no_retry_can_get_them(gateway, public, tenant):
     old, new = await public.tokens(tenant), await public.tokens(tenant)
     for token in (old, new):
         await public.refresh(token["refresh_token"])

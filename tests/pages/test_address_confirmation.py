@@ -55,7 +55,7 @@ async def invite(gateway, tenant, email):
         assert answer.status_code == 201
 
 
-async def test_who_signs_up_is_mailed_one_link_and_told_so(gateway, browser):
+async def test_a_sign_up_mails_one_link_and_says_so(gateway, browser):
     email = await sign_up(browser)
     assert "Open the link we emailed you" in browser.text
     (mail,) = await mails_to(gateway, email)
@@ -106,7 +106,7 @@ async def test_a_program_that_follows_links_in_mails_confirms_nothing(gateway, b
     assert CONFIRMED in browser.text
 
 
-async def test_the_owner_of_a_workspace_who_was_never_invited_confirms_too(gateway, browser, email):
+async def test_an_owner_without_an_invitation_confirms_too(gateway, browser, email):
     await browser.press("Create workspace", name="Observatory", slug=f"w-{uuid4().hex}")
     await browser.open(await latest_link(gateway, email))
     await browser.press(BUTTON)
@@ -218,7 +218,7 @@ async def test_five_mails_are_sent_within_an_hour_and_no_more(gateway, browser, 
     assert len(await mailed_links(gateway, email)) == 6
 
 
-async def test_many_who_ask_at_once_are_mailed_no_more_than_one_who_does(gateway, browser, email):
+async def test_simultaneous_requests_get_no_more_mails_than_sequential_ones(gateway, browser, email):
     await browser.open("/account")
     form = browser.form("Resend the email")
     await asyncio.gather(*(browser.send(form.action, form.fields) for _ in range(8)))

@@ -18,7 +18,7 @@ async def elsewhere(gateway):
         yield browser
 
 
-async def test_the_one_who_has_an_address_does_not_confirm_it_for_somebody_elses_account(
+async def test_the_holder_of_an_address_does_not_confirm_it_for_another_account(
     gateway, browser, elsewhere, tenant
 ):
     """An attacker who signed up with another's address waits for the one who has it to press the button."""
@@ -63,7 +63,7 @@ async def test_a_token_made_before_the_address_was_proved_reaches_nothing_after_
     assert browser.path.startswith("/sign-in")
 
 
-async def test_nothing_that_somebody_got_hold_of_survives_a_new_password_by_mail(gateway, browser, tenant):
+async def test_no_stolen_credential_survives_a_password_reset_by_mail(gateway, browser, tenant):
     """Also where the address was proved long ago; the page and both mails say so."""
     application = await make_application(gateway)
     granted = [await application.tokens(tenant), await application.tokens(tenant, sub_type="user")]

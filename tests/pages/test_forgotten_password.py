@@ -51,9 +51,7 @@ async def test_the_sign_in_leads_to_a_new_password(gateway, browser, tenant):
     assert not await can_sign_in(gateway, tenant.user_email, PASSWORD)
 
 
-async def test_every_browser_of_the_user_is_signed_out_and_nobody_elses(
-    gateway, browser, tenant, other_tenant, link
-):
+async def test_only_the_users_own_browsers_are_signed_out(gateway, browser, tenant, other_tenant, link):
     async with (
         signed_in(gateway, tenant) as one,
         signed_in(gateway, tenant) as another,
@@ -69,7 +67,7 @@ async def test_every_browser_of_the_user_is_signed_out_and_nobody_elses(
         assert stranger.path == "/account"
 
 
-async def test_the_user_is_told_by_mail(gateway, browser, tenant, link):
+async def test_the_user_is_notified_by_mail(gateway, browser, tenant, link):
     assert len(await mails_to(gateway, tenant.user_email)) == 1
     await browser.open(link)
     await browser.press(BUTTON, password=NEW_PASSWORD)
@@ -79,7 +77,7 @@ async def test_the_user_is_told_by_mail(gateway, browser, tenant, link):
     assert NEW_PASSWORD not in told.text + told.html
 
 
-async def test_a_password_that_is_changed_by_who_knows_it_is_told_too(gateway, tenant, link, browser):
+async def test_a_password_change_by_its_owner_is_notified_too(gateway, tenant, link, browser):
     """And ends the links that were mailed for who does not."""
     async with signed_in(gateway, tenant) as user:
         await user.open("/account")
@@ -142,7 +140,7 @@ async def test_a_link_works_once(gateway, browser, tenant, link):
     assert await can_sign_in(gateway, tenant.user_email, NEW_PASSWORD)
 
 
-async def test_of_two_who_use_a_link_at_the_same_moment_one_sets_the_password(gateway, tenant, link):
+async def test_of_two_simultaneous_uses_of_a_link_one_sets_the_password(gateway, tenant, link):
     passwords = [f"long password number {number}" for number in range(4)]
 
     async def use(password):

@@ -77,7 +77,7 @@ async def test_the_third_and_fourth_minute_of_the_readme(
         assert '"invalid_token"' in in_a_shell(command)
 
 
-async def test_somebody_signs_up_and_makes_a_workspace_by_keyboard_alone(
+async def test_a_new_user_signs_up_and_creates_a_workspace_by_keyboard_alone(
     chromium: Browser, site: tuple[str, Tenant]
 ) -> None:
     address, _ = site

@@ -111,7 +111,7 @@ async def test_a_customer_changes_its_profile(browser, rest, tenant, customer):
     assert seen["billing_address"]["country"] == "DE"
 
 
-async def test_what_is_wrong_with_a_profile_is_said_beside_its_field(browser, rest, tenant, customer):
+async def test_a_profiles_errors_are_shown_beside_their_fields(browser, rest, tenant, customer):
     await come_in(browser, rest, customer)
     await browser.open(f"{portal_of(tenant)}/profile")
     answer = await browser.press("Save", name="x" * 257, billing_address__country="Mars")
@@ -181,7 +181,7 @@ async def test_a_form_of_one_session_counts_in_no_other(browser, gateway, rest, 
         assert (await other.send(form.action, form.fields)).status_code == 403
 
 
-async def test_nobody_elses_member_can_be_opened(browser, rest, tenant, customer, team):
+async def test_another_customers_member_cannot_be_opened(browser, rest, tenant, customer, team):
     await come_in(browser, rest, customer)
     answer = await browser.open(f"{portal_of(tenant)}/members/{team['members'][0]['id']}")
     assert answer.status_code == 404

@@ -68,7 +68,7 @@ async def test_a_link_that_does_not_count_leads_to_the_entrance(
     assert session_of(browser) is None
 
 
-async def test_a_customer_comes_in_by_a_mailed_code(browser, gateway, rest, tenant, customer):
+async def test_a_customer_signs_in_with_an_emailed_code(browser, gateway, rest, tenant, customer):
     await browser.open(portal_of(tenant))
     await browser.press("Email me a code", email=customer["email"])
     assert customer["email"] in browser.text
@@ -91,7 +91,7 @@ async def test_the_page_after_an_unknown_address_is_the_same(browser, gateway, t
     assert await mails_to(gateway, stranger) == []
 
 
-async def test_a_wrong_code_is_said_beside_its_field_and_the_right_one_still_counts(
+async def test_a_wrong_code_is_shown_beside_its_field_and_the_right_one_still_works(
     browser, gateway, tenant, customer
 ):
     await browser.open(portal_of(tenant))
@@ -105,14 +105,14 @@ async def test_a_wrong_code_is_said_beside_its_field_and_the_right_one_still_cou
     assert browser.form("Sign out")
 
 
-async def test_what_is_no_address_is_said_beside_the_field(browser, tenant):
+async def test_an_invalid_address_is_reported_beside_its_field(browser, tenant):
     await browser.open(portal_of(tenant))
     answer = await browser.press("Email me a code", email="ada")
     assert answer.status_code == 422
     assert 'id="email-error"' in answer.text
 
 
-async def test_whoever_leaves_is_out_in_every_browser(browser, gateway, rest, tenant, customer):
+async def test_leaving_ends_the_session_in_every_browser(browser, gateway, rest, tenant, customer):
     link = await link_to(rest, customer)
     await browser.open(link)
     await browser.press("Continue")
@@ -173,7 +173,7 @@ async def test_no_site_can_bring_a_browser_into_its_own_portal(site, browser, re
     assert session_of(browser) == before
 
 
-async def test_a_link_whose_session_the_browser_has_asks_nothing(browser, rest, tenant, customer):
+async def test_a_link_to_the_browsers_own_session_needs_no_confirmation(browser, rest, tenant, customer):
     link = await link_to(rest, customer)
     await browser.open(link)
     await browser.press("Continue")

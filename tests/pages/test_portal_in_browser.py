@@ -91,7 +91,7 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
-async def test_a_customer_comes_in_by_its_link_and_looks_around(
+async def test_a_customer_enters_by_a_link_and_looks_around(
     chromium: Browser, site: Site, scripts: bool
 ) -> None:
     async with opened(chromium, site.address, scripts=scripts) as page:
@@ -149,7 +149,7 @@ async def mailed_code(site: Site, address: str) -> str:
     raise AssertionError("No mail came.")
 
 
-async def test_a_customer_comes_in_by_a_mailed_code(chromium: Browser, site: Site) -> None:
+async def test_a_customer_signs_in_with_an_emailed_code(chromium: Browser, site: Site) -> None:
     async with opened(chromium, site.address, width=390) as page:
         await page.goto(site.portal)
         await page.get_by_label("Email address").fill(OWNER)

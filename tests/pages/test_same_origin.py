@@ -144,7 +144,7 @@ async def test_a_browser_that_says_where_a_form_is_from_is_believed(browser, sit
     assert browser.path == "/workspaces"
 
 
-async def test_nobody_can_be_signed_in_as_somebody_else_by_another_sites_form(gateway, browser, tenant):
+async def test_another_sites_form_cannot_sign_a_user_in_as_another(gateway, browser, tenant):
     """Login CSRF: the form of the sign-in is tied to its browser too."""
     async with browsing(gateway) as attacker, browsing(gateway) as victim:
         await attacker.open("/sign-in")

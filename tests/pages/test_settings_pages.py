@@ -37,7 +37,7 @@ async def test_settings_are_shown_as_they_are_and_saved(browser, api, tenant):
     assert dict(browser.form("Save settings").fields)["name"] == "Acme & Sons"
 
 
-async def test_what_is_wrong_is_said_beside_each_field_and_nothing_is_lost(browser, api, tenant):
+async def test_errors_are_shown_beside_each_field_and_no_input_is_lost(browser, api, tenant):
     await browser.open(f"/workspaces/{tenant.slug}")
     answer = await browser.press("Save settings", name="<A", website="javascript:alert(1)")
     assert answer.status_code == 422
@@ -48,7 +48,7 @@ async def test_what_is_wrong_is_said_beside_each_field_and_nothing_is_lost(brows
     assert (await api.get_workspace(id=tenant.id))["name"] == "Acme"
 
 
-async def test_what_is_wrong_is_said_in_the_words_of_the_page(browser, tenant):
+async def test_errors_use_the_words_of_the_page(browser, tenant):
     await browser.open(f"/workspaces/{tenant.slug}")
     await browser.press("Save settings", name="A", website="nowhere")
     assert "Name: Enter at least 3 characters" in browser.text
@@ -216,7 +216,7 @@ ACCOUNT = ["", "/personal-access-tokens", "/authorized-applications", "/browser-
 @pytest.mark.parametrize(
     "path", [*(f"/workspaces/x{place}" for place in PLACES), *(f"/account{p}" for p in ACCOUNT)]
 )
-async def test_whoever_is_signed_out_sees_no_settings(gateway, path):
+async def test_a_signed_out_browser_sees_no_settings(gateway, path):
     async with browsing(gateway) as visitor:
         await visitor.open(path)
         assert visitor.path.startswith("/sign-in?next=")

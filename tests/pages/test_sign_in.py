@@ -30,7 +30,7 @@ async def test_a_user_signs_in_and_sees_their_workspaces(browser, tenant):
     assert kind_of(session_of(browser)) is CredentialKind.BROWSER_SESSION
 
 
-async def test_somebody_signs_up_and_is_signed_in(browser):
+async def test_a_new_user_signs_up_and_is_signed_in(browser):
     email = f"{uuid4().hex}@example.com"
     await browser.open("/sign-up")
     await browser.press("Create account", email=email, password=PASSWORD, name="Grace")
@@ -42,7 +42,7 @@ async def test_somebody_signs_up_and_is_signed_in(browser):
     assert "is ready" not in browser.text
 
 
-async def test_what_is_wrong_with_a_sign_up_is_said_beside_its_field(browser, tenant):
+async def test_a_sign_ups_errors_are_shown_beside_their_fields(browser, tenant):
     await browser.open("/sign-up")
     answer = await browser.press("Create account", email="not an address", password="short")
     assert answer.status_code == 422
@@ -144,7 +144,7 @@ async def test_a_setting_closes_the_sign_up(https_gateway):
         assert answer.status_code == 404
 
 
-async def test_whoever_has_to_sign_in_is_led_back_to_where_they_were(browser, tenant):
+async def test_a_sign_in_leads_back_to_the_page_that_required_it(browser, tenant):
     await browser.open("/workspaces?page=2")
     assert browser.path == "/sign-in?next=%2Fworkspaces%3Fpage%3D2"
     await browser.press("Sign in", email=tenant.user_email, password=PASSWORD)

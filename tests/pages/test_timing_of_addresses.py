@@ -56,7 +56,7 @@ async def test_a_forgotten_password_takes_the_same_steps_for_every_address(gatew
     assert len(await mailed_links(gateway, tenant.user_email)) == 5
 
 
-async def test_links_of_addresses_that_nobody_has_are_one_row(gateway, browser):
+async def test_links_for_unknown_addresses_share_one_row(gateway, browser):
     for _ in range(5):
         await ask_for_a_link(browser, stranger())
     counted = select(func.count()).select_from(_links).where(_links.c.user_id.is_(None))

@@ -31,9 +31,7 @@ async def test_a_code_works_once(anyone, gateway, tenant, customer, address):
     await refused_code(anyone, tenant, address, code)
 
 
-async def test_of_two_who_use_a_code_at_the_same_moment_one_comes_in(
-    anyone, gateway, tenant, customer, address
-):
+async def test_of_two_simultaneous_uses_of_a_code_one_succeeds(anyone, gateway, tenant, customer, address):
     await request(anyone, tenant, address)
     code = await latest_code(gateway, address)
     calls = [authenticate(anyone, tenant, address, code) for _ in range(4)]

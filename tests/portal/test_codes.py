@@ -73,7 +73,7 @@ async def test_the_workspace_can_be_named_by_its_id(anyone, gateway, tenant, cus
     assert (await anyone.authenticate_portal_code(data=data | {"code": code}))["token"]
 
 
-async def test_the_mail_says_whose_portal_it_is_and_where_to_enter_the_code(
+async def test_the_mail_names_the_portal_and_the_page_for_the_code(
     anyone, gateway, tenant, customer, address
 ):
     await request(anyone, tenant, address)

@@ -67,7 +67,7 @@ async def test_the_owner_adds_changes_and_removes_members(surface, enter, team, 
 
 
 @pytest.mark.parametrize("role", ["billing_manager", "member"])
-async def test_nobody_but_the_owner_changes_members(surface, enter, team, members, role, domain):
+async def test_only_the_owner_changes_members(surface, enter, team, members, role, domain):
     portal = await enter(role)
     await not_permitted(portal.create_portal_member(data={"email": f"new@{domain}"}))
     await not_permitted(portal.update_portal_member(id=members[role]["id"], data={"role": "owner"}))
@@ -75,7 +75,7 @@ async def test_nobody_but_the_owner_changes_members(surface, enter, team, member
     assert (await surface.get_customer(id=team["id"]))["members"] == team["members"]
 
 
-async def test_an_owner_who_hands_over_is_the_owner_no_more(enter, members, domain):
+async def test_an_owner_who_transfers_ownership_loses_it(enter, members, domain):
     portal = await enter("owner")
     await portal.update_portal_member(id=members["member"]["id"], data={"role": "owner"})
     assert (await portal.get_portal_session())["member"]["role"] == "billing_manager"

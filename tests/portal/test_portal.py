@@ -41,7 +41,7 @@ async def not_found(call):
     await refused(call, 404, "not_found")
 
 
-async def test_a_session_tells_where_it_leads_back_to_and_in_whose_portal_it_is(surface, tenant, customer):
+async def test_a_session_has_its_return_url_and_its_workspace(surface, tenant, customer):
     await surface.update_workspace(
         id=tenant.id, data={"customer_portal_settings": {"usage": {"show": False}}}
     )
@@ -209,7 +209,7 @@ async def test_a_deleted_customers_sessions_are_over(surface, portal, customer):
     assert (refused.value.status, refused.value.code) == (401, "invalid_token")
 
 
-async def test_everything_of_the_portal_comes_in_one_document(gateway, portal, customer):
+async def test_one_document_reads_the_whole_portal(gateway, portal, customer):
     document = """{ portal {
         customer { id } shares { meta { total } } fileShareSessions { data { id } } members { data { name } }
     } }"""

@@ -127,9 +127,7 @@ async def test_a_passkey_alone_confirms_its_user(safe_gateway, account, owner):
     assert "dg_pat_" in answer.text
 
 
-async def test_a_passkey_that_does_not_check_its_user_or_is_anothers_confirms_nobody(
-    safe_gateway, account, owner
-):
+async def test_an_unverified_or_foreign_passkey_confirms_no_user(safe_gateway, account, owner):
     passkey = await add_passkey(account, verifies=False)
     attacker = await make_tenant(safe_gateway)
     async with signed_in(safe_gateway, attacker) as own:

@@ -117,7 +117,7 @@ async def test_a_copied_authenticator_is_refused(chromium: Browser, site: str, u
         await expect(page.get_by_role("alert").first).to_contain_text("This passkey was not accepted")
 
 
-async def test_a_device_is_not_registered_twice_and_what_the_browser_refuses_is_said(
+async def test_a_device_is_not_registered_twice_and_the_browsers_refusal_is_shown(
     chromium: Browser, site: str, user: Tenant
 ) -> None:
     async with opened(chromium, site) as page, authenticating(page) as (session, authenticator):

@@ -126,7 +126,7 @@ async def test_another_key_for_the_same_passkey_is_refused(account, owner, brows
 
 @pytest.mark.parametrize("way", [ALONE, AFTER_PASSWORD])
 @pytest.mark.parametrize("count", [0, 1, 5])
-async def test_a_copied_passkey_whose_counter_went_back_is_refused_and_the_owner_told(
+async def test_a_copied_passkey_with_a_lower_counter_is_refused_and_its_owner_notified(
     safe_gateway, account, owner, browser, way, count
 ):
     passkey = await add_passkey(account, sign_count=5)

@@ -15,7 +15,7 @@ from tests.support.mailed import mails_to
 WRONG = "This code is wrong, or was used before"
 
 
-async def test_a_recovery_code_signs_in_once_and_the_owner_is_told(safe_gateway, account, owner, browser):
+async def test_a_recovery_code_signs_in_once_and_its_owner_is_notified(safe_gateway, account, owner, browser):
     await add_totp(account)
     code = recovery_codes(account.page)[3]
     await browser.sign_in(owner.user_email)

@@ -116,7 +116,7 @@ async def test_what_is_no_code_is_wrong(safe_gateway, account, owner, browser, c
     assert not is_signed_in(browser)
 
 
-async def test_five_wrong_codes_end_the_step_and_the_owner_is_told(safe_gateway, account, owner, browser):
+async def test_five_wrong_codes_end_the_step_and_notify_the_owner(safe_gateway, account, owner, browser):
     app = await add_totp(account)
     await forget_last_code(safe_gateway, owner)
     await browser.sign_in(owner.user_email)

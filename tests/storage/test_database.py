@@ -57,7 +57,7 @@ async def test_connections_that_the_server_ended_are_replaced(pooled, postgresql
     assert not set(ended) & set(await three_at_once(pooled))
 
 
-async def test_a_connection_that_lay_unused_is_asked_whether_it_still_answers(pooled, monkeypatch):
+async def test_an_idle_connection_is_pinged_before_it_is_used(pooled, monkeypatch):
     (known, *_) = await three_at_once(pooled)
     monkeypatch.setattr(database_module, "TRUSTED_SECONDS", 0)
     async with pooled.snapshot() as connection:

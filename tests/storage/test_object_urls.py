@@ -25,7 +25,7 @@ async def test_a_signed_part_says_when_it_expires_and_which_headers_to_send(stor
     assert (await signed_part(store, "id", 1, 7)).headers == {}
 
 
-async def test_an_expired_url_is_told_from_an_altered_one(store):
+async def test_an_expired_url_gets_another_answer_than_an_altered_one(store):
     request = await signed_part(store, "id", 1, 7, expires_in=timedelta(0))
     with pytest.raises(UrlRefused) as expired:
         store.urls.verify_part(parameters(request), {})

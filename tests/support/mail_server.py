@@ -9,6 +9,7 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 from aiosmtpd.smtp import SMTP, AuthResult
 from cryptography import x509
@@ -73,13 +74,15 @@ class MailServer:
             await asyncio.wait_for(self.arrived.wait_for(lambda: len(self.mails) >= number), 20)
         return self.mails
 
-    async def handle_RCPT(self, server, session, envelope, address, options):  # noqa: N802
+    async def handle_RCPT(  # noqa: N802
+        self, server: Any, session: Any, envelope: Any, address: str, options: Any
+    ) -> str:
         if self.answers and self.answers[0].startswith("RCPT "):
             return self.answers.popleft().removeprefix("RCPT ")
         envelope.rcpt_tos.append(address)
         return "250 OK"
 
-    async def handle_DATA(self, server, session, envelope):  # noqa: N802
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802
         if self.answers:
             return self.answers.popleft()
         async with self.arrived:
@@ -91,7 +94,9 @@ class MailServer:
             await self.holds.wait()
         return "250 OK"
 
-    def _authenticate(self, server, session, envelope, mechanism, login) -> AuthResult:
+    def _authenticate(
+        self, server: Any, session: Any, envelope: Any, mechanism: str, login: Any
+    ) -> AuthResult:
         fits = (login.login, login.password) == (USER.encode(), PASSWORD.encode())
         return AuthResult(success=fits, handled=False, auth_data=login.login.decode() if fits else None)
 

@@ -37,7 +37,7 @@ async def test_an_address_written_with_stand_ins_for_letters_is_refused(local, s
         assert "email" in {place[-1] for place in refused.value.problems}
 
 
-async def test_a_code_asked_for_a_lookalike_is_mailed_to_nobody(surface, anyone, gateway, tenant, mark):
+async def test_a_code_requested_for_a_lookalike_address_is_not_mailed(surface, anyone, gateway, tenant, mark):
     email, lookalike = f"weiss-{mark}@firm.test", f"wei\u00df-{mark}@firm.test"
     await surface.create_customer(data={"email": email})
     await request(anyone, tenant, lookalike)
@@ -81,7 +81,7 @@ async def test_an_invitation_is_not_for_a_lookalike(surface, gateway, tenant, ma
     assert member["status"] == "invited"
 
 
-async def test_nobody_signs_up_with_a_stand_in(gateway, mark):
+async def test_an_address_with_stand_in_letters_cannot_sign_up(gateway, mark):
     async with browsing(gateway) as browser:
         await browser.open("/sign-up")
         answer = await browser.press(

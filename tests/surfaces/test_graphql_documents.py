@@ -41,7 +41,7 @@ async def test_an_invalid_credential_is_refused_by_http_too(post):
     assert (await extensions(answer))["code"] == "invalid_token"
 
 
-async def test_without_a_credential_nothing_of_a_workspace_is_told(post):
+async def test_without_a_credential_nothing_of_a_workspace_is_shown(post):
     answer = await post("{ shares { data { id } } }", token=None)
     assert await extensions(answer) == {
         "code": "unauthorized",

@@ -47,7 +47,7 @@ async def test_parameters_of_a_wrong_type_are_refused_by_get_too(gateway, name, 
 
 
 @pytest.mark.parametrize("params", [{}, {"variables": "{"}, {"operationName": "A"}])
-async def test_a_program_that_sends_no_document_is_told_so_and_not_shown_the_explorer(gateway, params):
+async def test_a_program_without_a_document_gets_an_error_instead_of_the_explorer(gateway, params):
     for accepted in ("*/*", "application/json", "application/graphql-response+json"):
         answer = await gateway.client.get("/graphql", params=params, headers={"Accept": accepted})
         assert answer.headers["content-type"] == "application/json"

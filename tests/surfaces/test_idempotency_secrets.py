@@ -73,7 +73,7 @@ async def test_one_secret_sealed_again_under_its_key_has_another_nonce(once, key
     assert b64decode(first["sealed"])[:12] != b64decode(second["sealed"])[:12]
 
 
-async def test_a_sealed_secret_is_not_told_to_a_retry_under_another_key(surface, once, key, gateway):
+async def test_a_sealed_secret_is_not_shown_to_a_retry_under_another_key(surface, once, key, gateway):
     made = await once.create_workspace_access_token(data=TOKEN)
     elsewhere = uuid4().hex
     again = surface.with_headers(Idempotency_Key=elsewhere)
@@ -86,7 +86,7 @@ async def test_a_sealed_secret_is_not_told_to_a_retry_under_another_key(surface,
     assert await once.create_workspace_access_token(data=TOKEN) == made
 
 
-async def test_secrets_are_deleted_once_no_retry_can_be_told_them(surface, once, key, gateway):
+async def test_secrets_are_deleted_once_no_retry_can_get_them(surface, once, key, gateway):
     fresh = uuid4().hex
     await once.create_workspace_access_token(data=TOKEN)
     await surface.with_headers(Idempotency_Key=fresh).create_workspace_access_token(data=TOKEN)
@@ -108,7 +108,7 @@ async def test_an_altered_row_tells_no_secret(once, key, gateway, change):
         await once.create_workspace_access_token(data=TOKEN)
 
 
-async def test_another_credential_of_the_same_workspace_is_not_told_the_secret(
+async def test_another_credential_of_the_workspace_does_not_get_the_secret(
     caller, once, key, gateway, tenant
 ):
     await once.create_workspace_access_token(data=TOKEN)

@@ -45,7 +45,7 @@ def is_cleaned(annotation: Any, metadata: Any = ()) -> bool:
     return any(is_cleaned(part) for part in get_args(annotation) if not isinstance(part, AfterValidator))
 
 
-def test_no_name_comes_in_that_is_not_cleaned() -> None:
+def test_every_name_is_cleaned_on_input() -> None:
     assert operation_routes()
     fields = {
         (model.__name__, name): field
@@ -83,7 +83,7 @@ async def test_a_name_that_reads_as_another_is_cleaned(caller, tenant, operation
     "name", ["\u200b\u200b\u200b", "   ", "\u3164\u3164\u3164", "\u202e\u2066\u2069\ufeff"]
 )
 @pytest.mark.parametrize("operation", OPERATIONS)
-async def test_a_name_that_nobody_sees_is_refused(caller, tenant, operation, name):
+async def test_an_invisible_name_is_refused(caller, tenant, operation, name):
     with pytest.raises(Refused) as refused:
         await create(caller, tenant, operation, name)
     (problem,) = refused.value.detail

@@ -160,7 +160,7 @@ async def test_a_customer_reaches_nothing_of_the_core(name, built, caller):
 
 
 @pytest.mark.parametrize("name", [name for name in CLOSED if name != "get_viewer"])
-async def test_a_token_without_the_scope_is_told_which_would_do(name, built, gateway, caller):
+async def test_a_token_without_the_scope_gets_the_name_of_the_missing_one(name, built, gateway, caller):
     tenant, world = built
     operation = operation_routes()[name].operation
     token = await make_token(gateway, tenant)

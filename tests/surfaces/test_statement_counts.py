@@ -80,7 +80,7 @@ async def test_a_list_of_shares_takes_as_many_statements_for_one_as_for_a_hundre
     assert for_one == for_hundred <= 8
 
 
-async def test_a_total_that_nobody_sees_is_not_counted(gateway, tenant, count):
+async def test_a_total_that_is_not_selected_is_not_counted(gateway, tenant, count):
     await make_shares(gateway, tenant, 1)
     await count("GET", "/api/shares/")
     _, with_total = await count("POST", "/graphql", json={"query": "{ shares { meta { total } } }"})

@@ -27,7 +27,7 @@ def personal(surface, tenant):
     return surface.with_token(tenant.personal_token)
 
 
-async def test_the_maker_becomes_the_first_member_and_nobody_else_sees_the_workspace(personal, other_tenant):
+async def test_the_creator_becomes_the_only_member_of_a_new_workspace(personal, other_tenant):
     made = await personal.create_workspace(data={"name": "Second", "slug": new_slug()})
     assert {item["id"] for item in (await personal.list_workspaces())["data"]} >= {made["id"]}
     stranger = personal.with_token(other_tenant.personal_token)
@@ -52,7 +52,7 @@ async def test_a_workspaces_token_makes_another_for_its_maker_and_stays_in_its_o
     assert await maker.get_workspace(id=made["id"]) == made
 
 
-async def test_a_token_of_nobody_and_a_client_for_one_workspace_make_none(surface, gateway, tenant):
+async def test_a_token_without_a_user_and_a_client_for_one_workspace_create_none(surface, gateway, tenant):
     of_nobody = await make_token(gateway, tenant, Scope.WORKSPACES_WRITE)
     async with gateway.database.write() as connection:
         for_one, _ = await issue_token(

@@ -11,7 +11,7 @@ from tests.support.membership import make_member, make_user, new_email
 from tests.support.surfaces import Refused
 
 
-async def test_an_invited_address_is_told_who_invites_it_where_to_answer_and_until_when(owner, gateway):
+async def test_an_invitation_mail_has_the_inviter_the_link_and_the_expiry(owner, gateway):
     email = new_email()
     await owner.invite_workspace_member(data={"email": email})
     (mail,) = await mails_to(gateway, email)
@@ -23,7 +23,7 @@ async def test_an_invited_address_is_told_who_invites_it_where_to_answer_and_unt
     assert f"The invitation expires on {ends}, " in mail.text
 
 
-async def test_a_user_who_is_known_is_mailed_the_same(owner, gateway):
+async def test_an_existing_user_gets_the_same_mail(owner, gateway):
     user = await make_user(gateway)
     await owner.invite_workspace_member(data={"email": user.email})
     (mail,) = await mails_to(gateway, user.email)

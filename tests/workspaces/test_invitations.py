@@ -189,7 +189,7 @@ async def test_a_member_is_not_invited_again(surface, gateway, tenant, owner):
     assert await members_of(surface, tenant) == {tenant.user_email: "owner", member.email: "member"}
 
 
-async def test_a_token_with_workspaces_write_alone_invites_nobody(surface, gateway, tenant, owner):
+async def test_a_token_with_only_workspaces_write_sends_no_invitation(surface, gateway, tenant, owner):
     """It would otherwise be every scope: a member makes any token."""
     data = {"email": new_email(), "workspace_id": tenant.id}
     everything = surface.with_token(tenant.token)
@@ -274,7 +274,7 @@ async def test_two_invitations_of_an_address_at_once_are_one(surface, gateway, t
     assert len({entry["id"] for entry in made}) == 1
 
 
-async def test_a_retry_of_accepting_is_told_the_same(surface, gateway, tenant, owner):
+async def test_a_retry_of_accepting_gets_the_same_answer(surface, gateway, tenant, owner):
     user = await make_user(gateway)
     invited = await invite(owner, tenant, user.email)
     guest = surface.with_token(user.token).with_headers(idempotency_key=new_email())

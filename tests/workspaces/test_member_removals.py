@@ -24,7 +24,7 @@ async def create_token(caller, *scopes, **data):
     return await caller.create_workspace_access_token(data={"comment": "a", "scopes": list(scopes), **data})
 
 
-async def test_tokens_and_clients_say_who_created_them(surface, gateway, tenant):
+async def test_tokens_and_clients_name_their_creator(surface, gateway, tenant):
     colleague = await make_member(gateway, tenant, "owner")
     person = {"id": colleague.id, "email": colleague.email, "name": "Grace"}
     second = surface.with_token(colleague.token)
@@ -135,7 +135,7 @@ async def test_members_of_another_workspace_are_neither_changed_nor_removed(surf
             await attempt
 
 
-async def test_owners_are_told_of_each_new_token_and_of_one_that_may_do_more(surface, gateway, tenant, owner):
+async def test_owners_are_notified_of_each_new_token_and_each_added_scope(surface, gateway, tenant, owner):
     colleague, member = await make_member(gateway, tenant, "owner"), await make_member(gateway, tenant)
     made = await create_token(
         owner, "shares:read", comment="The <nightly>\nreport", expires_in=86_400, workspace_id=tenant.id
@@ -159,7 +159,7 @@ async def test_owners_are_told_of_each_new_token_and_of_one_that_may_do_more(sur
     assert await mails_to(gateway, member.email) == []
 
 
-async def test_owners_are_told_of_each_new_client(surface, gateway, tenant, owner):
+async def test_owners_are_notified_of_each_new_client(surface, gateway, tenant, owner):
     await owner.create_oauth_client(data={**OAUTH_CLIENT, "workspace_id": tenant.id})
     await owner.create_oauth_client(data=OAUTH_CLIENT)
     (mail,) = await mails_to(gateway, tenant.user_email)

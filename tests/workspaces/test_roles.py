@@ -193,7 +193,7 @@ async def test_two_owners_end_each_other_at_the_same_time(caller, gateway, acts,
         assert [member["role"] for member in members].count("owner") == 1
 
 
-async def test_an_owner_who_is_demoted_meanwhile_makes_no_token_afterwards(surface, gateway, tenant, owner):
+async def test_an_owner_demoted_during_the_request_creates_no_token(surface, gateway, tenant, owner):
     """Every token counts to somebody who was an owner when it was made, and was there to be revoked."""
     for _ in range(4):
         second = await make_member(gateway, tenant, "owner")
