@@ -50,9 +50,7 @@ async def allow(browser, application, workspace, **changes):
     return sent_back(await browser.press("Allow", follow=False, decision="allow", **choice))
 
 
-async def test_the_page_names_the_application_its_scopes_and_the_return_address(
-    browser, tenant, confidential
-):
+async def test_the_page_names_the_application_and_its_scopes(browser, tenant, confidential):
     page = await browser.open(address(confidential, scope="email shares:read shares:write"))
     assert page.status_code == 200
     for words in ("Bookkeeper", tenant.user_email, "Acme", "app.example.com", "Create, change and archive"):
@@ -167,9 +165,7 @@ async def test_an_old_sign_in_must_be_renewed(gateway, browser, tenant, confiden
     assert sent_back(answer)["error"] == "login_required"
 
 
-async def test_a_hint_at_another_user_asks_that_user_to_sign_in(
-    gateway, browser, tenant, other_tenant, confidential
-):
+async def test_a_hint_at_another_user_asks_for_that_one(gateway, browser, tenant, other_tenant, confidential):
     mine = await confidential.tokens(tenant, scope="openid")
     theirs = await confidential.tokens(other_tenant, scope="openid")
     query = {"scope": "openid", "prompt": "none"}
