@@ -6,8 +6,6 @@ from uuid import uuid4
 
 import pytest
 
-from oauth.scopes import Scope
-from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 from tests.support.uploads import PNG, checksum, completion, new_file, put_parts, upload_file, upload_image
 
@@ -166,16 +164,6 @@ async def test_another_workspaces_file_does_not_exist(surface, other_tenant):
     assert (await other.list_files(ids=[file["id"]]))["data"] == []
     with pytest.raises(Refused, match="not_found"):
         await other.create_file(data=new_file(workspace_id=file["workspace_id"]))
-
-
-async def test_a_missing_scope_is_named(surface, gateway, tenant):
-    reader = surface.with_token(await make_token(gateway, tenant, Scope.FILES_READ))
-    for attempt in (reader.create_file(data={}), reader.delete_file(id=str(uuid4()))):
-        with pytest.raises(Refused, match=r"insufficient_scope.*`files:write`"):
-            await attempt
-    stranger = surface.with_token(await make_token(gateway, tenant, Scope.SHARES_READ))
-    with pytest.raises(Refused, match=r"insufficient_scope.*`files:read`"):
-        await stranger.list_files()
 
 
 async def test_a_deleted_file_is_gone_with_its_content(surface):

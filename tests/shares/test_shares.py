@@ -4,8 +4,6 @@ from uuid import uuid4
 
 import pytest
 
-from oauth.scopes import Scope
-from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 
 FIXED = {"amount_type": "fixed", "price_amount": 1500}
@@ -64,12 +62,6 @@ async def test_another_workspaces_share_does_not_exist(surface, other_tenant):
     for attempt in (other.get_share, other.delete_share):
         with pytest.raises(Refused, match="not_found"):
             await attempt(id=share["id"])
-
-
-async def test_a_missing_scope_is_named(surface, gateway, tenant):
-    reader = surface.with_token(await make_token(gateway, tenant, Scope.SHARES_READ))
-    with pytest.raises(Refused, match=r"insufficient_scope.*`shares:write`"):
-        await reader.create_share(data={})
 
 
 async def test_lists_read_on_by_page_and_by_cursor(surface):
