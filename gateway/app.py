@@ -1,4 +1,4 @@
-"""Put the parts together."""
+"""Composes the gateway from its parts."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -65,7 +65,7 @@ def make_services(
     wake_delivery: Callable[[], None],
     mail_limiter: RateLimiter,
 ) -> Services:
-    """What resolvers are offered."""
+    """The services that resolvers use."""
     return Services(
         database=database,
         objects=objects,
@@ -87,7 +87,7 @@ def make_services(
             settings.mail_limit_workspace,
             settings.mail_limit_user,
         ),
-        # Where mails are files on a developer's machine, they reach no strangers.
+        # In development without a mail server, emails are files and reach no strangers.
         mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,
     )
 
@@ -108,7 +108,7 @@ def make_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
 
 
 def _reference_route(app: FastAPI) -> Route:
-    """The OpenAPI document, written once."""
+    """The route of the OpenAPI document, rendered once."""
 
     @cache
     def written() -> bytes:
@@ -154,7 +154,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.extend(authorize_routes())
     app.state.schema = make_schema()
     endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
-    # Routes are tried in turn, and this one is asked the most.
+    # Routes are tried in order, and this one is used most.
     app.router.routes.insert(0, Route(GRAPHQL_PATH, endpoint.answer, methods=["GET", "POST"]))
     app.router.routes.extend(health_routes(database))
     services = make_services(
@@ -162,7 +162,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     tasks += storage_tasks(services, timedelta(days=settings.upload_days))
     app.state.services = services
-    # After the others, whose first segments no slug can be.
+    # After the others: no slug equals their first segments.
     app.router.routes.extend(portal_routes())
     _surround(app, settings, database, make_budget)
     return app
@@ -174,7 +174,7 @@ def _surround(
     database: Database,
     make_budget: Callable[[dict[str, str]], RequestBudget],
 ) -> None:
-    """Add what every request goes through, from the inside out."""
+    """Add the middleware, from the inside out."""
     templates = RouteTemplates(app.routes)
     app.add_middleware(PathMiddleware)
     app.add_middleware(

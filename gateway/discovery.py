@@ -1,4 +1,4 @@
-"""`/.well-known/`: what clients find out by themselves about the provider, and the keys of its id_tokens."""
+"""`/.well-known/`: metadata of the OpenID provider and the keys of its id_tokens."""
 
 from typing import Any
 
@@ -18,26 +18,26 @@ from rest_compat.oauth_registration import REGISTER
 AUTHORIZE_PATH = "/oauth2/authorize"
 
 _WELL_KNOWN = "/.well-known"
-# A rotated key signs at once, so those who keep the set for long look again when they meet a new `kid`.
+# A rotated key signs at once; clients that cache the set longer fetch it again at an unknown `kid`.
 _KEEP = {"Cache-Control": "public, max-age=300"}
 
 
 def discovery_routes() -> list[Route]:
     """The provider's metadata, at both of its addresses, and its JWK Set."""
 
-    async def tell_metadata(request: Request) -> JSONResponse:
+    async def show_metadata(request: Request) -> JSONResponse:
         return JSONResponse(metadata(request.app.state.services), headers=_KEEP)
 
-    async def tell_keys(request: Request) -> JSONResponse:
+    async def show_keys(request: Request) -> JSONResponse:
         services: Services = request.app.state.services
         await signing_key(services.database, services.secret_key)
         async with services.database.read() as connection:
             return JSONResponse({"keys": await published_keys(connection)}, headers=_KEEP)
 
     return [
-        Route(f"{_WELL_KNOWN}/openid-configuration", charged(tell_metadata)),
-        Route(f"{_WELL_KNOWN}/oauth-authorization-server", charged(tell_metadata)),
-        Route(f"{_WELL_KNOWN}/jwks.json", charged(tell_keys)),
+        Route(f"{_WELL_KNOWN}/openid-configuration", charged(show_metadata)),
+        Route(f"{_WELL_KNOWN}/oauth-authorization-server", charged(show_metadata)),
+        Route(f"{_WELL_KNOWN}/jwks.json", charged(show_keys)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Whether the process lives and can work, for whoever starts, watches or balances it."""
+"""`/health` and `/ready`, for process managers, monitoring and load balancers."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ GOOD_FOR_SECONDS = 1
 
 
 def health_routes(database: Database) -> list[BaseRoute]:
-    """`/health` answers while the process does; `/ready` needs a database at our revision."""
+    """`/health` answers while the process runs; `/ready` needs a database at our revision."""
     wanted = newest_revision()
     readiness = Readiness(database, wanted)
 
@@ -37,7 +37,7 @@ def health_routes(database: Database) -> list[BaseRoute]:
 
 
 class Readiness:
-    """What is wrong with the database, asked once a second at most, however many want to know."""
+    """The database's fault, checked at most once a second for all callers."""
 
     def __init__(self, database: Database, wanted: str) -> None:
         self._database = database
@@ -47,7 +47,7 @@ class Readiness:
         self._fault: str | None = None
 
     async def fault(self) -> str | None:
-        """None where nothing is wrong."""
+        """None if the database is ready."""
         async with self._asking:
             if time.monotonic() - self._asked_at >= GOOD_FOR_SECONDS:
                 self._fault = await _fault_of(self._database, self._wanted)

@@ -1,4 +1,4 @@
-"""One log line for each request: what was asked and how it went, never a query, a body or a credential."""
+"""One log line for each request, without its query, body or credentials."""
 
 import time
 
@@ -12,10 +12,10 @@ log = structlog.get_logger()
 
 
 class AccessLogMiddleware:
-    """Around what takes and refuses requests, so that both are counted.
+    """Surrounds what accepts and refuses requests, so that both are logged.
 
     A line has `method`, `path` (the route's template: a path itself may hold a secret), `status` (null
-    where the client left first), `milliseconds` until the last byte was handed over, and `request_id`.
+    if the client disconnected first), `milliseconds` until the last byte was handed over, and `request_id`.
     """
 
     def __init__(self, app: ASGIApp, templates: RouteTemplates) -> None:

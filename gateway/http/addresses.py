@@ -1,4 +1,4 @@
-"""Whom a request without a credential is charged to: the client's address, through trusted proxies only."""
+"""The client's address, which requests without a credential are charged to; read through trusted proxies."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias

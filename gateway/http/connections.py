@@ -1,4 +1,4 @@
-"""Connections that stall are closed, so that a silent client keeps none of our resources."""
+"""Closes stalled connections, so that silent clients hold no resources."""
 
 import asyncio
 from functools import partial
@@ -8,7 +8,7 @@ import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MOST_HEADER_BYTES = 64 * 1024
-# A body that comes more slowly than this in each span of patience has stalled.
+# A body with fewer bytes than this in each span of patience has stalled.
 LEAST_BODY_BYTES = 16 * 1024
 LOOKS = 10
 
@@ -37,7 +37,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._awaits_body = False
         self._header_bytes = 0
         self._body_bytes = 0
-        # What came since the last bytes of a body: its trailers, and how its chunks are framed.
+        # Bytes since the last part of a body: trailers and chunk framing.
         self._other_bytes = 0
         self._since = 0.0
 
@@ -103,7 +103,7 @@ class PatientProtocol(HttpToolsProtocol):
             self._look_later()
 
     def _has_stalled(self, now: float) -> bool:
-        """Whether the client has kept us waiting for too long; restarts the clock where it has not."""
+        """Whether the client has stalled; restarts the clock if it has not."""
         is_answering = self.cycle is not None and not self.cycle.response_complete
         waits = self._awaits_body or (self._awaits_headers and not is_answering)
         if waits and not self.flow.read_paused and now - self._since < self._patience:
@@ -114,7 +114,7 @@ class PatientProtocol(HttpToolsProtocol):
         return has_stalled
 
     def _end(self, status: bytes) -> None:
-        """Close, saying why where a request has begun that was not answered."""
+        """Close the connection, with a status if a request has begun and was not answered."""
         is_begun = self._header_bytes > 0
         is_answered = self._awaits_body and self.cycle is not None and self.cycle.response_started
         if is_begun and not is_answered:

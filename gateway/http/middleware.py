@@ -1,4 +1,4 @@
-"""What surrounds every request: its id, its credential, and what happens when something breaks."""
+"""Request ids, authentication and unexpected errors of every request."""
 
 import re
 from collections.abc import Callable
@@ -37,7 +37,7 @@ _OAUTH_ERRORS = (*OWN_AUTHENTICATION, REGISTER_PATH)
 
 
 class CallerMiddleware:
-    """Gives each HTTP request a `caller` in its state, and answers for what nobody foresaw.
+    """Puts the `caller` into each request's state, and answers unexpected errors.
 
     `make_budget` makes the request's budget around the headers of its response.
     """
@@ -89,7 +89,7 @@ class CallerMiddleware:
             except Failure as failure:
                 await _render(scope, failure)(scope, receive, send_with_headers)
             except ClientDisconnect:
-                pass  # The access log says so: a line without a status.
+                pass  # The access log has a line without a status.
             except Exception:
                 log.exception("unforeseen", path=self._templates.of(scope), method=method_of(scope))
                 if started:
@@ -112,7 +112,7 @@ class CallerMiddleware:
             await budget.charge(address, 1, None, restricted=False)
             raise InvalidToken
         if credential is None and (session := self._session(scope, headers)) is not None:
-            # A session that has ended is no failure: browsers go on sending its cookie.
+            # An ended session is not an error: browsers keep sending its cookie.
             principal, credential = await authenticate_session(self._database, session), session
         try:
             key = _idempotency_key(scope, headers)
@@ -129,7 +129,7 @@ class CallerMiddleware:
         )
 
     def _session(self, scope: Scope, headers: Headers) -> str | None:
-        """The session in the cookie, which counts for what our own pages ask only."""
+        """The session in the cookie, accepted only in requests of our own pages."""
         if not _takes_bearer(scope["path"]) or "authorization" in headers:
             return None
         if not is_same_origin(headers, scope["scheme"], self._own_origin):

@@ -1,4 +1,4 @@
-"""How requests are named in the log: by the route that took them, as a path itself may hold a secret."""
+"""Names of requests in the log: the path of their route, since their own path may hold a secret."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,14 +13,14 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class RouteTemplates:
-    """The paths of routes, such as `/api/shares/{id}`, by what the scope says of the route taken."""
+    """The paths of routes, such as `/api/shares/{id}`, looked up by the request's scope."""
 
     def __init__(self, routes: Iterable[BaseRoute]) -> None:
         plain = (route for route in routes if isinstance(route, Route | Mount))
         self._paths: dict[Any, str] = dict(map(_endpoint_and_path, plain))
 
     def of(self, scope: Scope) -> str:
-        """Once the request was routed; `unmatched` where no route took it."""
+        """The path of the request's route, after routing; `unmatched` without a route."""
         route = scope.get("route")
         if route is None:
             return self._paths.get(scope.get("endpoint"), UNMATCHED)
@@ -30,11 +30,11 @@ class RouteTemplates:
 
 
 def method_of(scope: Scope) -> str:
-    """The method; `other` for a word of the client's own."""
+    """The method; `other` for an unknown one."""
     method: str = scope["method"]
     return method if method in METHODS else "other"
 
 
 def _endpoint_and_path(route: Route | Mount) -> tuple[Any, str]:
-    """What the scope says of a plain route that was taken, and its path."""
+    """The route's endpoint, as the scope names it, and its path."""
     return (route.endpoint if isinstance(route, Route) else route.app), route.path

@@ -1,7 +1,5 @@
 """The pages a developer opens first: home, the GraphQL explorer and the REST reference."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -35,7 +33,7 @@ REFERENCE_POLICY = content_security_policy(style_src="'self' 'unsafe-inline'")
 
 @dataclass(frozen=True)
 class Example:
-    """An operation that the explorer opens in a tab; `variables` is JSON text or empty."""
+    """An operation in a tab of the explorer; `variables` is JSON text or empty."""
 
     query: str
     variables: str
@@ -62,9 +60,9 @@ def explorer_response() -> HTMLResponse:
 
 
 async def render_lost(request: Request, exception: HTTPException) -> Response:
-    """What the router refuses: a page for those who open an address in a browser, else as REST says it.
+    """An error of the router: a page for browsers, otherwise an error of REST.
 
-    It costs a call. Raises `RateLimited`.
+    Costs a call. Raises `RateLimited`.
     """
     ctx: Context = request.app.state.context(request)
     await admit(ctx.caller, [])

@@ -1,6 +1,4 @@
-"""The pages of those who sign in, in one list."""
-
-from __future__ import annotations
+"""The routes of sign-in and settings pages."""
 
 from starlette.routing import Route
 

@@ -1,6 +1,4 @@
-"""The page that a mailed link leads to, on which signed-in users confirm that an address is theirs."""
-
-from __future__ import annotations
+"""The page of an emailed link, on which signed-in users confirm their email address."""
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -23,9 +21,9 @@ def address_confirmation_routes() -> list[Route]:
 
 
 async def show_link(visit: Visit) -> Response:
-    """A button: programs that look into mails follow links, and must not confirm anything.
+    """A button, because programs that scan emails follow links and must not confirm anything.
 
-    Who is not signed in to the link's account is asked to do so first, and comes back here.
+    Users who are not signed in to the link's account sign in first and return here.
     """
     token = link_token(visit.request.query_params.get("token", ""))
     return _show(visit, await visit.call(get_address_confirmation, token=token), token)

@@ -1,6 +1,4 @@
-"""`/oauth2/authorize`: where people allow applications something, or don't."""
-
-from __future__ import annotations
+"""`/oauth2/authorize`: users allow or deny an application's request."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
@@ -36,7 +34,7 @@ MOST_RADIOS = 6
 
 @dataclass(frozen=True)
 class Question:
-    """A request with its parameters, who uses the browser, and what the request still needs."""
+    """A request with its parameters, the browser's user, and the next step it needs."""
 
     visit: Visit
     asked: AuthorizationRequest
@@ -45,7 +43,7 @@ class Question:
     step: NeedsSignIn | NeedsConsent | AlreadyAllowed
 
     async def end_sign_in(self, connection: AsyncConnection) -> bool:
-        """Let the sign-in for this request count no more; whether it did not have to, or still did."""
+        """Use up the sign-in for this request; False if the user has to sign in again."""
         user, person = self.visit.user, self.person
         if user is None or person is None:
             return False
@@ -61,7 +59,7 @@ def authorize_routes() -> list[Route]:
 
 
 async def show(visit: Visit) -> Response:
-    """The consent page; or the answer, where the user has decided before."""
+    """The consent page, or the answer if the user has decided before."""
     await admit(visit.ctx.caller, [])
     async with visit.ctx.services.database.snapshot() as connection:
         question = await _read(visit, connection)
@@ -73,7 +71,7 @@ async def show(visit: Visit) -> Response:
 
 
 async def take(visit: Visit) -> Response:
-    """What the user decided on the consent page."""
+    """The user's decision on the consent page."""
     await admit(visit.ctx.caller, [])
     if visit.user is None:
         async with visit.ctx.services.database.snapshot() as connection:
@@ -88,7 +86,7 @@ async def take(visit: Visit) -> Response:
 
 
 async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -> Response:
-    """Issue a code, in a unit of its own. Everything is read again in it: a consent may be gone by now."""
+    """Issue a code in its own transaction, which reads everything again: a consent may be gone."""
     async with visit.ctx.services.database.write() as connection:
         question = await _read(visit, connection)
         user = visit.user
@@ -101,7 +99,7 @@ async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -
             reach = None if question.asked.is_of_user else workspace_id
             subject = await find_subject(connection, user.id, reach, authenticated_at=user.at, hold=True)
         if subject is not None:
-            # Of two answers at the same time only the first had the sign-in.
+            # Of two simultaneous answers, only the first can use the sign-in.
             if not await question.end_sign_in(connection):
                 return _to_sign_in(question)
             return _go_on(await question.asked.allow(subject))
@@ -144,18 +142,18 @@ def _render(question: Question, step: NeedsConsent, problem: str | None = None) 
 
 
 def _to_sign_in(question: Question) -> Response:
-    """To the sign-in and back; a user who is signed in does so again."""
+    """Send the user to sign in and back; a signed-in user signs in again."""
     return question.visit.redirect(_sign_in_address(question, again=question.visit.user is not None))
 
 
 def _sign_in_address(question: Question, *, again: bool) -> str:
-    """`again` asks users who are signed in too."""
+    """With `again`, signed-in users are asked too."""
     back = _address(AUTHORIZE_PATH, question.pairs)
     return _address(SIGN_IN_PATH, [("next", back), *([("again", "1")] if again else [])])
 
 
 def _go_on(location: str) -> Response:
-    """Back to the application, at an address that it declared."""
+    """Redirect to the application, at an address it registered."""
     return RedirectResponse(
         location, 303, headers={"Cache-Control": NEVER_KEEP, "Referrer-Policy": "no-referrer"}
     )
@@ -169,9 +167,9 @@ def _offer_return(visit: Visit, answered: RefusedRequest) -> Response:
 
 
 def _told(handler: Callable[[Visit], Awaitable[Response]]) -> Callable[[Visit], Awaitable[Response]]:
-    """What has its answer goes back to the application; what cannot be answered is told to the user only.
+    """Send answers to the application; show the user those that cannot be sent.
 
-    An error redirects a browser without a session only if its user clicks: our addresses would else lead to
+    Without a session, an error redirects only when the user clicks: otherwise our addresses would lead to
     those of anyone who registers a client (RFC 9700 4.11.2). `prompt=none` permits no page and redirects
     (OpenID Connect Core 3.1.2.6).
     """

@@ -1,6 +1,4 @@
-"""The pages for who forgot their password: one asks for a link, the other is where the link leads to."""
-
-from __future__ import annotations
+"""Pages for a forgotten password: one requests a link, the link opens the other."""
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -38,7 +36,7 @@ async def show_request(visit: Visit) -> Response:
 
 
 async def take_request(visit: Visit) -> Response:
-    """Mail a link; the page is the same for addresses that nobody has."""
+    """Email a link; the page is the same for unknown addresses."""
     visit = visit.as_visitor()
     form = await visit.form()
     try:
@@ -50,14 +48,14 @@ async def take_request(visit: Visit) -> Response:
 
 
 async def show_link(visit: Visit) -> Response:
-    """The form for the new password; that the page was looked at changes nothing."""
+    """The form for the new password. Opening the page changes nothing."""
     token = link_token(visit.request.query_params.get("token", ""))
     link = await visit.call(get_forgotten_password, token=token)
     return _show(visit.as_visitor(), link, Form.of(token=token))
 
 
 async def take_password(visit: Visit) -> Response:
-    """Set it, and go on to the sign-in."""
+    """Set the password and redirect to the sign-in."""
     visit = visit.as_visitor()
     form = await visit.form()
     token = link_token(form.raw("token"))

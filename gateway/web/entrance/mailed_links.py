@@ -1,6 +1,4 @@
-"""What a page says of a link that somebody was mailed and has followed."""
-
-from __future__ import annotations
+"""Statuses and tokens of emailed links."""
 
 import re
 
@@ -18,5 +16,5 @@ STATUS = {
 
 
 def link_token(text: str) -> str:
-    """The secret of a link as somebody brought it; empty where no link could have it."""
+    """The link's token; empty if it is malformed."""
     return text if _TOKEN.fullmatch(text) else ""

@@ -1,6 +1,4 @@
-"""The page that asks for the password again, for programs that were answered `reauthentication_required`."""
-
-from __future__ import annotations
+"""The page that asks for the password again, for programs that got `reauthentication_required`."""
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -24,7 +22,7 @@ async def show(visit: Visit) -> Response:
 
 
 async def take(visit: Visit) -> Response:
-    """Note that the user has proved who they are, and go on."""
+    """Record that the user has proved their identity, and redirect."""
     form = await visit.form()
     try:
         await confirm(visit, form)

@@ -1,7 +1,5 @@
 """Signing in with a second factor after the password, or with a passkey alone."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 from starlette.responses import Response
@@ -16,7 +14,7 @@ from schema.errors import Invalid
 
 
 def second_step_routes(entrance: Entrance) -> list[Route]:
-    """`entrance` shows the sign-in page, on which a refused passkey is told."""
+    """`entrance` shows the sign-in page with the error of a refused passkey."""
 
     async def take_passkey(visit: Visit) -> Response:
         """Sign in with a passkey that the page's script had the browser use."""
@@ -46,7 +44,7 @@ async def show_step(visit: Visit) -> Response:
 
 
 async def take_step(visit: Visit) -> Response:
-    """Take the factor, and go on as after the sign-in."""
+    """Check the second factor, and continue as after a sign-in."""
     visit = visit.as_visitor()
     form = await visit.form()
     next_path = local_path(form.raw("next"))

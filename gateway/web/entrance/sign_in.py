@@ -1,7 +1,5 @@
 """Sign-up, sign-in and sign-out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -29,29 +27,14 @@ SECOND_STEP_PATH, PASSKEY_PATH = "/sign-in/second-step", "/sign-in/passkey"
 SIGNED_UP = "Your account is ready. Open the link we emailed you to confirm your email address."
 
 
-def sign_in_routes(entrance: Entrance) -> list[Route]:
-    """Sign-up (where it is open), sign-in and sign-out."""
-    routes = [
-        Route(SIGN_IN_PATH, page(entrance.show_sign_in, anyone=True)),
-        Route(SIGN_IN_PATH, page(entrance.take_sign_in, anyone=True), methods=["POST"]),
-        Route(SIGN_OUT_PATH, page(leave, anyone=True), methods=["POST"]),
-    ]
-    if entrance.sign_up_open:
-        routes += [
-            Route(SIGN_UP_PATH, page(entrance.show_sign_up, anyone=True)),
-            Route(SIGN_UP_PATH, page(entrance.take_sign_up, anyone=True), methods=["POST"]),
-        ]
-    return routes
-
-
 @dataclass(frozen=True)
 class Entrance:
-    """The pages that stand before the sign-in; they are the same for whoever is signed in already."""
+    """Sign-in and sign-up pages, the same for users who are already signed in."""
 
     sign_up_open: bool
 
     async def show_sign_in(self, visit: Visit) -> Response:
-        """The form, or straight on; with `again` in the address even users who are signed in get the form."""
+        """The form, or a redirect for signed-in users unless the address has `again`."""
         next_path = _next_path(visit)
         if visit.user is not None and "again" not in visit.request.query_params:
             return visit.redirect(next_path)
@@ -69,7 +52,7 @@ class Entrance:
         return await self._take(visit.as_visitor(), "sign_up.html", sign_up, names, SIGNED_UP)
 
     def show(self, visit: Visit, template: str, form: Form, status_code: int = 200) -> Response:
-        """The page with what was sent and what is wrong with it."""
+        """The page with the form's values and errors."""
         return visit.render(
             template,
             status_code=status_code,
@@ -101,8 +84,23 @@ class Entrance:
         return enter(visit, opened, next_path, notice)
 
 
+def sign_in_routes(entrance: Entrance) -> list[Route]:
+    """Sign-up (where it is open), sign-in and sign-out."""
+    routes = [
+        Route(SIGN_IN_PATH, page(entrance.show_sign_in, anyone=True)),
+        Route(SIGN_IN_PATH, page(entrance.take_sign_in, anyone=True), methods=["POST"]),
+        Route(SIGN_OUT_PATH, page(leave, anyone=True), methods=["POST"]),
+    ]
+    if entrance.sign_up_open:
+        routes += [
+            Route(SIGN_UP_PATH, page(entrance.show_sign_up, anyone=True)),
+            Route(SIGN_UP_PATH, page(entrance.take_sign_up, anyone=True), methods=["POST"]),
+        ]
+    return routes
+
+
 async def leave(visit: Visit) -> Response:
-    """End the session, and let the browser forget it."""
+    """End the session and delete its cookie."""
     if visit.session is None:
         return visit.redirect(SIGN_IN_PATH)
     await visit.form()
@@ -117,7 +115,7 @@ def _next_path(visit: Visit) -> str:
 
 
 def browser_of(visit: Visit, next_path: str) -> Browser:
-    """The browser that signs in, and for what."""
+    """The browser that signs in, and the request it signs in for."""
     return Browser(
         session=visit.session,
         user_agent=visit.request.headers.get("user-agent"),
@@ -138,7 +136,7 @@ def _authorization_digest(next_path: str) -> str | None:
 
 
 def _to_second_step(visit: Visit, pending: PendingSignIn, next_path: str) -> Response:
-    """Have the browser keep the step, and ask for the factor."""
+    """Store the pending sign-in in a cookie and ask for the second factor."""
     response = visit.redirect(f"{SECOND_STEP_PATH}?{urlencode({'next': next_path})}")
     seconds = int(SECOND_STEP_LIFE.total_seconds())
     visit.cookies.write(response, SECOND_STEP, pending.text, seconds=seconds)
@@ -146,10 +144,10 @@ def _to_second_step(visit: Visit, pending: PendingSignIn, next_path: str) -> Res
 
 
 def enter(visit: Visit, opened: OpenedSession, next_path: str, notice: str | None = None) -> Response:
-    """Give the browser its new session, never one that it had before, and go on."""
+    """Give the browser a new session, never an earlier one, and redirect."""
     if next_path.startswith(AUTHORIZE_PATH):
-        # Browsers hold a form's Content-Security-Policy against every redirect that follows it, and this one
-        # leads to other applications.
+        # Browsers apply a form's Content-Security-Policy to every redirect after it, and this one leads to
+        # other applications.
         response = visit.render("continue.html", path=next_path)
     else:
         response = visit.redirect(next_path, notice)
@@ -160,5 +158,5 @@ def enter(visit: Visit, opened: OpenedSession, next_path: str, notice: str | Non
 
 
 def write_known(visit: Visit, response: Response, tokens: str) -> None:
-    """Let the browser keep the tokens by which it is known."""
+    """Store the tokens that identify a known browser."""
     visit.cookies.write(response, KNOWN, tokens, seconds=DAYS_KEPT * 24 * 60 * 60)

@@ -1,6 +1,4 @@
-"""The files under static/: their addresses with a hash of the content, and how long they may be kept."""
-
-from __future__ import annotations
+"""Files under static/: addresses with a hash of the content, and caching."""
 
 import hashlib
 from functools import cache
@@ -20,7 +18,7 @@ ASK_EACH_TIME = "no-cache"
 
 @cache
 def content_hash(name: str) -> str:
-    """The first 16 hexadecimal digits of the file's SHA-256; `FileNotFoundError` when there is none."""
+    """The first 16 hexadecimal digits of the file's SHA-256; Raises `FileNotFoundError`."""
     return hashlib.sha256((STATIC_FOLDER / name).read_bytes()).hexdigest()[:16]
 
 
@@ -30,12 +28,12 @@ def asset_url(name: str) -> str:
 
 
 class HashedStaticFiles(StaticFiles):
-    """Static files that browsers keep for a year when the address has the hash of what is served."""
+    """Static files that browsers cache for a year if the address has the content's hash."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
-        asked = parse_qs(scope["query_string"].decode("latin-1")).get("v")
-        current = response.status_code < 400 and asked == [content_hash(path)]
+        hashes = parse_qs(scope["query_string"].decode("latin-1")).get("v")
+        current = response.status_code < 400 and hashes == [content_hash(path)]
         response.headers["Cache-Control"] = KEEP_FOR_A_YEAR if current else ASK_EACH_TIME
         response.headers["X-Content-Type-Options"] = "nosniff"
         return response

@@ -1,6 +1,4 @@
-"""Cookies of the pages: no script reads them, no other site's form sends them."""
-
-from __future__ import annotations
+"""Cookies of the pages: scripts cannot read them, and other sites' forms do not send them."""
 
 from dataclasses import dataclass
 
@@ -18,8 +16,8 @@ SECOND_STEP = "duograph_second_step"
 class Cookies:
     """HttpOnly and SameSite=Lax, always.
 
-    Where the pages are at https, `secure`, they are Secure too, and a prefix of their names lets browsers
-    refuse them from other hosts of the domain (`__Host-`, or `__Secure-` for those of one path).
+    If the pages are on https (`secure`), they are Secure too, and a prefix of their names makes browsers
+    refuse them from other hosts of the domain (`__Host-`, or `__Secure-` for cookies of one path).
     """
 
     secure: bool
@@ -30,7 +28,7 @@ class Cookies:
     def write(
         self, response: Response, name: str, value: str, *, seconds: int | None = None, path: str = "/"
     ) -> None:
-        """Keep `value` for `seconds`, or until the browser is closed."""
+        """Store `value` for `seconds`, or until the browser is closed."""
         response.set_cookie(
             self._full(name, path),
             value,

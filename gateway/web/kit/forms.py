@@ -1,10 +1,8 @@
-"""Forms: what they sent, what is wrong with it, and the token that proves that they are ours."""
-
-from __future__ import annotations
+"""Forms: their values, their errors, and the token that protects them from other sites."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -24,8 +22,8 @@ _CONTENT_TYPE = "application/x-www-form-urlencoded"
 class Form:
     """Values by the name of their field, and the problems that a resolver found in them.
 
-    A field is named like the input's: `name`, or `feature_settings.analytics_read` for a nested one. `labels`
-    are what its page calls the fields, noted as they are drawn.
+    A field has the name of the input's: `name`, or `feature_settings.analytics_read` for a nested one.
+    `labels` are collected while the page is rendered.
     """
 
     values: Mapping[str, Sequence[str]]
@@ -33,12 +31,12 @@ class Form:
     labels: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, **values: Any) -> Form:
+    def of(cls, **values: Any) -> Self:
         """A form to show: `True` is a ticked box, `None` an empty field."""
         return cls({name: _as_texts(value) for name, value in values.items()})
 
     def raw(self, name: str) -> str:
-        """The last value as it was typed; empty where there is none."""
+        """The last value as entered; empty if there is none."""
         values = self.values.get(name) or [""]
         return values[-1]
 
@@ -55,38 +53,38 @@ class Form:
     def checked(self, name: str) -> bool:
         return bool(self.values.get(name))
 
-    def refused(self, invalid: Invalid) -> Form:
-        """The same values with what is wrong with them."""
+    def refused(self, invalid: Invalid) -> Self:
+        """The same values with their problems."""
         return replace(self, problems=invalid.problems)
 
     @property
     def errors(self) -> dict[str, str]:
-        """Field name to what is wrong with it; an empty name is for the form as a whole."""
-        found: dict[str, str] = {}
+        """Messages by field name; an empty name is for the whole form."""
+        messages: dict[str, str] = {}
         for entry in self.problems:
             parts = [part for part in entry["loc"] if isinstance(part, str)]
             name = ".".join(parts[1:] if parts[:1] == ["data"] else parts)
-            found.setdefault(name, in_plain_words(entry))
-        return found
+            messages.setdefault(name, in_plain_words(entry))
+        return messages
 
     def label(self, name: str, text: str) -> str:
-        """`text`, noted as what the page calls the field."""
+        """`text`, remembered as the label of the field."""
         self.labels[name] = text
         return text
 
     def called(self, name: str, message: str) -> str:
-        """The message with the field's label before it, for where it does not stand beside the field."""
+        """The message after the field's label, for the list of errors."""
         label = self.labels.get(name, "").removesuffix(" (optional)")
         return f"{label}: {message}" if label else message
 
 
 def token_for(secret: bytes, binding: str) -> str:
-    """What a form has in it so that we know it as ours; `binding` is a secret of the same browser."""
+    """The token of a form; `binding` is a secret of the browser that it is for."""
     return sign(secret, Purpose.FORM, binding)
 
 
 async def read_form(request: Request, secret: bytes, binding: str) -> Form:
-    """What a form sent. Raises `NotPermitted` for a form that is not ours, or another browser's."""
+    """The sent form. Raises `NotPermitted` if its token is not valid for this browser."""
     if is_from_elsewhere(request.headers):
         raise NotPermitted("This form was sent from another site, so nothing was changed.")
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()

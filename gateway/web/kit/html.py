@@ -1,6 +1,4 @@
-"""HTML responses: the templates, and the headers that keep a page to itself."""
-
-from __future__ import annotations
+"""HTML responses: templates and security headers."""
 
 from functools import cache
 from pathlib import Path
@@ -15,7 +13,7 @@ TEMPLATE_FOLDER = Path(__file__).parents[1] / "templates"
 
 
 def content_security_policy(**sources: str) -> str:
-    """The strict policy of every page; an argument such as `style_src` replaces that directive's sources."""
+    """The strict policy of all pages; an argument such as `style_src` replaces a directive's sources."""
     directives = {
         "default-src": "'none'",
         "script-src": "'self'",
@@ -45,7 +43,7 @@ def _templates() -> Environment:
 def html_page(
     template: str, *, policy: str | None = None, status_code: int = 200, **values: Any
 ) -> HTMLResponse:
-    """The template filled with `values`; `policy` is a Content-Security-Policy, without one the strictest."""
+    """The template with `values`; `policy` is a Content-Security-Policy, by default the strictest."""
     headers = {
         "Cache-Control": "no-cache",
         "Content-Security-Policy": policy or content_security_policy(),

@@ -1,4 +1,4 @@
-"""Whether a browser's request comes from our own pages, so that its cookie counts."""
+"""Whether a browser's request comes from our own pages, so that its cookie is accepted."""
 
 from urllib.parse import urlsplit
 
@@ -14,13 +14,13 @@ def origin_of(url: str) -> str:
 
 
 def is_same_origin(headers: Headers, scheme: str, own_origin: str) -> bool:
-    """What the browser says itself; an older one, and any where there is no https, says only `Origin`.
+    """Read from `Sec-Fetch-Site`; older browsers, and all without https, send only `Origin`.
 
-    That may be the configured origin, or the one that the request was sent to.
+    That must be the configured origin or the one that the request was sent to.
     """
-    said = headers.get(FETCH_SITE)
-    if said is not None:
-        return said == "same-origin"
+    site = headers.get(FETCH_SITE)
+    if site is not None:
+        return site == "same-origin"
     return headers.get("origin", "").lower() in {own_origin, f"{scheme}://{headers.get('host', '')}".lower()}
 
 

@@ -1,13 +1,11 @@
-"""A visit: one request of a page, with who uses the browser, what they may do, and how they are answered."""
-
-from __future__ import annotations
+"""A visit: a request of a page with the browser's user, who runs operations and gets responses."""
 
 import re
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -33,7 +31,7 @@ from storage.tables.users import UserRow
 SIGN_IN_PATH = "/sign-in"
 HOME_PATH = "/workspaces"
 CONFIRMATION_PATH = "/confirm-password"
-# Fields of the page that asks who sits at the browser: unlike any of the forms that lead to it.
+# Fields of the confirmation page, with names that no form leading to it has.
 CONFIRMATION = {"password": "confirmed_password", "code": "confirming_code", "passkey": "confirming_passkey"}
 NEVER_KEEP = "no-store"
 
@@ -46,10 +44,10 @@ _users, _credentials = table_of(UserRow), table_of(CredentialRow)
 
 @dataclass(frozen=True)
 class SignedIn:
-    """The user of the browser.
+    """The signed-in user.
 
-    `at` is when they proved it, `session_id` the credential that says so, and `signed_in_for` the digest of
-    the authorization request that they signed in for.
+    `at` is when they authenticated, `session_id` the session's credential, and `signed_in_for` the digest
+    of the authorization request that they signed in for.
     """
 
     id: UUID
@@ -63,8 +61,8 @@ class SignedIn:
 
 @dataclass(frozen=True)
 class Visit:
-    """`session` is the text of the browser's session, None where nobody is signed in; `binding` is what
-    its forms are tied to: the session, or `visitor`, a random text that each browser gets.
+    """`session` is the text of the browser's session, None if no user is signed in. `binding` is what
+    its forms are bound to: the session, or `visitor`, a random text that each browser gets.
     """
 
     request: Request
@@ -75,17 +73,17 @@ class Visit:
     visitor: str
     binding: str
 
-    def as_visitor(self) -> Visit:
-        """As if nobody were signed in: for pages that stand before the sign-in."""
+    def as_visitor(self) -> Self:
+        """The visit without its user, for sign-in pages."""
         return replace(self, user=None, binding=self.visitor)
 
-    def authenticated(self, at: datetime) -> Visit:
-        """The visit after its user has proved at that moment who they are."""
+    def authenticated(self, at: datetime) -> Self:
+        """The visit after its user has authenticated at that moment."""
         principal = replace(self.ctx.principal, authenticated_at=at)
         return replace(self, ctx=replace(self.ctx, caller=replace(self.ctx.caller, principal=principal)))
 
     async def form(self) -> Form:
-        """What the page's form sent. Raises `NotPermitted` for a form that is not ours."""
+        """The sent form. Raises `NotPermitted` if its token is invalid."""
         state = self.request.state
         if not hasattr(state, "form"):
             state.form = await read_form(self.request, self.ctx.services.secret_key, self.binding)
@@ -93,10 +91,10 @@ class Visit:
         return form
 
     async def call(self, resolver: Callable[..., Any], *, key: str | None = None, **arguments: Any) -> Any:
-        """Run an operation as the other surfaces do: admitted, charged, validated, in its own unit.
+        """Run an operation as the other surfaces do: admitted, charged, validated, in its own transaction.
 
-        `key` is the `once` of the form, under which it happens once. Raises `Failure`; what is wrong with a
-        form's fields is an `Invalid`, for `Form.refused`.
+        `key` is the form's `once`, so that sending it twice has one effect. Raises `Failure`; problems of
+        fields are an `Invalid`, for `Form.refused`.
         """
         operation = operation_of(resolver)
         caller = replace(self.ctx.caller, idempotency_key=key if key and _KEY.fullmatch(key) else None)
@@ -107,7 +105,7 @@ class Visit:
     def render(
         self, template: str, *, status_code: int = 200, policy: str | None = None, **values: Any
     ) -> Response:
-        """The template with `values` and `visit`; no browser keeps the page, and a notice is shown once."""
+        """The template with `values` and `visit`. The page is not cached, and a notice is shown once."""
         notice = self._notice()
         response = html_page(
             template, policy=policy, status_code=status_code, visit=self, notice=notice, **values
@@ -120,7 +118,7 @@ class Visit:
         return response
 
     def redirect(self, path: str, notice: str | None = None) -> Response:
-        """Go on to a page of ours after a form was taken, which then shows the notice."""
+        """Redirect to one of our pages, which shows the notice."""
         response = RedirectResponse(local_path(path), 303)
         response.headers["Cache-Control"] = NEVER_KEEP
         if notice is not None:
@@ -129,7 +127,7 @@ class Visit:
         return response
 
     def to_sign_in(self) -> Response:
-        """To the sign-in, and from there back to this page; what a form sent is lost."""
+        """Redirect to the sign-in and from there back to this page; a sent form is lost."""
         address = HOME_PATH
         if self.request.method == "GET":
             address = self.request.url.path + (f"?{query}" if (query := self.request.url.query) else "")
@@ -137,17 +135,17 @@ class Visit:
 
     @property
     def form_token(self) -> str:
-        """What each form of the page has as its hidden field `form_token`."""
+        """The value of the hidden field `form_token` in each form."""
         return token_for(self.ctx.services.secret_key, self.binding)
 
     @property
     def page_number(self) -> int:
         """The page of a list that the address asks for, from 1."""
-        asked = self.request.query_params.get("page", "1")
-        return int(asked) if _PAGE_NUMBER.fullmatch(asked) else 1
+        number = self.request.query_params.get("page", "1")
+        return int(number) if _PAGE_NUMBER.fullmatch(number) else 1
 
     def once(self) -> str:
-        """A new key for `call`: sending the same form twice then does nothing twice."""
+        """A new key for `call`, so that sending the same form twice has one effect."""
         return secrets.token_urlsafe(16)
 
     def _notice(self) -> str | None:
@@ -159,9 +157,9 @@ Handler = Callable[[Visit], Awaitable[Response]]
 
 
 def page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint for `Route`: what is refused is told on a page, and who has to sign in does so first.
+    """An endpoint for `Route`, which shows failures on a page and asks users to sign in.
 
-    `anyone` is for pages that need nobody to be signed in.
+    `anyone` is for pages that do not need a signed-in user.
     """
 
     async def endpoint(request: Request) -> Response:
@@ -184,7 +182,7 @@ def page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Await
 
 
 async def _after_confirmation(visit: Visit, handler: Handler) -> Response:
-    """Ask for the password; once it is right, do what the form asked for, with all that was typed."""
+    """Ask for the password, and then handle the form with everything that was entered."""
     if visit.request.method != "POST":
         address = f"{visit.request.url.path}?{visit.request.url.query}".removesuffix("?")
         return visit.redirect(f"{CONFIRMATION_PATH}?{urlencode({'next': address})}")
@@ -199,7 +197,7 @@ async def _after_confirmation(visit: Visit, handler: Handler) -> Response:
 
 
 async def confirm(visit: Visit, form: Form) -> datetime:
-    """When the user proved with the form who they are. Raises `Invalid`, for the form's own fields."""
+    """Authenticate the user by the form. Raises `Invalid`, for the form's own fields."""
     data = {name: form.raw(field) for name, field in CONFIRMATION.items()}
     try:
         at: datetime = await visit.call(confirm_user, data=data)
@@ -214,7 +212,7 @@ async def confirm(visit: Visit, form: Form) -> datetime:
 
 
 async def show_confirmation(visit: Visit, form: Form, status_code: int = 200) -> Response:
-    """The form that asks for the proof, holding what another form sent to the same address."""
+    """The confirmation form, which keeps the values of the form that was sent to this address."""
     own = CONFIRMATION.values()
     kept = [(name, value) for name in form.values if name not in own for value in form.all(name)]
     needed = await visit.call(get_needed_confirmation)
@@ -224,7 +222,7 @@ async def show_confirmation(visit: Visit, form: Form, status_code: int = 200) ->
 
 
 def local_path(path: str, default: str = HOME_PATH) -> str:
-    """The path if it leads to this host only, else the default: nobody is sent elsewhere from here."""
+    """The path if it stays on this host, otherwise the default: no open redirects."""
     return path if _LOCAL_PATH.fullmatch(path) else default
 
 
@@ -237,7 +235,7 @@ def _unknown_visit(request: Request) -> Visit:
 
 
 async def _recognized(visit: Visit) -> Visit:
-    """The visit with the user whose session the cookie holds; guessing one is charged to the address."""
+    """The visit with the user of the cookie's session; an invalid session is charged to the address."""
     session = visit.cookies.read(visit.request, SESSION)
     if session is None:
         return visit

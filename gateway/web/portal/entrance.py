@@ -1,6 +1,4 @@
-"""How customers come into the portal and leave it: by the link of their session, or by a mailed code."""
-
-from __future__ import annotations
+"""Signing in to the portal, by a session's link or an emailed code, and signing out."""
 
 from dataclasses import replace
 from datetime import datetime
@@ -19,9 +17,9 @@ EXPIRED_LINK = "This link has expired. Enter your email address to sign in."
 
 
 async def show_link(portal: PortalVisit, token: str) -> Response:
-    """Ask whether to come in as the customer of the link, as anyone can make a browser open one.
+    """Ask before signing in as the link's customer, because any site can make a browser open a link.
 
-    A link that does not count leads to the entrance, and one whose session the browser has already goes on.
+    An invalid link leads to the entrance. A link whose session the browser already has redirects.
     """
     if token == portal.visit.ctx.caller.credential:
         return portal.visit.redirect(portal.path)
@@ -38,7 +36,7 @@ async def show_link(portal: PortalVisit, token: str) -> Response:
 
 
 async def take_link(portal: PortalVisit) -> Response:
-    """Take the token into the cookie; its link works until the session ends."""
+    """Store the token in the cookie; its link works until the session ends."""
     form = await portal.visit.form()
     token = form.raw(TOKEN)
     try:
@@ -50,7 +48,7 @@ async def take_link(portal: PortalVisit) -> Response:
 
 
 def show_entrance(portal: PortalVisit, form: Form | None = None, status_code: int = 200) -> Response:
-    """The form that asks for the address."""
+    """The form for the email address."""
     message = ENDED if portal.had_ended else None
     return portal.render(
         "portal_entrance.html", status_code=status_code, form=form or Form.of(), message=message
@@ -58,7 +56,7 @@ def show_entrance(portal: PortalVisit, form: Form | None = None, status_code: in
 
 
 async def take_address(portal: PortalVisit) -> Response:
-    """Mail a code, and ask for it; the page is the same for addresses that nobody has."""
+    """Email a code and ask for it; the page is the same for unknown addresses."""
     form = await portal.visit.form()
     data = {"email": form.text("email"), "slug": portal.workspace.slug}
     try:
@@ -69,7 +67,7 @@ async def take_address(portal: PortalVisit) -> Response:
 
 
 async def take_code(portal: PortalVisit) -> Response:
-    """Open the session of the customer whom the code was mailed, or let them choose among several."""
+    """Open a session of the customer that the code was sent to, or ask to choose among several."""
     form = await portal.visit.form()
     data = {"email": form.text("email"), "slug": portal.workspace.slug, "code": form.text("code")}
     if (customer_id := form.optional("customer_id")) is not None:

@@ -1,6 +1,4 @@
-"""The members in the portal's pages: everyone sees them, the owner of a team changes them."""
-
-from __future__ import annotations
+"""Member pages of the portal: every member can read them, a team's owner can change them."""
 
 from starlette.responses import Response
 
@@ -91,7 +89,7 @@ async def _show_member(portal: PortalVisit, form: Form, status_code: int = 200) 
 
 
 async def _may_change(portal: PortalVisit) -> bool:
-    """Whether the page offers it; the resolvers decide."""
+    """Whether the page offers changes; the resolvers decide."""
     customer = await portal.visit.call(get_portal_customer)
     member = portal.session.member if portal.session else None
     is_owner = member is None or member.role is MemberRole.OWNER

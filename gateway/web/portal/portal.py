@@ -1,6 +1,4 @@
-"""The customer portal's pages: what its customers may do by the API, for people and without scripts."""
-
-from __future__ import annotations
+"""Pages of the customer portal: what customers may do by the API, without JavaScript."""
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -35,7 +33,7 @@ ADDRESS = tuple(BillingAddress.model_fields)
 
 
 def portal_routes() -> list[Route]:
-    """To come after every other route: the first segment can be any slug."""
+    """Routes that come after all others, because the first segment can be any slug."""
     return [
         Route(PATH, portal_page(show_portal, anyone=True)),
         Route(f"{PATH}/code", portal_page(show_portal, anyone=True)),
@@ -57,7 +55,7 @@ def portal_routes() -> list[Route]:
 
 
 async def show_portal(portal: PortalVisit) -> Response:
-    """The shares; without a session the entrance, or the question behind a session's link."""
+    """The shares; without a session, the entrance or the page of a session's link."""
     token = portal.visit.request.query_params.get(TOKEN)
     if token is not None:
         return await show_link(portal, token)
@@ -70,7 +68,7 @@ async def show_portal(portal: PortalVisit) -> Response:
 
 
 async def show_sessions(portal: PortalVisit) -> Response:
-    """The customer's own sessions; without what was downloaded where the workspace does not show usage."""
+    """The customer's file-share sessions, with downloads if the workspace shows usage."""
     query = {"limit": SESSIONS_AT_A_TIME, "page": portal.visit.page_number}
     found = await portal.visit.call(list_portal_file_share_sessions, filters=query)
     shows_usage = portal.workspace.customer_portal_settings.usage.show

@@ -1,6 +1,4 @@
-"""A visit to a customer portal: who has come in, by the cookie that this portal's pages alone get."""
-
-from __future__ import annotations
+"""A visit to a customer portal, with the customer of the cookie that only this portal gets."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -28,9 +26,9 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
 
 @dataclass(frozen=True)
 class PortalVisit:
-    """One request of a page of the portal. `session` is None until someone has come in.
+    """A request of a portal page. `session` is None if the customer is not signed in.
 
-    `had_ended` says that the browser came with a session that counts no more.
+    `had_ended` means that the browser's session has ended.
     """
 
     visit: Visit
@@ -40,7 +38,7 @@ class PortalVisit:
 
     @property
     def path(self) -> str:
-        """The portal's own path, with the pages below it; its cookie is for no other."""
+        """The path of the portal and of its cookie."""
         return portal_path(self.workspace.slug)
 
     def render(
@@ -58,14 +56,14 @@ class PortalVisit:
         )
 
     def enter(self, token: str, seconds: int) -> Response:
-        """Give the browser the session, and go on to the page without it in the address."""
+        """Store the session in a cookie and redirect to an address without it."""
         response = self.visit.redirect(self.path)
         response.headers["Referrer-Policy"] = "no-referrer"
         self.visit.cookies.write(response, PORTAL, token, seconds=seconds, path=self.path)
         return response
 
     def leave(self, notice: str) -> Response:
-        """Let the browser forget the session."""
+        """Delete the session's cookie."""
         response = self.visit.redirect(self.path, notice)
         self.visit.cookies.clear(response, PORTAL, path=self.path)
         return response
@@ -75,7 +73,7 @@ Handler = Callable[[PortalVisit], Awaitable[Response]]
 
 
 def portal_page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint for `Route`; whoever has not come in is sent to the entrance unless `anyone` may see it."""
+    """An endpoint for `Route`; without a session it redirects to the entrance, unless `anyone` may see it."""
 
     async def handle(visit: Visit) -> Response:
         portal = await _open(visit)
@@ -97,7 +95,7 @@ def portal_path(slug: str) -> str:
 
 
 async def customer_behind(visit: Visit, workspace: PortalWorkspace, token: str) -> Principal:
-    """The customer of this workspace whose token it is. Raises `InvalidToken`, charged to the address."""
+    """The workspace's customer with this token. Raises `InvalidToken`, charged to the address."""
     principal = await authenticate(visit.ctx.services.database, token)
     is_customer = principal is not None and principal.kind is PrincipalKind.CUSTOMER_SESSION
     if principal is None or not is_customer or principal.workspace_id != workspace.id:
@@ -108,7 +106,7 @@ async def customer_behind(visit: Visit, workspace: PortalWorkspace, token: str) 
 
 
 async def _open(visit: Visit) -> PortalVisit:
-    """The portal that the address names, whoever else is signed in in this browser. Raises `NotFound`."""
+    """The portal in the address, without the user signed in to this browser. Raises `NotFound`."""
     visit = visit.as_visitor()
     caller = replace(visit.ctx.caller, principal=None, credential=None)
     visit = replace(visit, ctx=replace(visit.ctx, caller=caller))
@@ -116,7 +114,7 @@ async def _open(visit: Visit) -> PortalVisit:
 
 
 async def _recognized(portal: PortalVisit) -> PortalVisit:
-    """The visit with the customer whose token the cookie holds."""
+    """The visit with the customer of the cookie's token."""
     visit = portal.visit
     token = visit.cookies.read(visit.request, PORTAL, portal.path)
     if token is None:
@@ -131,7 +129,7 @@ async def _recognized(portal: PortalVisit) -> PortalVisit:
 
 
 def _sources(images: tuple[str, ...]) -> str:
-    """Where the page may load images from: its own host and just those that it shows one of."""
+    """Where the page may load images from: its own host and the hosts of `images`."""
     origins = {
         f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, images) if _HOST.fullmatch(parts.netloc)
     }

@@ -1,6 +1,4 @@
-"""Access tokens of a workspace and of a user: listed, made, shown once, revoked."""
-
-from __future__ import annotations
+"""Pages of workspace and personal access tokens: list, create, show once, revoke."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +46,7 @@ OWN_WORDS = {
 
 
 def scope_choices(scopes: frozenset[Scope]) -> list[tuple[str, str]]:
-    """Each scope with what it allows in words, in the order in which they are declared."""
+    """Each scope with what it allows, in the order of declaration."""
     words = WORDS | OWN_WORDS
     return [(scope.value, words[scope]) for scope in Scope if scope in scopes]
 
@@ -75,7 +73,7 @@ class TokenPages:
         return await self._show(visit, Form.of(expires_in=USUAL_LIFE))
 
     async def make(self, visit: Visit) -> Response:
-        """Make a token and show it; the same form sent again shows the same token, for a day."""
+        """Create a token and show it; the same form shows the same token again, for a day."""
         form = await visit.form()
         workspace = await self._workspace(visit)
         seconds = form.optional("expires_in")

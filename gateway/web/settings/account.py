@@ -1,6 +1,4 @@
-"""What is the user's own: address, password, the browsers signed in, the applications that were allowed."""
-
-from __future__ import annotations
+"""Pages of the user's account: address, password, browsers and authorized applications."""
 
 from typing import Any
 
@@ -71,7 +69,7 @@ async def take_password(visit: Visit) -> Response:
 
 
 async def send_confirmation(visit: Visit) -> Response:
-    """Mail the link that proves the address once more."""
+    """Resend the link that confirms the address."""
     await visit.form()
     is_sent = await visit.call(mail_address_confirmation)
     notice = "Your email address is confirmed."

@@ -1,6 +1,4 @@
-"""The invitations of the user who is signed in, to accept or to decline."""
-
-from __future__ import annotations
+"""The signed-in user's invitations, to accept or decline."""
 
 from collections.abc import Callable
 from typing import Any
@@ -52,7 +50,7 @@ async def decline(visit: Visit) -> Response:
 
 
 async def _answered(visit: Visit, answer: Callable[..., Any]) -> WorkspaceInvitation | None:
-    """The invitation as it was before the answer; None where there is none any more."""
+    """The invitation before the answer; None if it no longer exists."""
     await visit.form()
     id = visit.request.path_params["id"]
     try:

@@ -1,6 +1,4 @@
-"""The members of a workspace: who belongs to it, inviting, roles, removing and leaving."""
-
-from __future__ import annotations
+"""The members of a workspace: list, invite, change roles, remove and leave."""
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -67,7 +65,7 @@ async def change_role(visit: Visit) -> Response:
 
 
 async def show_removal(visit: Visit) -> Response:
-    """What ends with the membership, before it does."""
+    """Ask for confirmation, with a list of what ends with the membership."""
     workspace, member = await _member(visit)
     return await _show_removal(visit, workspace, member, Form.of(revoke_created=True))
 
@@ -86,7 +84,7 @@ async def remove(visit: Visit) -> Response:
 
 
 async def _member(visit: Visit) -> tuple[Workspace, WorkspaceMember]:
-    """The workspace and the member that the page's address names. Raises `NotFound`."""
+    """The workspace and member in the page's address. Raises `NotFound`."""
     workspace = await workspace_of(visit)
     member: WorkspaceMember = await visit.call(get_workspace_member, id=visit.request.path_params["id"])
     if member.workspace_id != workspace.id:

@@ -1,6 +1,4 @@
-"""The OAuth applications that a workspace looks after: made, changed, given a new secret, deleted."""
-
-from __future__ import annotations
+"""Pages of a workspace's OAuth applications: create, change, rotate the secret, delete."""
 
 from typing import Any
 
@@ -44,7 +42,7 @@ async def show_list(visit: Visit) -> Response:
 
 
 async def make(visit: Visit) -> Response:
-    """Make a client and show its page, with the secret this once; sent again, the same."""
+    """Create a client and show its page with the secret; the same form shows the same page again."""
     form = await visit.form()
     workspace = await workspace_of(visit)
     data = {**_data(form), "is_public": form.checked("is_public"), "workspace_id": str(workspace.id)}

@@ -1,6 +1,4 @@
-"""The pages on which users manage their second factors: authenticator app, passkeys and recovery codes."""
-
-from __future__ import annotations
+"""Pages of second factors: authenticator app, passkeys and recovery codes."""
 
 import segno
 from starlette.responses import Response
@@ -66,7 +64,7 @@ async def remove_totp(visit: Visit) -> Response:
 
 
 async def take_passkey(visit: Visit) -> Response:
-    """Keep the passkey that the page's script had the browser make."""
+    """Save the passkey that the page's script had the browser create."""
     form = await visit.form()
     data = {"name": form.text("name"), "passkey": form.raw("passkey")}
     try:
@@ -116,7 +114,7 @@ async def _show(visit: Visit, form: Form, status_code: int = 200) -> Response:
 
 async def _show_totp(visit: Visit, form: Form, status_code: int = 200) -> Response:
     enrolment = await visit.call(begin_totp, sealed=form.optional("enrolment"))
-    # On white in the dark too: cameras expect dark modules on a light ground.
+    # On white in dark mode too: cameras expect dark modules on a light background.
     code = segno.make(enrolment.uri, error="m")
     return visit.render(
         "authenticator_app.html",
@@ -128,7 +126,7 @@ async def _show_totp(visit: Visit, form: Form, status_code: int = 200) -> Respon
 
 
 def _done(visit: Visit, notice: str, codes: list[str]) -> Response:
-    """Back to the factors; by way of the recovery codes, where there are new ones to show."""
+    """Redirect to the factors, or show new recovery codes if there are any."""
     if not codes:
         return visit.redirect(SECURITY_PATH, notice)
     return visit.render("recovery_codes.html", status_code=201, done=notice, codes=codes)

@@ -1,6 +1,4 @@
-"""The workspaces of whoever is signed in: their list, making one, and the settings of each."""
-
-from __future__ import annotations
+"""The signed-in user's workspaces: list, create, and change settings."""
 
 from typing import Any
 
@@ -17,7 +15,7 @@ from schema.pages import MOST_PER_PAGE
 from schema.workspaces import Workspace
 from storage.enums import Currency, WorkspaceRole
 
-# Settings are shown as the API has them; these are the ones that somebody can switch here.
+# The settings with a checkbox on the page, named as in the API.
 SWITCHES = (
     "feature_settings.member_model_enabled",
     "feature_settings.seat_based_pricing_enabled",
@@ -39,9 +37,9 @@ def workspace_routes() -> list[Route]:
 
 
 async def workspace_of(visit: Visit) -> Workspace:
-    """The workspace that the page's address names. Raises `NotFound`."""
-    found: Workspace = await visit.call(get_workspace, slug=visit.request.path_params["slug"])
-    return found
+    """The workspace in the page's address. Raises `NotFound`."""
+    workspace: Workspace = await visit.call(get_workspace, slug=visit.request.path_params["slug"])
+    return workspace
 
 
 async def is_owner_of(visit: Visit, workspace: Workspace) -> bool:
@@ -49,8 +47,8 @@ async def is_owner_of(visit: Visit, workspace: Workspace) -> bool:
     if visit.user is None:
         return False
     query = {"workspace_id": [str(workspace.id)], "user_id": [str(visit.user.id)]}
-    found = await visit.call(list_workspace_members, filters=query)
-    return any(member.role is WorkspaceRole.OWNER for member in found.data)
+    members = await visit.call(list_workspace_members, filters=query)
+    return any(member.role is WorkspaceRole.OWNER for member in members.data)
 
 
 async def show_workspaces(visit: Visit) -> Response:

@@ -1,8 +1,6 @@
-"""What a User-Agent says, in words: enough to tell one's own browsers apart."""
+"""Names of browsers from their User-Agent, so that users can tell their browsers apart."""
 
-from __future__ import annotations
-
-# The first that occurs counts: browsers name others that they want to pass for.
+# The first match counts: browsers also name others, for compatibility.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR", "Opera"),
@@ -22,10 +20,10 @@ _SYSTEMS = (
 
 
 def browser_name(user_agent: str | None) -> str:
-    """Like "Firefox on Linux"; what it says itself, cut short, where we know no better."""
-    said = user_agent or ""
-    browser = next((name for part, name in _BROWSERS if part in said), None)
-    system = next((name for part, name in _SYSTEMS if part in said), None)
+    """Like "Firefox on Linux"; the start of the User-Agent if it is unknown."""
+    text = user_agent or ""
+    browser = next((name for part, name in _BROWSERS if part in text), None)
+    system = next((name for part, name in _SYSTEMS if part in text), None)
     if browser and system:
         return f"{browser} on {system}"
-    return browser or system or said[:60] or "Unknown browser"
+    return browser or system or text[:60] or "Unknown browser"

@@ -1,6 +1,4 @@
-"""What the portal writes for people beside `schema.prose`: prices, sizes and where links lead."""
-
-from __future__ import annotations
+"""Texts of the portal beyond `schema.prose`: prices, countries and hosts of links."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +17,7 @@ COUNTRIES: tuple[tuple[str, str], ...] = (
 
 
 def price(offer: Price) -> str:
-    """`€15.00`, `Free`, or for an amount that the buyer chooses its bounds."""
+    """`€15.00`, `Free`, or the bounds of an amount that the buyer chooses."""
     if offer.amount_type is PriceAmountType.FREE:
         return "Free"
     currency = offer.price_currency or Currency.USD
@@ -36,12 +34,12 @@ def price(offer: Price) -> str:
 
 
 def host(url: str) -> str:
-    """What of an address tells people where it leads."""
+    """The host of an address, to show where a link leads."""
     return urlsplit(url).hostname or url
 
 
 def is_web(url: str | None) -> bool:
-    """Whether a link may lead there."""
+    """Whether a page may link to the address."""
     return url is not None and urlsplit(url).scheme in ("http", "https")
 
 

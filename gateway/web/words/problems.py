@@ -1,6 +1,4 @@
-"""What is wrong with a field, in the words of the people who fill it in; the API speaks to programs."""
-
-from __future__ import annotations
+"""Problems of form fields in words for people; the API's messages are for programs."""
 
 import re
 
@@ -24,7 +22,7 @@ _SUBJECT = re.compile(r"^(?:Input|String|List|Value) should ")
 
 
 def in_plain_words(problem: Problem) -> str:
-    """A sentence about the field that it stands beside, without its full stop."""
+    """A sentence about the field, without a full stop."""
     message = str(problem["msg"])
     if problem["type"] in _WORDS:
         return _WORDS[problem["type"]]

@@ -1,4 +1,4 @@
-"""Scopes in the words of the people who are asked to allow them."""
+"""What scopes allow, in words for the consent page."""
 
 from collections.abc import Collection
 
@@ -31,10 +31,10 @@ WORDS: dict[Scope, str] = {
 
 
 def in_words(scopes: Collection[str]) -> list[str]:
-    """A line for each scope; one that only reads is left out where the same may be written too."""
-    asked = [scope for scope in WORDS if scope in scopes]
-    return [WORDS[scope] for scope in asked if not _is_implied(scope, asked)]
+    """A line for each scope; read scopes that a write scope includes are left out."""
+    requested = [scope for scope in WORDS if scope in scopes]
+    return [WORDS[scope] for scope in requested if not _is_implied(scope, requested)]
 
 
-def _is_implied(scope: Scope, asked: Collection[Scope]) -> bool:
-    return any(wider is not scope and wider in asked for wider in that_would_do(scope))
+def _is_implied(scope: Scope, requested: Collection[Scope]) -> bool:
+    return any(wider is not scope and wider in requested for wider in that_would_do(scope))
