@@ -277,7 +277,7 @@ async def test_without_a_workspace_there_is_nothing_to_allow(browser, caller, te
     other = await make_tenant(gateway)
     await caller(other.personal_token).invite_workspace_member(data={"email": tenant.user_email})
     await browser.open(address(confidential))
-    assert "no workspace yet" in browser.text
+    assert "you do not belong to one yet" in browser.text
     assert other.slug not in browser.page.text
     answer = sent_back(await browser.press("Deny", follow=False, decision="deny"))
     assert answer["error"] == "access_denied"
