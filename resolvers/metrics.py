@@ -1,4 +1,4 @@
-"""What can be measured."""
+"""Operations on metrics."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -45,40 +45,40 @@ _workspaces = table_of(WorkspaceRow)
 
 
 def weigh_metrics(filters: MetricsQuery) -> int:
-    """A call for each 2,000 periods. Raises `Invalid` where there are too many."""
+    """The cost of the call: one for each 2,000 periods. Raises `Invalid` for too many periods."""
     return max(1, -(-len(_timeline(filters).starts) // PERIODS_PER_CALL))
 
 
 @requires(Scope.METRICS_READ, weigh=weigh_metrics)
 async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
-    """Metrics, period by period and over the whole range; only those asked for are computed.
+    """Returns metrics for each period and for the whole range, computing only those requested.
 
-    Periods begin at the first instant of their local dates. Filters apply to every metric; money is
-    counted in one currency, and `other_currencies` says what that leaves out.
+    A period begins at the first instant of its local date. Filters apply to every metric. Money is counted
+    in one currency; `other_currencies` reports the amounts that this leaves out.
     """
     timeline = _timeline(filters)
     await check_workspaces(ctx, filters.workspace_id)
-    asked = [metric for metric in METRICS if filters.metrics is None or metric.slug in filters.metrics]
+    metrics = [metric for metric in METRICS if filters.metrics is None or metric.slug in filters.metrics]
     others: dict[str, Any] = {}
     async with ctx.snapshot(replica=True) as connection:
         workspaces = await _home_currencies(ctx, connection, filters.workspace_id)
-        shared = set(workspaces.values())
-        default = Currency(shared.pop()) if len(shared) == 1 else Currency.USD
+        home_currencies = set(workspaces.values())
+        default = Currency(home_currencies.pop()) if len(home_currencies) == 1 else Currency.USD
         currency = filters.currency or default
         selection = Selection(list(workspaces), filters.share_id, filters.customer_id)
         source = make_source(connection, selection)
-        found = await compute(source, list(_seen(ctx, asked)), timeline.edges, currency.value)
+        results = await compute(source, list(_selected(ctx, metrics)), timeline.edges, currency.value)
         if ctx.wants("other_currencies"):
             others = await in_other_currencies(source, timeline.edges, currency.value)
     timestamps = [ZonedMoment(timestamp) for timestamp in timeline.timestamps]
     columns = MetricColumns(
         timestamps,
-        {slug: Numbers(write_numbers(values)) for slug, values in found.periods.items()},
-        {slug: Number(write_number(total)) for slug, total in found.totals.items()},
+        {slug: Numbers(write_numbers(values)) for slug, values in results.periods.items()},
+        {slug: Number(write_number(total)) for slug, total in results.totals.items()},
     )
     return Metrics.with_columns(
         columns,
-        metrics=[MetricInfo.of(metric) for metric in asked],
+        metrics=[MetricInfo.of(metric) for metric in metrics],
         currency=currency,
         other_currencies=[OtherCurrency(currency=Currency(code), **money) for code, money in others.items()],
     )
@@ -86,7 +86,7 @@ async def get_metrics(ctx: Context, filters: MetricsQuery) -> Metrics:
 
 @requires(Scope.METRICS_READ)
 async def get_metrics_limits(ctx: Context) -> MetricsLimits:
-    """The bounds of what can be asked of metrics."""
+    """Returns the limits of metrics queries."""
     return MetricsLimits(
         min_date=FIRST_DATE,
         max_date=LAST_DATE,
@@ -109,16 +109,16 @@ def _timeline(filters: MetricsQuery) -> Timeline:
 async def _home_currencies(
     ctx: Context, connection: AsyncConnection, ids: Sequence[UUID] | None
 ) -> dict[UUID, str]:
-    """The workspaces that are measured, each with its default currency."""
+    """The workspaces to measure, each with its default currency."""
     measured = and_(visible(WorkspaceRow, ctx.principal), *any_of(_workspaces.c.id, ids))
-    found = await connection.execute(
+    rows = await connection.execute(
         select(_workspaces.c.id, _workspaces.c.default_presentment_currency).where(measured)
     )
-    return {row.id: row.default_presentment_currency for row in found}
+    return {row.id: row.default_presentment_currency for row in rows}
 
 
-def _seen(ctx: Context, asked: Sequence[Metric]) -> Iterator[Metric]:
-    """The metrics that the caller will see."""
-    for metric in asked:
+def _selected(ctx: Context, metrics: Sequence[Metric]) -> Iterator[Metric]:
+    """The metrics that the answer contains."""
+    for metric in metrics:
         if any(map(ctx.wants, (f"periods.{metric.slug}", f"totals.{metric.slug}", "series"))):
             yield metric

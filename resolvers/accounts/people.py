@@ -1,4 +1,4 @@
-"""Users by their ids, for what says who made it."""
+"""Users by id, for resources that show their creator."""
 
 from collections.abc import Iterable, Sequence
 from uuid import UUID
@@ -17,11 +17,11 @@ _users = table_of(UserRow)
 
 
 async def find_people(connection: AsyncConnection, ids: Iterable[UUID | None]) -> dict[UUID | None, Person]:
-    """The users with these ids; nobody has None."""
-    known = {id for id in ids if id is not None}
-    if not known:
+    """The users with these ids; None is skipped."""
+    user_ids = {id for id in ids if id is not None}
+    if not user_ids:
         return {}
-    statement = select(_users.c.id, _users.c.email, _users.c.name).where(_users.c.id.in_(known))
+    statement = select(_users.c.id, _users.c.email, _users.c.name).where(_users.c.id.in_(user_ids))
     users = await connection.execute(statement)
     return {user.id: Person(id=user.id, email=user.email, name=user.name) for user in users}
 
@@ -29,11 +29,11 @@ async def find_people(connection: AsyncConnection, ids: Iterable[UUID | None]) -
 async def with_creators(
     connection: AsyncConnection, rows: Sequence[CredentialRow | OAuthClientRow]
 ) -> list[Values]:
-    """The rows' values, each with `created_by`: the user of its `maker_user_id`."""
+    """The values of each row with `created_by`, the user of its `maker_user_id`."""
     people = await find_people(connection, (row.maker_user_id for row in rows))
     return [values_of(row) | {"created_by": people.get(row.maker_user_id)} for row in rows]
 
 
 def creator_of(principal: Principal) -> UUID | None:
-    """The user to whom it counts what the principal makes: what a token makes counts to the token's maker."""
+    """The user recorded as creator of what the principal creates; for a token, the token's creator."""
     return principal.user_id or principal.maker_user_id

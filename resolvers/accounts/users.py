@@ -14,7 +14,7 @@ _users = table_of(UserRow)
 
 
 async def create_user(connection: AsyncConnection, email: str, password: str, name: str | None) -> UserRow:
-    """A new user, whose address the operator vouches for. Raises `Duplicate`."""
+    """Create a user whose email the operator vouches for. Raises `Duplicate`."""
     user = await insert_user(connection, email, hash_password(password), name)
     return await verify_address(connection, user)
 
@@ -22,20 +22,20 @@ async def create_user(connection: AsyncConnection, email: str, password: str, na
 async def insert_user(
     connection: AsyncConnection, email: str, password_hash: str, name: str | None
 ) -> UserRow:
-    """A new user, of whom nobody knows yet whether the address is theirs. Raises `Duplicate`."""
+    """Create a user with an unconfirmed email. Raises `Duplicate`."""
     return await insert_row(connection, UserRow, email=email, name=name, password_hash=password_hash)
 
 
 async def verify_address(connection: AsyncConnection, user: UserRow) -> UserRow:
-    """Note that the address is the user's, who then sees the invitations to it."""
+    """Mark the email as confirmed: the user then sees the invitations to it."""
     return await update_row(connection, UserRow, user, email_verified_at=now(), modified_at=user.modified_at)
 
 
 async def find_user(connection: AsyncConnection, email: str) -> UserRow | None:
-    """The user with this address, in whatever spelling."""
+    """The user with this email, in any spelling."""
     return await first(connection, UserRow, _users.c.email_folded == fold_email(email))
 
 
 async def lock_user(connection: AsyncConnection, user_id: UUID) -> UserRow:
-    """The user as they are, and stay until the transaction ends."""
+    """The user's row, locked until the transaction ends."""
     return await one(connection, UserRow, _users.c.id == user_id, lock=True)

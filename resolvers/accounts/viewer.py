@@ -1,4 +1,4 @@
-"""What a credential can learn about itself."""
+"""The credential's own kind, scopes and owner."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -15,7 +15,7 @@ from storage.tables.workspaces import WorkspaceRow
 
 @requires(None, kinds=frozenset(PrincipalKind))
 async def get_viewer(ctx: Context) -> Viewer:
-    """Who the credential speaks for, and what it may do."""
+    """Returns the user, workspace or customer of the credential, and its scopes."""
     principal = ctx.principal
     stamp = principal.expires_at_stamp
     workspace = await _find(ctx, WorkspaceRow, principal.workspace_id)
@@ -30,20 +30,20 @@ async def get_viewer(ctx: Context) -> Viewer:
 
 
 async def _user(ctx: Context) -> ViewerUser | None:
-    """The user; a client that was granted neither address nor name learns only the id."""
+    """The user; an OAuth client without the scopes for email and name learns only the id."""
     principal = ctx.principal
     user = await _find(ctx, UserRow, _user_id(principal))
     if user is None:
         return None
-    known = values_of(user)
+    values = values_of(user)
     if principal.kind is PrincipalKind.OAUTH_TOKEN and Scope.USER_READ not in principal.scopes:
-        known["email"] = user.email if Scope.EMAIL in principal.scopes else None
-        known["name"] = user.name if Scope.PROFILE in principal.scopes else None
-    return ViewerUser.model_validate(known)
+        values["email"] = user.email if Scope.EMAIL in principal.scopes else None
+        values["name"] = user.name if Scope.PROFILE in principal.scopes else None
+    return ViewerUser.model_validate(values)
 
 
 def _user_id(principal: Principal) -> UUID | None:
-    # A workspace's own token is nobody's; an OAuth token for a workspace still stands for who consented.
+    # A workspace access token has no user; an OAuth token for a workspace acts for the user who consented.
     if principal.kind is PrincipalKind.OAUTH_TOKEN:
         return principal.user_id or principal.maker_user_id
     return principal.user_id

@@ -1,4 +1,4 @@
-"""What the access tokens of workspaces and of users have in common."""
+"""Access tokens of workspaces and of users: the parts that both share."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -32,7 +32,7 @@ async def create_token(
     expires_in: int | None,
     **owner: UUID | None,
 ) -> tuple[str, CredentialRow]:
-    """A new token's text and row. Raises `Invalid` where it would be wider than the caller's credential."""
+    """Create a token; returns its text and row. Raises `Invalid` if it exceeds the caller's credential."""
     lifetime = None if expires_in is None else timedelta(seconds=expires_in)
     problems = [
         *_lacking(ctx.principal, scopes, scopes_sent=True),
@@ -55,21 +55,21 @@ async def create_token(
 async def update_token(
     ctx: Context, kind: CredentialKind, id: UUID, changes: dict[str, Any]
 ) -> tuple[CredentialRow, bool]:
-    """Change a token; gives its row and whether it is wider now.
+    """Update a token; returns its row and whether it gained scopes or a longer life.
 
-    Raises `Invalid` where the caller's credential is not as wide as a token that it widens.
+    Raises `Invalid` if the token gains more than the caller's credential has.
     """
     row = await get_for_update(ctx, CredentialRow, id=id, kind=kind.value)
     if "expires_in" in changes:
         seconds = changes.pop("expires_in")
         changes["expires_at"] = None if seconds is None else now() + timedelta(seconds=seconds)
-    sent: list[str] | None = changes.get("scopes")
-    if sent is not None:
-        changes["scopes"] = sorted(set(sent))
+    new_scopes: list[str] | None = changes.get("scopes")
+    if new_scopes is not None:
+        changes["scopes"] = sorted(set(new_scopes))
     is_wider = _widens(row, changes)
     if is_wider:
         problems = [
-            *_lacking(ctx.principal, sent or row.scopes, scopes_sent=sent is not None),
+            *_lacking(ctx.principal, new_scopes or row.scopes, scopes_sent=new_scopes is not None),
             *_outliving(ctx.principal, changes.get("expires_at", row.expires_at)),
         ]
         if problems:
@@ -78,15 +78,15 @@ async def update_token(
 
 
 async def revoke_token(ctx: Context, kind: CredentialKind, id: UUID) -> None:
-    """End a token: the next request with it fails."""
+    """Revoke a token: the next request with it fails."""
     row = await get_for_update(ctx, CredentialRow, id=id, kind=kind.value)
     await update_row(ctx.connection, CredentialRow, row, revoked_at=now())
 
 
 def _widens(row: CredentialRow, changes: dict[str, Any]) -> bool:
-    """Whether the token gets a scope that it did not have, or lives longer."""
-    had = frozenset(map(Scope, row.scopes))
-    if not all(covers(had, Scope(scope)) for scope in changes.get("scopes", ())):
+    """Whether the token gains a scope or a longer life."""
+    former_scopes = frozenset(map(Scope, row.scopes))
+    if not all(covers(former_scopes, Scope(scope)) for scope in changes.get("scopes", ())):
         return True
     before = row.expires_at
     after = changes.get("expires_at", before)
@@ -96,13 +96,13 @@ def _widens(row: CredentialRow, changes: dict[str, Any]) -> bool:
 def _lacking(principal: Principal, scopes: Sequence[str], *, scopes_sent: bool) -> Iterable[Problem]:
     for index, scope in enumerate(scopes):
         if not covers(principal.scopes, Scope(scope)):
-            message = f"Your own credential does not have `{scope}`, so it cannot give it"
+            message = f"Your own credential does not have `{scope}`, so it cannot grant it"
             loc = ("data", "scopes", index) if scopes_sent else ("data", "expires_in")
             yield problem(loc, message, "wider", input=scope)
 
 
 def _outliving(principal: Principal, expires_at: datetime | None) -> Iterable[Problem]:
-    # A browser session is a person at the keyboard, whose tokens are meant to outlive the visit.
+    # Tokens created in a browser session are meant to outlive it.
     if principal.expires_at_stamp is None or principal.kind is PrincipalKind.BROWSER_SESSION:
         return
     end = datetime.fromtimestamp(principal.expires_at_stamp, UTC)

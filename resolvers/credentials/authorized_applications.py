@@ -1,4 +1,4 @@
-"""What users can do about the applications that they allowed something."""
+"""Operations on the applications that a user has authorized."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -27,13 +27,13 @@ LISTING = Listing(OAuthConsentRow, CreatedAtSorting, default="created_at")
 async def list_authorized_applications(
     ctx: Context, filters: AuthorizedApplicationQuery
 ) -> Page[AuthorizedApplication]:
-    """Applications that the user allowed something, page by page, oldest first unless sorted otherwise."""
+    """Lists the applications that the user has authorized, oldest first unless sorted otherwise."""
     return await list_page(ctx, LISTING, filters, [], _assemble)
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
 async def get_authorized_application(ctx: Context, id: UUID) -> AuthorizedApplication:
-    """One application that the user allowed something."""
+    """Returns an application that the user has authorized."""
     row = await get_visible(ctx, OAuthConsentRow, id=id)
     async with ctx.read() as connection:
         (application,) = await _assemble(connection, [row])
@@ -42,7 +42,7 @@ async def get_authorized_application(ctx: Context, id: UUID) -> AuthorizedApplic
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)
 async def revoke_authorized_application(ctx: Context, id: UUID) -> UUID:
-    """Take back what an application was allowed. Its tokens end at once; it has to ask again."""
+    """Revokes an application's access. Its tokens end at once, and it has to ask for consent again."""
     row = await get_for_update(ctx, OAuthConsentRow, id=id)
     await forget(ctx.connection, row)
     return id
@@ -51,11 +51,11 @@ async def revoke_authorized_application(ctx: Context, id: UUID) -> UUID:
 async def _assemble(
     connection: AsyncConnection, rows: Sequence[OAuthConsentRow]
 ) -> list[AuthorizedApplication]:
-    allowed = _clients.c.id.in_([row.oauth_client_id for row in rows])
-    of_clients = {
+    of_consents = _clients.c.id.in_([row.oauth_client_id for row in rows])
+    clients = {
         client.id: {"client_id": client.client_id, "name": client.name, "client_uri": client.client_uri}
-        for client in await every(connection, OAuthClientRow, allowed)
+        for client in await every(connection, OAuthClientRow, of_consents)
     }
     return [
-        AuthorizedApplication.model_validate(values_of(row) | of_clients[row.oauth_client_id]) for row in rows
+        AuthorizedApplication.model_validate(values_of(row) | clients[row.oauth_client_id]) for row in rows
     ]

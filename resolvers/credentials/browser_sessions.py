@@ -1,4 +1,4 @@
-"""What can be done with the browsers in which a user is signed in."""
+"""Operations on browser sessions, and their begin and end."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -32,21 +32,21 @@ _KIND = CredentialKind.BROWSER_SESSION
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
 async def list_browser_sessions(ctx: Context, filters: BrowserSessionQuery) -> Page[BrowserSession]:
-    """The browsers in which the user is signed in, page by page, oldest first unless sorted otherwise."""
+    """Lists the browsers in which the user is signed in, oldest first unless sorted otherwise."""
     conditions = [_table.c.kind == _KIND.value, is_live(now())]
     return await list_page(ctx, LISTING, filters, conditions, each(BrowserSession.model_validate))
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
 async def get_browser_session(ctx: Context, id: UUID) -> BrowserSession:
-    """One browser in which the user is signed in."""
+    """Returns a browser in which the user is signed in."""
     session = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
     return BrowserSession.model_validate(values_of(session))
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)
 async def delete_browser_session(ctx: Context, id: UUID) -> UUID:
-    """Sign the user out of one browser: its next request is nobody's."""
+    """Signs the user out of a browser."""
     await revoke_token(ctx, _KIND, id)
     return id
 
@@ -58,7 +58,7 @@ async def start_browser_session(
     user_agent: str | None,
     authorization_digest: str | None = None,
 ) -> Credential:
-    """A new session, which ends after 30 days, however much it is used.
+    """Create a session, which ends after 30 days whether or not it is used.
 
     `authorization_digest` names the authorization request that the user signed in for.
     """
@@ -82,9 +82,9 @@ async def start_browser_session(
 
 
 async def reauthenticate_browser_session(connection: AsyncConnection, session_id: UUID) -> datetime:
-    """Note that the session's user has just proved who they are; when that was.
+    """Record that the session's user has just authenticated again; returns the time.
 
-    They did not do so for an authorization request, so the one that they signed in for counts no more.
+    This was not for an authorization request, so the one of the sign-in no longer counts.
     """
     moment = now()
     own = _table.c.id == session_id
@@ -94,12 +94,12 @@ async def reauthenticate_browser_session(connection: AsyncConnection, session_id
 
 
 async def end_browser_session(connection: AsyncConnection, text: str) -> None:
-    """End the session with this text, if there is one."""
+    """End the session whose token is this text, if there is one."""
     await _end(connection, (_table.c.hash == digest(text)) & (_table.c.kind == _KIND.value))
 
 
 async def end_browser_sessions(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
-    """End every session of a user but `kept`."""
+    """End every session of a user except `kept`."""
     condition = (_table.c.user_id == user_id) & (_table.c.kind == _KIND.value)
     await _end(connection, condition if kept is None else condition & (_table.c.id != kept))
 

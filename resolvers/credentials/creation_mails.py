@@ -1,4 +1,4 @@
-"""What a workspace's owners are told of new credentials: who created them, and what they may do."""
+"""Emails to a workspace's owners about new credentials: their creator and their scopes."""
 
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ _workspaces = table_of(WorkspaceRow)
 
 
 async def mail_token(ctx: Context, token: WorkspaceAccessToken, *, is_new: bool = True) -> None:
-    """Tell the owners of a token that is new, or that may do more or live longer than before."""
+    """Notify the owners of a token that is new, or that gained scopes or a longer life."""
     await _mail_owners(
         ctx,
         token.workspace_id,
@@ -34,7 +34,7 @@ async def mail_token(ctx: Context, token: WorkspaceAccessToken, *, is_new: bool 
 
 
 async def mail_new_client(ctx: Context, client: OAuthClient) -> None:
-    """Tell the owners of a new OAuth client, if it is a workspace's."""
+    """Notify the owners of a new OAuth client, if it belongs to a workspace."""
     if client.workspace_id is None:
         return
     await _mail_owners(
@@ -48,13 +48,13 @@ async def mail_new_client(ctx: Context, client: OAuthClient) -> None:
     )
 
 
-async def _mail_owners(ctx: Context, workspace_id: UUID, template: str, *, path: str, **said: Any) -> None:
+async def _mail_owners(ctx: Context, workspace_id: UUID, template: str, *, path: str, **values: Any) -> None:
     statement = select(_workspaces.c.name, _workspaces.c.slug).where(_workspaces.c.id == workspace_id)
     workspace = (await ctx.connection.execute(statement)).one()
     page = f"{ctx.services.auth_url}/workspaces/{workspace.slug}/{path}"
     addresses = await addresses_of_owners(ctx.connection, workspace_id)
     mails = [
-        make_mail(address, template, workspace=workspace.name, page=page, **said) for address in addresses
+        make_mail(address, template, workspace=workspace.name, page=page, **values) for address in addresses
     ]
     await send_mails(ctx, mails, workspace_id)
 

@@ -1,4 +1,4 @@
-"""Credentials that got into the wrong hands: ended at once, and their owners told."""
+"""Leaked credentials: revoked at once, and their owners notified by email."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -43,24 +43,24 @@ _users, _workspaces = table_of(UserRow), table_of(WorkspaceRow)
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a credential is: a workspace's, a user's, or nobody's who could be told."""
+    """The workspace or user that a credential belongs to; neither if there is no one to notify."""
 
     workspace_id: UUID | None
     user_id: UUID | None
 
 
-@public("whoever reports has signed the report, which the surface checks", restricted=True)
+@public("the report is signed, and the surface checks the signature", restricted=True)
 async def report_leaks(ctx: Context, data: list[Leak]) -> list[LeakVerdict]:
-    """End every credential of ours among what was found in public, and tell its owner by mail.
+    """Revokes every reported credential of this service, and notifies its owner by email.
 
-    A find is a true positive if it is a credential that we issued, even one that had ended before.
+    A reported token is a true positive if the service issued it, even if it had ended before.
     """
-    finds = {digest(leak.token): leak for leak in data if kind_of(leak.token) is not None}
+    leaks = {digest(leak.token): leak for leak in data if kind_of(leak.token) is not None}
     async with ctx.change() as change:
-        # In one order, so that two reports of the same finds do not wait for each other in a circle.
-        issued = sorted(await _issued(change.connection, list(finds)))
-        revoked = {hash: await revoke_credential(change.connection, finds[hash].token) for hash in issued}
-        urls = {hash: finds[hash].url for hash in issued}
+        # A fixed order, so that two reports of the same tokens cannot deadlock.
+        issued = sorted(await _issued(change.connection, list(leaks)))
+        revoked = {hash: await revoke_credential(change.connection, leaks[hash].token) for hash in issued}
+        urls = {hash: leaks[hash].url for hash in issued}
         await notify_owners(change.connection, revoked, ctx.services.auth_url, urls)
     if issued:
         ctx.services.wake_delivery()
@@ -80,48 +80,50 @@ async def notify_owners(
     auth_url: str,
     urls: Mapping[str, str | None] | None = None,
 ) -> None:
-    """Mail about those that counted until now, one mail for each owner and address.
+    """Email the owners of credentials that were live until now, one email for each owner and address.
 
-    `urls` says where each, by its hash, was found in public; without it an operator revoked them.
+    `urls` holds, by hash, where each was found in public; without it, an operator revoked them.
     """
     by_owner: dict[Owner, list[CredentialRow]] = defaultdict(list)
-    for found in revoked.values():
-        if found is not None and found.was_live:
-            by_owner[await _owner_of(connection, found.row)].append(found.row)
+    for revocation in revoked.values():
+        if revocation is not None and revocation.was_live:
+            by_owner[await _owner_of(connection, revocation.row)].append(revocation.row)
     for owner, rows in by_owner.items():
-        finds = [{**_named(row), "url": (urls or {}).get(row.hash)} for row in rows]
-        said = {"found": finds, "in_public": urls is not None, "home": f"{auth_url}/"}
-        await write_mails(connection, await _mails_to(connection, owner, said), owner.workspace_id)
+        credentials = [{**_named(row), "url": (urls or {}).get(row.hash)} for row in rows]
+        values = {"found": credentials, "in_public": urls is not None, "home": f"{auth_url}/"}
+        await write_mails(connection, await _mails_to(connection, owner, values), owner.workspace_id)
 
 
 async def _issued(connection: AsyncConnection, hashes: Sequence[str]) -> list[str]:
     issued: list[str] = []
     for start in range(0, len(hashes), HASHES_IN_A_STATEMENT):
-        some = hashes[start : start + HASHES_IN_A_STATEMENT]
-        found = await connection.execute(select(_credentials.c.hash).where(_credentials.c.hash.in_(some)))
-        issued += found.scalars()
+        chunk = hashes[start : start + HASHES_IN_A_STATEMENT]
+        rows = await connection.execute(select(_credentials.c.hash).where(_credentials.c.hash.in_(chunk)))
+        issued += rows.scalars()
     return issued
 
 
 async def _owner_of(connection: AsyncConnection, row: CredentialRow) -> Owner:
-    """The workspace that it reaches, its user, or whose the client is that it belongs to."""
+    """The workspace or user of the credential, or those of its OAuth client."""
     if row.workspace_id is not None or row.user_id is not None or row.oauth_client_id is None:
         return Owner(row.workspace_id, None if row.workspace_id else row.user_id)
-    wanted = select(_clients.c.workspace_id, _clients.c.user_id).where(_clients.c.id == row.oauth_client_id)
-    return Owner(*(await connection.execute(wanted)).one())
+    statement = select(_clients.c.workspace_id, _clients.c.user_id).where(
+        _clients.c.id == row.oauth_client_id
+    )
+    return Owner(*(await connection.execute(statement)).one())
 
 
-async def _mails_to(connection: AsyncConnection, owner: Owner, said: dict[str, Any]) -> list[Mail]:
+async def _mails_to(connection: AsyncConnection, owner: Owner, values: dict[str, Any]) -> list[Mail]:
     if owner.workspace_id is not None:
-        wanted = select(_workspaces.c.name).where(_workspaces.c.id == owner.workspace_id)
-        workspace = (await connection.execute(wanted)).scalar_one()
+        statement = select(_workspaces.c.name).where(_workspaces.c.id == owner.workspace_id)
+        workspace = (await connection.execute(statement)).scalar_one()
         addresses = await addresses_of_members(connection, owner.workspace_id)
     else:
         workspace = None
         addresses = list(
             (await connection.execute(select(_users.c.email).where(_users.c.id == owner.user_id))).scalars()
         )
-    return [make_mail(address, "leak", workspace=workspace, **said) for address in addresses]
+    return [make_mail(address, "leak", workspace=workspace, **values) for address in addresses]
 
 
 def _named(row: CredentialRow) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What can be done with OAuth clients, by those who look after them."""
+"""Operations on OAuth clients, for the users and workspaces that own them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,7 +39,7 @@ LISTING = Listing(OAuthClientRow, CreatedAtSorting, default="created_at")
 
 @requires(Scope.OAUTH_CLIENTS_READ, kinds=KINDS)
 async def list_oauth_clients(ctx: Context, filters: OAuthClientQuery) -> Page[OAuthClient]:
-    """OAuth clients that the caller looks after, page by page, oldest first unless sorted otherwise."""
+    """Lists the OAuth clients that the caller can manage, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions = [
         *any_of(_table.c.workspace_id, filters.workspace_id),
@@ -50,7 +50,7 @@ async def list_oauth_clients(ctx: Context, filters: OAuthClientQuery) -> Page[OA
 
 @requires(Scope.OAUTH_CLIENTS_READ, kinds=KINDS)
 async def get_oauth_client(ctx: Context, id: UUID) -> OAuthClient:
-    """One OAuth client."""
+    """Returns an OAuth client."""
     row = await get_visible(ctx, OAuthClientRow, id=id)
     async with ctx.read() as connection:
         (client,) = await _assemble(connection, [row])
@@ -59,9 +59,10 @@ async def get_oauth_client(ctx: Context, id: UUID) -> OAuthClient:
 
 @requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
 async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthClientCreated:
-    """Make an OAuth client; a confidential one gets a secret, shown this once.
+    """Creates an OAuth client. The secret of a confidential client is shown only once.
 
-    A token cannot make one wider than itself. The owners of the client's workspace are told by mail.
+    A token cannot create a client with more scopes than its own. The owners of the client's workspace are
+    notified by email.
     """
     principal = ctx.principal
     check_scopes(principal, data.scopes, ("data", "scopes"))
@@ -76,7 +77,7 @@ async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthCli
 
 @requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, gives=get_oauth_client, fresh=True)
 async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -> OAuthClient:
-    """Change the fields that were sent. A token changes no client that is, or would be, wider than itself."""
+    """Updates the fields that were sent. A token cannot update a client with more scopes than its own."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
     changes = data.changes()
     if "scopes" in changes:
@@ -91,7 +92,7 @@ async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -
 
 @requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True)
 async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
-    """Delete an OAuth client. Its secret and all tokens that people granted it end at once."""
+    """Deletes an OAuth client. Its secret and all tokens that users granted it end at once."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
     await delete_client(ctx.connection, row)
     return id
@@ -99,7 +100,7 @@ async def delete_oauth_client(ctx: Context, id: UUID) -> UUID:
 
 @requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
 async def rotate_oauth_client_secret(ctx: Context, id: UUID) -> OAuthClientCreated:
-    """Give a confidential client a new secret, shown this once; the old one ends at once."""
+    """Replaces the secret of a confidential client. The new one is shown only once; the old one ends."""
     row = await get_for_update(ctx, OAuthClientRow, id=id)
     if row.token_endpoint_auth_method == AuthMethod.NONE:
         message = "A public client has no secret"
@@ -120,7 +121,7 @@ async def create_client(
     user_id: UUID | None = None,
     maker_user_id: UUID | None = None,
 ) -> tuple[str | None, OAuthClientRow]:
-    """A new client's secret, which a public one has not, and its row."""
+    """Create a client; returns its secret, None for a public client, and its row."""
     row = await insert_row(
         connection,
         OAuthClientRow,
@@ -142,7 +143,7 @@ async def create_client(
 
 
 async def delete_client(connection: AsyncConnection, row: OAuthClientRow) -> None:
-    """Delete the client and end what it was given."""
+    """Delete the client and end its credentials and grants."""
     await update_row(connection, OAuthClientRow, row, deleted_at=now())
     await end_client(connection, row.id)
 
@@ -157,9 +158,9 @@ async def _assemble(connection: AsyncConnection, rows: Sequence[OAuthClientRow])
 
 
 def check_scopes(principal: Principal, scopes: Sequence[str], loc: tuple[str, ...]) -> None:
-    """Raises `Invalid` where a token would get hold of a client that is wider than itself.
+    """Raises `Invalid` if the client would have workspace scopes that the caller's credential lacks.
 
-    A person at the keyboard has every scope. What tells who a user is, like `openid`, reaches no data.
+    A browser session has every scope. Scopes about the user's identity, like `openid`, reach no data.
     """
     lacking = [
         scope

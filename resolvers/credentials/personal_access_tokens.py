@@ -1,4 +1,4 @@
-"""What can be done with the access tokens of a user."""
+"""Operations on personal access tokens."""
 
 from uuid import UUID
 
@@ -28,14 +28,14 @@ _KIND = CredentialKind.PERSONAL_TOKEN
 async def list_personal_access_tokens(
     ctx: Context, filters: PersonalAccessTokenQuery
 ) -> Page[PersonalAccessToken]:
-    """The user's own access tokens, page by page, oldest first unless sorted otherwise."""
+    """Lists the user's own access tokens, oldest first unless sorted otherwise."""
     conditions = [_table.c.kind == _KIND.value]
     return await list_page(ctx, LISTING, filters, conditions, each(PersonalAccessToken.model_validate))
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
 async def get_personal_access_token(ctx: Context, id: UUID) -> PersonalAccessToken:
-    """One access token of a user."""
+    """Returns a personal access token."""
     token = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
     return PersonalAccessToken.model_validate(values_of(token))
 
@@ -44,7 +44,7 @@ async def get_personal_access_token(ctx: Context, id: UUID) -> PersonalAccessTok
 async def create_personal_access_token(
     ctx: Context, data: PersonalAccessTokenCreate
 ) -> PersonalAccessTokenCreated:
-    """Make an access token of the user, no wider than the credential that makes it."""
+    """Creates a personal access token, with no more scopes or life than the credential that creates it."""
     text, row = await create_token(
         ctx, _KIND, data.comment, data.scopes, data.expires_in, user_id=ctx.principal.user_id
     )
@@ -57,13 +57,13 @@ async def create_personal_access_token(
 async def update_personal_access_token(
     ctx: Context, id: UUID, data: PersonalAccessTokenUpdate
 ) -> PersonalAccessToken:
-    """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
+    """Updates the fields that were sent. A token gains no more than the credential that updates it has."""
     row, _ = await update_token(ctx, _KIND, id, data.changes())
     return PersonalAccessToken.model_validate(values_of(row))
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)
 async def delete_personal_access_token(ctx: Context, id: UUID) -> UUID:
-    """Revoke an access token of a user: the next request with it fails."""
+    """Revokes a personal access token: the next request with it fails."""
     await revoke_token(ctx, _KIND, id)
     return id

@@ -24,7 +24,7 @@ _credentials, _workspaces, _users = table_of(CredentialRow), table_of(WorkspaceR
 
 
 class ListedToken(NamedTuple):
-    """A token, and what names its owner: the slug of a workspace, or the address of a user."""
+    """A token with its owner: the slug of a workspace, or the email of a user."""
 
     row: CredentialRow
     slug: str | None
@@ -42,7 +42,7 @@ async def issue_token(
     comment: str = "",
     expires_in: timedelta | None = None,
 ) -> tuple[Credential, CredentialRow]:
-    """A new token: its text, shown once, and its row."""
+    """Create a token; returns its text, to be shown once, and its row."""
     credential = mint(kind)
     row = await insert_row(
         connection,
@@ -62,7 +62,7 @@ async def issue_token(
 async def list_tokens(
     connection: AsyncConnection, workspace_id: UUID | None = None, user_id: UUID | None = None
 ) -> list[ListedToken]:
-    """Access tokens that count now, oldest first."""
+    """Live access tokens, oldest first."""
     conditions: list[ColumnElement[bool]] = [_credentials.c.kind.in_(TOKEN_KINDS), is_live(now())]
     if workspace_id is not None:
         conditions.append(_credentials.c.workspace_id == workspace_id)

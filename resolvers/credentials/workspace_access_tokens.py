@@ -1,4 +1,4 @@
-"""What can be done with the access tokens of a workspace."""
+"""Operations on workspace access tokens."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -33,7 +33,7 @@ _KIND = CredentialKind.WORKSPACE_TOKEN
 async def list_workspace_access_tokens(
     ctx: Context, filters: WorkspaceAccessTokenQuery
 ) -> Page[WorkspaceAccessToken]:
-    """Access tokens of workspaces, page by page, oldest first unless sorted otherwise."""
+    """Lists workspace access tokens, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions = [
         _table.c.kind == _KIND.value,
@@ -45,7 +45,7 @@ async def list_workspace_access_tokens(
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=KINDS)
 async def get_workspace_access_token(ctx: Context, id: UUID) -> WorkspaceAccessToken:
-    """One access token of a workspace."""
+    """Returns a workspace access token."""
     row = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
     async with ctx.read() as connection:
         (token,) = await _assemble(connection, [row])
@@ -56,9 +56,9 @@ async def get_workspace_access_token(ctx: Context, id: UUID) -> WorkspaceAccessT
 async def create_workspace_access_token(
     ctx: Context, data: WorkspaceAccessTokenCreate
 ) -> WorkspaceAccessTokenCreated:
-    """Make an access token of a workspace, no wider than the credential that makes it.
+    """Creates a workspace access token, with no more scopes or life than the credential that creates it.
 
-    The workspace's owners are told by mail.
+    The workspace's owners are notified by email.
     """
     workspace_id = await workspace_for(ctx, data.workspace_id)
     text, row = await create_token(
@@ -75,7 +75,10 @@ async def create_workspace_access_token(
 async def update_workspace_access_token(
     ctx: Context, id: UUID, data: WorkspaceAccessTokenUpdate
 ) -> WorkspaceAccessToken:
-    """Change the fields that were sent; to widen a token takes a credential as wide as it then is."""
+    """Updates the fields that were sent. A token gains no more than the credential that updates it has.
+
+    If it gains scopes or a longer life, the workspace's owners are notified by email.
+    """
     row, is_wider = await update_token(ctx, _KIND, id, data.changes())
     (token,) = await _assemble(ctx.connection, [row])
     if is_wider:
@@ -85,7 +88,7 @@ async def update_workspace_access_token(
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True)
 async def delete_workspace_access_token(ctx: Context, id: UUID) -> UUID:
-    """Revoke an access token of a workspace: the next request with it fails."""
+    """Revokes a workspace access token: the next request with it fails."""
     await revoke_token(ctx, _KIND, id)
     return id
 

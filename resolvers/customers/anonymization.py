@@ -1,4 +1,4 @@
-"""Anonymise a deleted customer: whatever its rows and its events still tell of the person."""
+"""Anonymization of a deleted customer: personal data in its rows and its events."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,15 +17,15 @@ TEXT = "anonymized"
 ROWS_AT_A_TIME = 500
 
 _events = table_of(EventRow)
-# What the service's own events say of a customer, by key: it may be older than the customer's row.
-_WRITTEN = {"customer_email": EMAIL, "customer_name": TEXT}
+# Personal data in the service's own events, by key. It may be older than the customer's row.
+_PERSONAL_KEYS = {"customer_email": EMAIL, "customer_name": TEXT}
 
 
 async def anonymize_customer(connection: AsyncConnection, customer: CustomerRow) -> None:
-    """Overwrite the customer, its members and its events' metadata; `customer` is the row as it was."""
+    """Overwrite the customer, its members and its events' metadata; `customer` is the row before that."""
     key = (customer.workspace_id, customer.id)
-    theirs = of_customers([key])
-    known = _known_texts(customer, await every(connection, MemberRow, theirs))
+    own_members = of_customers([key])
+    personal_texts = _personal_texts(customer, await every(connection, MemberRow, own_members))
     await update_rows(
         connection,
         CustomerRow,
@@ -36,11 +36,11 @@ async def anonymize_customer(connection: AsyncConnection, customer: CustomerRow)
         billing_address={},
         metadata={},
     )
-    await update_rows(connection, MemberRow, theirs, email=EMAIL, name=None)
-    await _anonymize_events(connection, customer, known)
+    await update_rows(connection, MemberRow, own_members, email=EMAIL, name=None)
+    await _anonymize_events(connection, customer, personal_texts)
 
 
-async def _anonymize_events(connection: AsyncConnection, customer: CustomerRow, known: set[str]) -> None:
+async def _anonymize_events(connection: AsyncConnection, customer: CustomerRow, texts: set[str]) -> None:
     of_customer = _events.c.customer_id == customer.id
     if customer.external_id is not None:
         of_customer = or_(of_customer, _events.c.external_customer_id == customer.external_id)
@@ -55,7 +55,7 @@ async def _anonymize_events(connection: AsyncConnection, customer: CustomerRow, 
         .where(_events.c.workspace_id == customer.workspace_id, _events.c.id == bindparam("event_id"))
         .values(metadata=bindparam("anonymized"))
     )
-    known |= await _earlier_texts(connection, customer)
+    texts |= await _earlier_texts(connection, customer)
     last: UUID | None = None
     while True:
         page = statement if last is None else statement.where(_events.c.id > last)
@@ -65,7 +65,7 @@ async def _anonymize_events(connection: AsyncConnection, customer: CustomerRow, 
         changed = [
             {"event_id": id, "anonymized": anonymized}
             for id, metadata in rows
-            if (anonymized := _anonymize(metadata, known)) != metadata
+            if (anonymized := _anonymize(metadata, texts)) != metadata
         ]
         if changed:
             await connection.execute(change, changed)
@@ -73,20 +73,23 @@ async def _anonymize_events(connection: AsyncConnection, customer: CustomerRow, 
 
 
 async def _earlier_texts(connection: AsyncConnection, customer: CustomerRow) -> set[str]:
-    """What the customer was called when it was made."""
+    """The folded email and name that the customer was created with."""
     created = and_(
         _events.c.workspace_id == customer.workspace_id,
         _events.c.customer_id == customer.id,
         _events.c.name == "customer.created",
     )
-    found = (await connection.execute(select(_events.c.metadata).where(created))).scalars()
+    metadata_of_events = (await connection.execute(select(_events.c.metadata).where(created))).scalars()
     return {
-        text.strip().casefold() for metadata in found for name in _WRITTEN if (text := metadata.get(name))
+        text.strip().casefold()
+        for metadata in metadata_of_events
+        for name in _PERSONAL_KEYS
+        if (text := metadata.get(name))
     }
 
 
-def _known_texts(customer: CustomerRow, members: Sequence[MemberRow]) -> set[str]:
-    """Folded texts that tell who someone is; a city or a postal code alone does not."""
+def _personal_texts(customer: CustomerRow, members: Sequence[MemberRow]) -> set[str]:
+    """Folded texts that identify a person; a city or a postal code alone does not."""
     address = customer.billing_address
     texts = [customer.email, customer.name, address.get("line1"), address.get("line2")]
     for member in members:
@@ -94,17 +97,17 @@ def _known_texts(customer: CustomerRow, members: Sequence[MemberRow]) -> set[str
     return {folded for text in texts if text and (folded := text.strip().casefold())}
 
 
-def _anonymize(metadata: dict[str, Any], known: set[str]) -> dict[str, Any]:
-    addresses = [text for text in known if "@" in text]
-    return {key: _anonymize_value(key, value, known, addresses) for key, value in metadata.items()}
+def _anonymize(metadata: dict[str, Any], texts: set[str]) -> dict[str, Any]:
+    addresses = [text for text in texts if "@" in text]
+    return {key: _anonymize_value(key, value, texts, addresses) for key, value in metadata.items()}
 
 
-def _anonymize_value(key: str, value: Any, known: set[str], addresses: list[str]) -> Any:
+def _anonymize_value(key: str, value: Any, texts: set[str], addresses: list[str]) -> Any:
     if not isinstance(value, str):
         return value
-    if key in _WRITTEN:
-        return _WRITTEN[key]
+    if key in _PERSONAL_KEYS:
+        return _PERSONAL_KEYS[key]
     folded = value.strip().casefold()
-    if folded in known or any(address in folded for address in addresses):
+    if folded in texts or any(address in folded for address in addresses):
         return TEXT
     return value

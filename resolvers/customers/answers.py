@@ -1,4 +1,4 @@
-"""Customers as rows become answers, and how a caller names one."""
+"""Customers as the API returns them, and the lookup of a customer by either of its ids."""
 
 from collections.abc import Sequence
 from hashlib import sha256
@@ -25,24 +25,24 @@ def customer_of(row: CustomerRow, members: Sequence[Member] | None = None) -> Cu
 
 
 def profile_of(row: CustomerRow) -> dict[str, Any]:
-    """The row with what follows from it."""
+    """The row's values with the derived ones."""
     address = sha256(row.email.strip().lower().encode()).hexdigest()
     return {**values_of(row), "avatar_url": f"https://www.gravatar.com/avatar/{address}"}
 
 
 def complete_address(sent: dict[str, Any] | None) -> dict[str, Any]:
-    """A billing address as it is kept: with every field."""
+    """A billing address as it is stored, with every field."""
     return BillingAddress.model_validate(sent or {}).model_dump()
 
 
 async def identify(ctx: Context, id: UUID | None, external_id: str | None) -> dict[str, Any]:
-    """The columns and values that find the customer that a caller names.
+    """The column and value by which to find the customer.
 
-    Raises `Invalid` unless it is named by just one of its ids, and where an external id is one
-    customer's in several of the caller's workspaces.
+    Raises `Invalid` unless the caller sends exactly one of the ids, and if customers in several of the
+    caller's workspaces have the external id.
     """
     if (id is None) == (external_id is None):
-        message = "Name the customer by `id` or by `external_id`, one of them"
+        message = "Name the customer by either `id` or `external_id`"
         raise Invalid([problem(("id",), message, "one_of")])
     if id is not None:
         return {"id": id}

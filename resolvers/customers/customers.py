@@ -1,4 +1,4 @@
-"""What can be done with customers."""
+"""Operations on customers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -47,7 +47,7 @@ LISTING = Listing(
 
 @requires(Scope.CUSTOMERS_READ)
 async def list_customers(ctx: Context, filters: CustomerQuery) -> Page[Customer]:
-    """Customers, page by page, newest first unless sorted otherwise; REST leaves out their `members`."""
+    """Lists customers, newest first unless sorted otherwise. REST leaves out their `members`."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions: list[ColumnElement[bool]] = [
         *any_of(_table.c.workspace_id, filters.workspace_id),
@@ -55,7 +55,7 @@ async def list_customers(ctx: Context, filters: CustomerQuery) -> Page[Customer]
         *metadata_conditions(_table.c.metadata, filters.metadata),
     ]
     if filters.query is not None:
-        # LIKE would ignore the case of an external id on SQLite.
+        # On SQLite, LIKE would ignore the case of an external id.
         start = func.substr(_table.c.external_id, 1, len(filters.query)) == filters.query
         spellings = dict.fromkeys((fold_email(filters.query), filters.query.casefold()))
         emails = [_table.c.email_folded.contains(text, autoescape=True) for text in spellings]
@@ -70,7 +70,7 @@ async def list_customers(ctx: Context, filters: CustomerQuery) -> Page[Customer]
 
 @requires(Scope.CUSTOMERS_READ)
 async def get_customer(ctx: Context, id: Id | None = None, external_id: ExternalId | None = None) -> Customer:
-    """One customer with its members, named by its id or by its id in the caller's system."""
+    """Returns a customer with its members, by its id or by its external id."""
     row = await get_visible(ctx, CustomerRow, **await identify(ctx, id, external_id))
     if not ctx.wants("members") and not ctx.wants("etag"):
         return customer_of(row)
@@ -79,7 +79,7 @@ async def get_customer(ctx: Context, id: Id | None = None, external_id: External
 
 @requires(Scope.CUSTOMERS_WRITE, gives=get_customer)
 async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
-    """Make a customer with its owner as first member, and the event `customer.created`."""
+    """Creates a customer with its owner as the first member, and records the event `customer.created`."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
     values = data.model_dump(exclude={"owner", "workspace_id"})
     values["type"] = values["type"] or CustomerType.INDIVIDUAL
@@ -104,18 +104,18 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
 async def update_customer(
     ctx: Context, id: Id | None = None, external_id: ExternalId | None = None, *, data: CustomerUpdate
 ) -> Customer:
-    """Change the fields that were sent, of a customer named by one of its ids.
+    """Updates the fields that were sent of a customer, found by its id or by its external id.
 
-    A set external id takes only its own value, a team stays one, and another e-mail address is
-    unverified. It becomes the owner's too, while the two are the same; portal codes and sessions that came by
-    the old one end.
+    An external id that is set cannot change, and a team cannot become an individual. A new email is
+    unverified; it replaces the owner's too if both were the same. Portal codes sent to the old email, and
+    portal sessions opened with it, end.
     """
     row = await get_for_update(ctx, CustomerRow, **await identify(ctx, id, external_id))
     changes = data.changes()
     _check_changes(row, changes)
     if "billing_address" in changes:
         changes["billing_address"] = complete_address(changes["billing_address"])
-    # Another spelling of the same address is the same mailbox, as it is to the unique rule.
+    # Another spelling is the same mailbox, as it is for the unique rule.
     if "email" in changes and fold_email(changes["email"]) != row.email_folded:
         changes["email_verified"] = False
     changed = await update_row(ctx.connection, CustomerRow, row, **changes)
@@ -127,11 +127,11 @@ async def update_customer(
 
 @requires(Scope.CUSTOMERS_WRITE)
 async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UUID:
-    """Delete a customer and its members and end its sessions.
+    """Deletes a customer and its members and ends its sessions.
 
-    Events keep it, with `deleted_at`. `anonymize` overwrites there what tells who it was: names, e-mail
-    addresses, the billing address, the customer's metadata, and the values in its events' metadata that
-    repeat them. The ids in the caller's system stay.
+    Events still show the customer, with `deleted_at`. `anonymize` overwrites personal data there: names,
+    emails, the billing address, the customer's metadata, and values in its events' metadata that repeat
+    them. External ids stay.
     """
     row = await get_for_update(ctx, CustomerRow, id=id)
     deleted_at = now()
@@ -177,7 +177,7 @@ def _check_changes(row: CustomerRow, changes: dict[str, Any]) -> None:
 async def _record_event(
     connection: AsyncConnection, customer: CustomerRow, name: str, **metadata: str | None
 ) -> None:
-    """Write an event of the service about a customer, in the transaction of the change."""
+    """Record an event of the service about a customer, in the transaction of the change."""
     await insert_row(
         connection,
         EventRow,

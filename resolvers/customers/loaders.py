@@ -18,7 +18,7 @@ _members = table_of(MemberRow)
 
 
 async def load_members(ctx: Context, keys: Sequence[CustomerKey]) -> list[list[Member]]:
-    """The members of these customers, each a pair of workspace and id, the oldest first."""
+    """The members of each of these customers, oldest first; a key is a workspace id and a customer id."""
     statement = (
         select(_members)
         .where(visible(MemberRow, ctx.principal), of_customers(keys))
@@ -32,7 +32,7 @@ async def load_members(ctx: Context, keys: Sequence[CustomerKey]) -> list[list[M
 
 
 def of_customers(keys: Sequence[CustomerKey]) -> ColumnElement[bool]:
-    """The members of these customers."""
+    """The condition that finds the members of these customers."""
     return and_(
         _members.c.workspace_id.in_({workspace_id for workspace_id, _ in keys}),
         _members.c.customer_id.in_([customer_id for _, customer_id in keys]),

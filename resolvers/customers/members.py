@@ -1,4 +1,4 @@
-"""What can be done with members of customers. Every change locks the customer first."""
+"""Operations on members of customers. Every change locks the customer first."""
 
 from dataclasses import replace
 from typing import Any
@@ -27,20 +27,20 @@ LISTING = Listing(MemberRow, CreatedAtSorting, default="created_at")
 
 @requires(Scope.MEMBERS_READ)
 async def list_members(ctx: Context, filters: MemberQuery) -> Page[Member]:
-    """Members of customers, page by page, the oldest first unless sorted otherwise."""
+    """Lists members of customers, oldest first unless sorted otherwise."""
     of_customers = any_of(_table.c.customer_id, filters.customer_id)
     return await list_page(ctx, LISTING, filters, of_customers, each(Member.model_validate))
 
 
 @requires(Scope.MEMBERS_READ)
 async def get_member(ctx: Context, id: UUID) -> Member:
-    """One member of a customer."""
+    """Returns a member of a customer."""
     return Member.model_validate(values_of(await get_visible(ctx, MemberRow, id=id)))
 
 
 @requires(Scope.MEMBERS_WRITE, gives=get_member)
 async def create_member(ctx: Context, data: MemberCreate) -> Member:
-    """Add a member to a team customer; a new owner takes over from the one before."""
+    """Adds a member to a team customer. A new owner replaces the previous one."""
     return await add_member(ctx, data)
 
 
@@ -62,10 +62,10 @@ async def add_member(ctx: Context, data: MemberCreate, *, email_unconfirmed: boo
 
 @requires(Scope.MEMBERS_WRITE, gives=get_member)
 async def update_member(ctx: Context, id: UUID, data: MemberUpdate) -> Member:
-    """Change the fields that were sent; a new owner takes over from the one before.
+    """Updates the fields that were sent. A new owner replaces the previous one.
 
-    The owner stops being it only by another member's becoming the owner. Portal codes and sessions that
-    came by an old address end, and a new one opens the portal once its holder has confirmed it.
+    The owner's role changes only when another member becomes the owner. Portal codes sent to an old email,
+    and portal sessions opened with it, end; a new email has to be confirmed by a portal code.
     """
     return await change_member(ctx, id, data.changes())
 
@@ -79,8 +79,8 @@ async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Memb
         raise _refusal("role", message, "owner", str(role))
     if role == MemberRole.OWNER and row.role != MemberRole.OWNER:
         await _demote_owner(ctx, customer)
-    is_other = "email" in changes and fold_email(changes["email"]) != row.email_folded
-    if is_other:
+    has_new_email = "email" in changes and fold_email(changes["email"]) != row.email_folded
+    if has_new_email:
         changes = changes | {"email_unconfirmed": True}
         await end_entries(ctx, row.workspace_id, row.email, member_id=id)
     changed = await update_row(ctx.connection, MemberRow, row, **changes)
@@ -89,7 +89,7 @@ async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Memb
 
 @requires(Scope.MEMBERS_WRITE)
 async def delete_member(ctx: Context, id: UUID) -> UUID:
-    """Take a member off its customer and end its sessions; the owner has to hand over first."""
+    """Removes a member from its customer and ends its sessions. The owner cannot be removed."""
     customer = await _lock_customer(ctx, id)
     row = await get_for_update(ctx, MemberRow, id=id)
     if row.role == MemberRole.OWNER:
@@ -101,9 +101,9 @@ async def delete_member(ctx: Context, id: UUID) -> UUID:
 
 
 async def _lock_customer(ctx: Context, member_id: UUID) -> CustomerRow:
-    """The member's customer, locked, so that its members change one at a time."""
+    """Lock the member's customer, so that its members change one at a time."""
     member = await get_visible(ctx, MemberRow, id=member_id)
-    # `If-Match` speaks of the member, not of its customer.
+    # `If-Match` is about the member, not about its customer.
     unconditional = replace(ctx, precondition=None)
     try:
         return await get_for_update(unconditional, CustomerRow, id=member.customer_id)

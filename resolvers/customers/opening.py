@@ -1,4 +1,4 @@
-"""How a customer session begins, whoever opens it."""
+"""Customer sessions, opened by a workspace or by a portal code."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -28,24 +28,24 @@ async def open_customer_session(
     return_url: str | None = None,
     recipient: str | None = None,
 ) -> tuple[CustomerSessionRow, Credential]:
-    """A new session of the customer, which is locked, and the token that proves it.
+    """Create a session of the customer, which must be locked, and its token.
 
-    `recipient` is the digest of the address by which somebody came in; None where the workspace opened it.
+    `recipient` is the digest of the email that received the portal code; None if the workspace opened it.
     """
     credential = mint(CredentialKind.CUSTOMER_SESSION)
-    whose = {
+    owner = {
         "workspace_id": customer.workspace_id,
         "customer_id": customer.id,
         "member_id": member_id,
         "expires_at": expires_at,
     }
     session = await insert_row(
-        connection, CustomerSessionRow, **whose, return_url=return_url, recipient=recipient
+        connection, CustomerSessionRow, **owner, return_url=return_url, recipient=recipient
     )
     await insert_row(
         connection,
         CredentialRow,
-        **whose,
+        **owner,
         hash=credential.hash,
         id=session.id,
         kind=CredentialKind.CUSTOMER_SESSION,
@@ -55,7 +55,7 @@ async def open_customer_session(
 
 
 async def default_member(connection: AsyncConnection, customer: CustomerRow) -> UUID | None:
-    """Whose session it is where no member is named: a team's owner; None for an individual."""
+    """The member of a session for which none was chosen: a team's owner; None for an individual."""
     if customer.type != CustomerType.TEAM:
         return None
     own = of_customers([(customer.workspace_id, customer.id)])

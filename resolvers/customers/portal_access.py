@@ -1,4 +1,4 @@
-"""Whom an address lets into the portal of a workspace, and what ends once it is theirs no more."""
+"""The customers whose portal an email opens, and the end of codes and sessions when it changes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ _codes, _sessions, _credentials = (
 
 @dataclass(frozen=True)
 class Entrant:
-    """A customer that an address opens, and the member whose session it will be.
+    """A customer whose portal an email opens, and the member that the session will belong to.
 
-    `address` is theirs as it is kept: mail goes there and never to what somebody typed. `is_unconfirmed` says
-    that it was entered for a member by somebody else, and that nobody has come in by it since.
+    `address` is the stored email: codes are sent there, never to the text that a visitor typed.
+    `is_unconfirmed` means that another user entered it for a member, and that it has opened no portal since.
     """
 
     customer: CustomerRow
@@ -45,9 +45,9 @@ class Entrant:
 
 
 async def find_entrants(connection: AsyncConnection, workspace: WorkspaceRow, email: str) -> list[Entrant]:
-    """All that the address opens in the workspace, one for each customer: its own first, then a member's.
+    """The customers whose portal the email opens, each once: by their own email first, then by a member's.
 
-    A member's own address counts only where the workspace has `member_model_enabled`.
+    A member's email counts only if the workspace has `member_model_enabled`.
     """
     present = and_(_customers.c.workspace_id == workspace.id, _customers.c.deleted_at.is_(None))
     own = _customers.c.email_folded == fold_email(email)
@@ -72,9 +72,9 @@ async def find_entrants(connection: AsyncConnection, workspace: WorkspaceRow, em
         .where(_members.c.email_folded == fold_email(email))
         .order_by(_members.c.created_at, _members.c.id)
     )
-    known = {entrant.customer.id for entrant in entrants}
+    own_ids = {entrant.customer.id for entrant in entrants}
     for row in await connection.execute(of_members):
-        if row.id not in known:
+        if row.id not in own_ids:
             address, unconfirmed = row.member_email, row.email_unconfirmed
             entrants.append(Entrant(read(CustomerRow, row), row.member, address, False, unconfirmed))
     return entrants
@@ -83,30 +83,29 @@ async def find_entrants(connection: AsyncConnection, workspace: WorkspaceRow, em
 async def lock_customers(
     connection: AsyncConnection, workspace: WorkspaceRow, entrants: Sequence[Entrant]
 ) -> None:
-    """Let what changes or deletes these customers, and so ends their codes, come before or after."""
-    # An address that opens nothing takes the same steps.
+    """Lock these customers: changes and deletions, which end their codes, come before or after."""
+    # An email that opens nothing takes the same steps.
     ids = [entrant.customer.id for entrant in entrants] or [workspace.id]
-    theirs = and_(_customers.c.workspace_id == workspace.id, _customers.c.id.in_(ids))
+    listed = and_(_customers.c.workspace_id == workspace.id, _customers.c.id.in_(ids))
     await connection.execute(
-        select(_customers.c.id).where(theirs).order_by(_customers.c.id).with_for_update()
+        select(_customers.c.id).where(listed).order_by(_customers.c.id).with_for_update()
     )
 
 
 async def note_entry(connection: AsyncConnection, entrant: Entrant) -> None:
-    """Who has come in by an address has shown that it is theirs."""
+    """Mark the email as verified or confirmed: its code has opened the portal."""
     customer = entrant.customer
     if entrant.is_customers_own and not customer.email_verified:
         await update_row(connection, CustomerRow, customer, email_verified=True)
     if entrant.is_unconfirmed:
-        its = and_(_members.c.workspace_id == customer.workspace_id, _members.c.id == entrant.member_id)
-        await update_rows(connection, MemberRow, its, email_unconfirmed=False)
+        member = and_(_members.c.workspace_id == customer.workspace_id, _members.c.id == entrant.member_id)
+        await update_rows(connection, MemberRow, member, email_unconfirmed=False)
 
 
 async def follow_address(change: Context, before: CustomerRow, after: CustomerRow) -> None:
-    """What a customer's new address brings along: its owner's, while the two were the same.
+    """Give the owner the customer's new email if both were the same, and end access by the old email.
 
-    What came by the old address ends. Raises `Duplicate` where another of its members has the new one. The
-    customer is locked.
+    The customer must be locked. Raises `Duplicate` if another of its members has the new email.
     """
     if before.email == after.email:
         return
@@ -118,15 +117,15 @@ async def follow_address(change: Context, before: CustomerRow, after: CustomerRo
         await end_entries(change, before.workspace_id, before.email, customer_id=before.id)
 
 
-async def end_entries(change: Context, workspace_id: UUID, email: str, **whose: Any) -> None:
-    """End the codes that were mailed to the address, and the sessions of `whose` columns that came by it."""
+async def end_entries(change: Context, workspace_id: UUID, email: str, **owner: Any) -> None:
+    """Delete the codes sent to the email, and revoke the sessions of `owner` that it opened."""
     recipient = recipient_of(change, workspace_id, email)
-    mailed = and_(_codes.c.workspace_id == workspace_id, _codes.c.recipient == recipient)
-    await change.connection.execute(delete(_codes).where(mailed))
-    came = [_sessions.c.workspace_id == workspace_id, _sessions.c.recipient == recipient]
-    came += [_sessions.c[name] == value for name, value in whose.items()]
-    theirs = _credentials.c.id.in_(select(_sessions.c.id).where(*came)) & _credentials.c.revoked_at.is_(None)
-    await update_rows(change.connection, CredentialRow, theirs, revoked_at=now())
+    sent_codes = and_(_codes.c.workspace_id == workspace_id, _codes.c.recipient == recipient)
+    await change.connection.execute(delete(_codes).where(sent_codes))
+    opened = [_sessions.c.workspace_id == workspace_id, _sessions.c.recipient == recipient]
+    opened += [_sessions.c[name] == value for name, value in owner.items()]
+    live = _credentials.c.id.in_(select(_sessions.c.id).where(*opened)) & _credentials.c.revoked_at.is_(None)
+    await update_rows(change.connection, CredentialRow, live, revoked_at=now())
 
 
 async def end_customer_sessions(
@@ -148,5 +147,5 @@ async def end_customer_sessions(
 
 
 def recipient_of(ctx: Context, workspace_id: UUID, email: str) -> str:
-    """The address as codes and sessions keep it: a digest that takes our secret to make."""
+    """The email as codes and sessions keep it: a digest keyed with the service's secret."""
     return sign(ctx.services.secret_key, Purpose.PORTAL_RECIPIENT, str(workspace_id), fold_email(email))

@@ -1,4 +1,4 @@
-"""What can be done with customer sessions."""
+"""Operations on customer sessions."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -26,9 +26,9 @@ _MEMBER_FIELDS = ("member_id", "external_member_id")
 
 @requires(Scope.CUSTOMER_SESSIONS_WRITE, seals=True)
 async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> CustomerSession:
-    """Let a customer into its portal for an hour, or for as long as the caller's own credential lives.
+    """Creates a portal session of a customer, for an hour or until the caller's credential ends.
 
-    The token is shown only here.
+    The token is shown only once.
     """
     customer = await _find_customer(ctx, data)
     workspace = await get_visible(ctx, WorkspaceRow, id=customer.workspace_id)
@@ -48,7 +48,7 @@ async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> 
 
 
 async def _find_customer(ctx: Context, data: CustomerSessionCreate) -> CustomerRow:
-    """The customer, locked: its deletion, which ends its sessions, comes before or after."""
+    """Lock the customer: its deletion, which ends its sessions, comes before or after."""
     named: dict[str, Any] = {}
     if data.external_customer_id is not None:
         named["workspace_id"] = await workspace_for(ctx, data.workspace_id)
@@ -66,7 +66,7 @@ async def _find_customer(ctx: Context, data: CustomerSessionCreate) -> CustomerR
 async def _find_member(
     ctx: Context, data: CustomerSessionCreate, customer: CustomerRow, workspace: WorkspaceRow
 ) -> UUID | None:
-    """Whose session it is; None for an individual without a member named."""
+    """The member of the session; None for an individual if no member is sent."""
     named = [field for field in _MEMBER_FIELDS if getattr(data, field) is not None]
     if named and not workspace.feature_settings.get("member_model_enabled", False):
         message = "The workspace has no `member_model_enabled`: leave the member out"
@@ -78,12 +78,12 @@ async def _find_member(
     own = of_customers([(customer.workspace_id, customer.id)])
     column = members.c.id if field == "member_id" else members.c.external_id
     current = select(members.c.id).where(own, members.c.deleted_at.is_(None))
-    found: UUID | None = (
+    member_id: UUID | None = (
         await ctx.connection.execute(current.where(column == getattr(data, field)))
     ).scalar()
-    if found is None:
+    if member_id is None:
         raise _unknown(data, field, "The customer has no such member")
-    return found
+    return member_id
 
 
 def _end(ctx: Context) -> datetime:

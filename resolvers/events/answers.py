@@ -1,4 +1,4 @@
-"""Events as rows become answers, the pages of them behind links."""
+"""Events as the API returns them, and the loaders of links to them."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -33,7 +33,7 @@ _CHILDREN: LinkedList[EventRow, Event] = LinkedList(
 
 
 async def assemble_events(connection: AsyncConnection, rows: Sequence[EventRow]) -> list[Event]:
-    """The events of these rows with their customers and counts: two statements, however many rows."""
+    """The events of these rows with customers and child counts: two statements for any number of rows."""
     workspaces = {row.workspace_id for row in rows}
     of_rows = and_(_events.c.workspace_id.in_(workspaces), _events.c.parent_id.in_([row.id for row in rows]))
     counted = (
@@ -46,14 +46,14 @@ async def assemble_events(connection: AsyncConnection, rows: Sequence[EventRow])
     if rows:
         children = {row.parent_id: row.children for row in await connection.execute(counted)}
     if ids := {row.customer_id for row in rows} - {None}:
-        # Deleted ones too: an event goes on showing whose it was.
-        theirs = and_(_customers.c.workspace_id.in_(workspaces), _customers.c.id.in_(ids))
-        customers = {customer.id: customer for customer in await every(connection, CustomerRow, theirs)}
+        # Deleted customers too: their events still show them.
+        condition = and_(_customers.c.workspace_id.in_(workspaces), _customers.c.id.in_(ids))
+        customers = {customer.id: customer for customer in await every(connection, CustomerRow, condition)}
     return [_event_of(row, customers.get(row.customer_id), children.get(row.id, 0)) for row in rows]
 
 
 async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
-    """The visible events of these workspaces and ids, in their order."""
+    """The visible event of each key, a workspace id and an event id; None without one."""
     asked = of_keys(_events.c.id, keys)
     async with ctx.snapshot(replica=True) as connection:
         rows = await every(connection, EventRow, visible(EventRow, ctx.principal), asked)
@@ -62,12 +62,12 @@ async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None
 
 
 async def load_customer_events(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
-    """A page of each customer's events, the newest first."""
+    """A page of each customer's events, newest first."""
     return await load_pages(ctx, _OF_CUSTOMERS, keys, assemble_events)
 
 
 async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
-    """A page of each event's direct children, the newest first."""
+    """A page of each event's direct children, newest first."""
     return await load_pages(ctx, _CHILDREN, keys, assemble_events)
 
 

@@ -1,4 +1,4 @@
-"""What can be done with events."""
+"""Operations on events."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +23,7 @@ from storage.tables.events import EventRow
 from storage.types import CodePointText, MomentColumn
 
 _table, _customers = table_of(EventRow), table_of(CustomerRow)
-# Columns of a statement of ours, not of the database: a list needs their types and what can be null.
+# Not a table of the database but the columns of a query: a list needs their types and nullability.
 _names = Table(
     "event_names",
     MetaData(),
@@ -45,7 +45,7 @@ NAMES = Listing(
 
 @requires(Scope.EVENTS_READ)
 async def list_events(ctx: Context, filters: EventQuery) -> Page[Event]:
-    """Events, page by page, newest first unless sorted otherwise."""
+    """Lists events, newest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions = [
         *_conditions(ctx, filters),
@@ -59,7 +59,7 @@ async def list_events(ctx: Context, filters: EventQuery) -> Page[Event]:
 
 @requires(Scope.EVENTS_READ)
 async def get_event(ctx: Context, id: UUID) -> Event:
-    """One event."""
+    """Returns an event."""
     async with ctx.snapshot(replica=True) as connection:
         row = await first(connection, EventRow, visible(EventRow, ctx.principal), _table.c.id == id)
         if row is None:
@@ -70,9 +70,9 @@ async def get_event(ctx: Context, id: UUID) -> Event:
 
 @requires(Scope.EVENTS_READ)
 async def list_event_names(ctx: Context, filters: EventNameQuery) -> Page[EventNameSummary]:
-    """The names of the events that match, each once, with how often and when they occur; by name."""
+    """Lists the names of matching events, with how often, when first and when last each occurred."""
     await check_workspaces(ctx, filters.workspace_id)
-    # A name belongs to one source: those of the service's own events are refused to others.
+    # A name has one source: ingestion refuses the names of the service's own events.
     names = (
         select(
             _table.c.name,
@@ -99,10 +99,12 @@ def _conditions(ctx: Context, filters: EventQuery | EventNameQuery) -> list[Colu
     ]
     if filters.external_customer_id is not None:
         external_id = filters.external_customer_id
-        # Those reported under the id, and those of the customer who has it now.
+        # Events ingested with the external id, and events of the customer that has it now.
         same = _customers.c.external_id == external_id
-        theirs = select(_customers.c.id).where(visible(CustomerRow, ctx.principal), same)
-        conditions.append(or_(_table.c.external_customer_id == external_id, _table.c.customer_id.in_(theirs)))
+        customer_ids = select(_customers.c.id).where(visible(CustomerRow, ctx.principal), same)
+        conditions.append(
+            or_(_table.c.external_customer_id == external_id, _table.c.customer_id.in_(customer_ids))
+        )
     if filters.source is not None:
         conditions.append(_table.c.source == filters.source.value)
     if filters.start_timestamp is not None:

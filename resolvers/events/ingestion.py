@@ -1,4 +1,4 @@
-"""Taking in the events that a workspace's own systems report."""
+"""Ingestion of events that a workspace's own systems report."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -27,23 +27,23 @@ _table = table_of(EventRow)
 
 @requires(Scope.EVENTS_WRITE, largest_body=LARGEST_BATCH)
 async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
-    """Take in a batch of events, up to 1,000: all that are new, or none if there is a bad one among them.
+    """Ingests a batch of up to 1,000 events: all new ones, or none if one of them is invalid.
 
-    An event whose external id the workspace has already is a duplicate, and is not looked at further.
+    An event whose external id exists in the workspace is a duplicate, and is skipped without validation.
     """
     workspace_id = await workspace_for(ctx, data.workspace_id)
-    known = await _known_ids(ctx, workspace_id, data.events)
-    events, ids = _new_events(data.events, known)
-    rows = await _rows(ctx, workspace_id, events, known | ids)
-    # In the order of the external ids: batches with the same ones wait for each other, never in a circle.
+    existing = await _existing_ids(ctx, workspace_id, data.events)
+    events, ids = _new_events(data.events, existing)
+    rows = await _rows(ctx, workspace_id, events, existing | ids)
+    # Ordered by external id, so that batches with the same ids wait for each other but cannot deadlock.
     rows.sort(key=lambda values: values["external_id"] or "")
     inserted = await insert_new_rows(ctx.connection, EventRow, rows)
     await record_facts(ctx.connection, [fact for row in inserted for fact in facts_of(row)])
     return EventIngestResult(inserted=len(inserted), duplicates=len(data.events) - len(inserted))
 
 
-async def _known_ids(ctx: Context, workspace_id: UUID, events: Sequence[EventCreate]) -> dict[str, UUID]:
-    """The ids of the events that the workspace has already, by their external ids."""
+async def _existing_ids(ctx: Context, workspace_id: UUID, events: Sequence[EventCreate]) -> dict[str, UUID]:
+    """The ids of events that exist in the workspace, by external id."""
     external_ids = {event.external_id for event in events} - {None}
     if not external_ids:
         return {}
@@ -54,14 +54,14 @@ async def _known_ids(ctx: Context, workspace_id: UUID, events: Sequence[EventCre
 
 
 def _new_events(
-    events: Sequence[EventCreate], known: dict[str, UUID]
+    events: Sequence[EventCreate], existing: dict[str, UUID]
 ) -> tuple[dict[int, EventCreate], dict[str, UUID]]:
-    """The events that are neither known nor repeats, by place, and ids for those with an external id."""
+    """The new events by their place in the batch, and new ids for those with an external id."""
     new: dict[int, EventCreate] = {}
     ids: dict[str, UUID] = {}
     for place, event in enumerate(events):
         if event.external_id is not None:
-            if event.external_id in known or event.external_id in ids:
+            if event.external_id in existing or event.external_id in ids:
                 continue
             ids[event.external_id] = uuid4()
         new[place] = event
@@ -73,15 +73,15 @@ async def _rows(
 ) -> list[Values]:
     """The rows of new events. Raises `Invalid` with the problems of all of them.
 
-    `ids` are those of the batch, new and known, by external id.
+    `ids` holds the ids of the batch's events, new and existing, by external id.
     """
     moment = now()
     problems = _ahead(events, moment)
-    persons, found = await find_persons(ctx, workspace_id, events)
-    members, more = await find_members(ctx, workspace_id, events, persons)
-    problems += found + more + await check_shares(ctx, workspace_id, events)
-    parents, found = await find_parents(ctx, workspace_id, events, ids)
-    problems += found
+    persons, person_problems = await find_persons(ctx, workspace_id, events)
+    members, member_problems = await find_members(ctx, workspace_id, events, persons)
+    problems += person_problems + member_problems + await check_shares(ctx, workspace_id, events)
+    parents, parent_problems = await find_parents(ctx, workspace_id, events, ids)
+    problems += parent_problems
     if problems:
         raise Invalid(sorted(problems, key=lambda entry: entry["loc"][2]))
     rows: list[Values] = []
@@ -122,7 +122,7 @@ def _ahead(events: EventsByPlace, clock: datetime) -> list[Problem]:
 def _cost_of(cost: EventCost | None) -> dict[str, Any]:
     if cost is None:
         return {"cost_amount": None, "cost_parts": None, "cost_currency": None}
-    # Exact: 24 digits at most, and a decimal's context holds 28.
+    # Exact: the product has at most 24 digits, and a decimal's context holds 28.
     amount, parts = divmod(int(cost.amount * Decimal(10**COST_DIGITS)), 10**COST_DIGITS)
     return {"cost_amount": amount, "cost_parts": parts, "cost_currency": cost.currency.value}
 

@@ -1,6 +1,6 @@
-"""What an event that is sent in refers to, and what is wrong with it: whose it is, its share, its parent.
+"""The customers, members, shares and parents that ingested events refer to, and the problems with them.
 
-Every function takes the events of a batch by their places in it, and finds what all of them name with one
+Every function takes the events of a batch by their place in it, and reads all that they refer to with one
 statement for each kind.
 """
 
@@ -30,7 +30,7 @@ _events, _members, _shares = table_of(EventRow), table_of(MemberRow), table_of(S
 async def find_persons(
     ctx: Context, workspace_id: UUID, events: EventsByPlace
 ) -> tuple[PersonsByPlace, list[Problem]]:
-    """Whose the events are."""
+    """The person of each event: a customer, or an external id without one yet."""
     references = [PersonReference(event.customer_id, event.external_customer_id) for event in events.values()]
     resolved = await persons_of(ctx.connection, ctx.services.database, workspace_id, references)
     persons = dict(zip(events, resolved, strict=True))
@@ -47,91 +47,91 @@ async def find_persons(
 async def find_members(
     ctx: Context, workspace_id: UUID, events: EventsByPlace, persons: PersonsByPlace
 ) -> tuple[dict[int, MemberIds], list[Problem]]:
-    """The members who acted, each one of its event's customer."""
-    naming = {
+    """The members who acted; each must belong to its event's customer."""
+    with_member = {
         place: event
         for place, event in events.items()
         if not persons[place].is_refused and (event.member_id, event.external_member_id) != (None, None)
     }
-    known = await _known_members(ctx, workspace_id, naming, persons)
+    existing = await _existing_members(ctx, workspace_id, with_member, persons)
     members: dict[int, MemberIds] = {}
     problems = []
-    for place, event in naming.items():
+    for place, event in with_member.items():
         person = persons[place]
         if event.member_id is None and person.customer_id is None and person.external_customer_id is not None:
-            # Nobody's members are known before somebody is a customer.
+            # There are no members before the external id belongs to a customer.
             members[place] = (None, event.external_member_id)
             continue
-        found: set[MemberIds] = set()
+        matches: set[MemberIds] = set()
         for field in ("member_id", "external_member_id"):
             named = getattr(event, field)
-            member = known.get((person.customer_id, named))
+            member = existing.get((person.customer_id, named))
             if member is not None:
-                found.add(member)
+                matches.add(member)
             elif named is not None:
                 message = "The event's customer has no such member"
                 problems.append(_problem(events, place, field, message, "not_found"))
-        if len(found) > 1:
+        if len(matches) > 1:
             message = "This is not the external id of the member that `member_id` names"
             problems.append(_problem(events, place, "external_member_id", message, "conflict"))
-        elif found:
-            members[place] = found.pop()
+        elif matches:
+            members[place] = matches.pop()
     return members, problems
 
 
-async def _known_members(
+async def _existing_members(
     ctx: Context, workspace_id: UUID, events: EventsByPlace, persons: PersonsByPlace
 ) -> dict[tuple[UUID | None, UUID | str], MemberIds]:
-    """The members that the events name, by their customer and by either id."""
+    """The members that the events refer to, by customer and by either id."""
     if not events:
         return {}
     ids = {event.member_id for event in events.values()} - {None}
     external_ids = {event.external_member_id for event in events.values()} - {None}
-    wanted = select(_members.c.customer_id, _members.c.id, _members.c.external_id).where(
+    statement = select(_members.c.customer_id, _members.c.id, _members.c.external_id).where(
         _members.c.workspace_id == workspace_id,
         _members.c.customer_id.in_({persons[place].customer_id for place in events} - {None}),
         _members.c.deleted_at.is_(None),
         or_(_members.c.id.in_(ids), _members.c.external_id.in_(external_ids)),
     )
-    known: dict[tuple[UUID | None, UUID | str], MemberIds] = {}
-    for customer_id, id, external_id in await ctx.connection.execute(wanted):
-        known[customer_id, id] = (id, external_id)
+    existing: dict[tuple[UUID | None, UUID | str], MemberIds] = {}
+    for customer_id, id, external_id in await ctx.connection.execute(statement):
+        existing[customer_id, id] = (id, external_id)
         if external_id is not None:
-            known[customer_id, external_id] = (id, external_id)
-    return known
+            existing[customer_id, external_id] = (id, external_id)
+    return existing
 
 
 async def check_shares(ctx: Context, workspace_id: UUID, events: EventsByPlace) -> list[Problem]:
-    """The problems with the shares that the events name; archived ones have a history too."""
+    """The problems with the events' shares; events may refer to archived ones."""
     named = {event.share_id for event in events.values()} - {None}
     if not named:
         return []
-    found = await _ids(
+    existing_ids = await _ids(
         ctx, and_(_shares.c.workspace_id == workspace_id, _shares.c.id.in_(named)), _shares.c.id
     )
     return [
         _problem(events, place, "share_id", "There is no such share", "not_found")
         for place, event in events.items()
-        if event.share_id is not None and event.share_id not in found
+        if event.share_id is not None and event.share_id not in existing_ids
     ]
 
 
 async def find_parents(
     ctx: Context, workspace_id: UUID, events: EventsByPlace, batch: Mapping[str, UUID]
 ) -> tuple[dict[int, UUID], list[Problem]]:
-    """The parents' ids; `batch` is the ids of the events of the batch by their external ids."""
+    """The ids of the parents; `batch` holds the ids of the batch's events by external id."""
     named = {place: event.parent_id for place, event in events.items() if event.parent_id is not None}
     parents = {place: batch.get(name) or _as_id(name) for place, name in named.items()}
     stored = {id for place, id in parents.items() if id is not None and named[place] not in batch}
-    found = set(batch.values())
+    existing_ids = set(batch.values())
     if stored:
         same = and_(_events.c.workspace_id == workspace_id, _events.c.id.in_(stored))
-        found |= await _ids(ctx, same, _events.c.id)
+        existing_ids |= await _ids(ctx, same, _events.c.id)
     message = "There is no such event, and none in this batch has this external id"
     problems = [
         _problem(events, place, "parent_id", message, "not_found")
         for place, id in parents.items()
-        if id not in found
+        if id not in existing_ids
     ]
     problems += [
         _problem(events, place, "parent_id", "An event cannot be among its own ancestors", "cycle")
@@ -141,7 +141,7 @@ async def find_parents(
 
 
 def _in_circles(events: EventsByPlace) -> Iterable[int]:
-    """The places of the new events that descend from themselves."""
+    """The places of new events that are their own ancestors."""
     places = {event.external_id: place for place, event in events.items() if event.external_id is not None}
     above = {place: places[event.parent_id] for place, event in events.items() if event.parent_id in places}
     done: set[int] = set()

@@ -1,4 +1,4 @@
-"""Back-fill: whole histories of file-share sessions, a batch at a time, taken whole or not at all."""
+"""Backfill: batches of complete histories of file-share sessions, all or nothing."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -23,10 +23,10 @@ from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRef
 async def ingest_file_share_sessions(
     ctx: Context, data: FileShareSessionIngest
 ) -> FileShareSessionIngestResult:
-    """Take whole histories of sessions: the batch or, where one of them is bad, nothing of it.
+    """Imports complete histories of sessions: the whole batch, or nothing if one of them is invalid.
 
-    A session whose external id is known, or came earlier in the batch, is a duplicate and changes
-    nothing. An external id of a payment or a refund that is known is refused: it is another session's.
+    A session whose external id exists already, or occurs earlier in the batch, is a duplicate and changes
+    nothing. A payment or refund whose external id exists already is refused: it belongs to another session.
     """
     workspace_id = await workspace_for(ctx, data.workspace_id)
     new = await _new_histories(ctx, workspace_id, data.sessions)
@@ -35,23 +35,23 @@ async def ingest_file_share_sessions(
     rows, problems = await open_file_share_sessions(ctx, workspace_id, openings, clock)
     histories = [History(row, clock) for row in rows]
     for opening, history, (_, sent) in zip(openings, histories, new, strict=True):
-        history.tell(sent, opening.loc)
+        history.add(sent, opening.loc)
         problems += history.problems
     if problems:
         raise _refusal([*problems, *await _check_external_ids(ctx, workspace_id, histories)])
-    taken = await insert_file_share_sessions(ctx.connection, histories)
-    # Only now: what another copy of this batch has written is none of its problems.
-    problems = await _check_external_ids(ctx, workspace_id, taken)
+    inserted = await insert_file_share_sessions(ctx.connection, histories)
+    # Checked only now, so that rows of a concurrent copy of this batch are no problems of it.
+    problems = await _check_external_ids(ctx, workspace_id, inserted)
     if problems:
         raise _refusal(problems)
-    await insert_steps(ctx.connection, taken)
-    return FileShareSessionIngestResult(inserted=len(taken), duplicates=len(data.sessions) - len(taken))
+    await insert_steps(ctx.connection, inserted)
+    return FileShareSessionIngestResult(inserted=len(inserted), duplicates=len(data.sessions) - len(inserted))
 
 
 async def _new_histories(
     ctx: Context, workspace_id: UUID, histories: Sequence[FileShareSessionHistory]
 ) -> list[tuple[int, FileShareSessionHistory]]:
-    """The histories that are no duplicates, each with its place in the batch."""
+    """The histories that are not duplicates, each with its place in the batch."""
     external_ids = {history.external_id for history in histories}
     seen = set(await rows_by_external_id(ctx, FileShareSessionRow, workspace_id, external_ids))
     new = []
@@ -65,7 +65,7 @@ async def _new_histories(
 async def _check_external_ids(
     ctx: Context, workspace_id: UUID, histories: Sequence[History]
 ) -> list[Problem]:
-    """The problems of payments' and refunds' external ids that are taken, each named at its place."""
+    """The problems of payments and refunds whose external id is in use, each with its location."""
     payments = [place for history in histories for place in history.payment_places]
     refunds = [place for history in histories for place in history.refund_places]
     problems = []
@@ -75,7 +75,7 @@ async def _check_external_ids(
         )
         for external_id, loc in places:
             if external_id in taken:
-                message = "Another one here has this external id already"
+                message = "This external id is already in use"
                 problems.append(problem(loc, message, "duplicate", input=external_id))
             taken.add(external_id)
     return problems

@@ -1,4 +1,4 @@
-"""Histories of sessions as they were sent: told step by step, then written table by table."""
+"""Histories of sessions from a backfill: applied step by step, then inserted table by table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -39,9 +39,9 @@ _ENDS = {
 
 @dataclass
 class History:
-    """One session's rows, facts and problems. `session` is as the last step left it; `clock` is now.
+    """One session's rows, facts and problems. `session` is its row after the last step; `clock` is now.
 
-    `payment_places` and `refund_places` say where each external id was sent.
+    `payment_places` and `refund_places` hold the external ids with their locations in the batch.
     """
 
     session: FileShareSessionRow
@@ -54,57 +54,57 @@ class History:
     payment_places: list[tuple[str, Location]] = field(default_factory=list)
     refund_places: list[tuple[str, Location]] = field(default_factory=list)
 
-    def tell(self, sent: FileShareSessionHistory, loc: Location) -> None:
-        """Take every step of what was sent at `loc`; `session` is the row of one that begins."""
-        self._take(begin(self.session))
-        # The end comes first: a download after it is then named at its own place.
+    def add(self, sent: FileShareSessionHistory, loc: Location) -> None:
+        """Apply every step of the history at `loc`; `session` must be the row of a session that begins."""
+        self._apply(begin(self.session))
+        # The end comes first, so that a download after it is reported at its own location.
         for name, status in _ENDS.items():
-            self._tell_end(getattr(sent, name), status, (*loc, name))
-        self._tell_downloads(sent.downloads, (*loc, "downloads"))
+            self._add_end(getattr(sent, name), status, (*loc, name))
+        self._add_downloads(sent.downloads, (*loc, "downloads"))
         for index, payment in enumerate(sent.payments):
-            self._tell_payment(payment, (*loc, "payments", index))
+            self._add_payment(payment, (*loc, "payments", index))
 
-    def _take(self, step: Step) -> None:
+    def _apply(self, step: Step) -> None:
         self.facts += step.facts
         if step.changes:
             self.session = changed(self.session, **step.changes)
 
-    def _tell_end(self, at: datetime | None, status: FileShareSessionStatus, loc: Location) -> None:
+    def _add_end(self, at: datetime | None, status: FileShareSessionStatus, loc: Location) -> None:
         if at is not None:
             self.problems += check_end(self.session, at, self.clock, loc)
-            self._take(end(self.session, status, at))
+            self._apply(end(self.session, status, at))
 
-    def _tell_downloads(self, moments: list[datetime], loc: Location) -> None:
+    def _add_downloads(self, moments: list[datetime], loc: Location) -> None:
         for index, at in enumerate(moments):
             self.problems += check_download(self.session, at, self.clock, (*loc, index))
-        # In order, as if each had been reported when it came: no activation is moved.
+        # In order, as if each had been reported live: no activation has to move.
         for at in sorted(moments):
             self.downloads.append({**self._of_session(), "at": at})
-            self._take(download(self.session, at))
+            self._apply(download(self.session, at))
 
-    def _tell_payment(self, sent: PaymentHistory, loc: Location) -> None:
+    def _add_payment(self, sent: PaymentHistory, loc: Location) -> None:
         self.problems += check_moment(self.session, sent.at, self.clock, (*loc, "at"))
         payment = new_row(FileSharePaymentRow, **self._of_session(), **sent.model_dump(exclude={"refunds"}))
         if sent.external_id is not None:
             self.payment_places.append((sent.external_id, (*loc, "external_id")))
-        self._take(pay(self.session, payment))
-        for index, given_back in enumerate(sent.refunds):
-            payment = self._tell_refund(payment, given_back, (*loc, "refunds", index))
+        self._apply(pay(self.session, payment))
+        for index, refund_row in enumerate(sent.refunds):
+            payment = self._add_refund(payment, refund_row, (*loc, "refunds", index))
         self.payments.append(values_of(payment))
 
-    def _tell_refund(
+    def _add_refund(
         self, payment: FileSharePaymentRow, sent: RefundHistory, loc: Location
     ) -> FileSharePaymentRow:
-        """The payment as it is afterwards."""
+        """Add the refund and return the payment after it."""
         parent = {"workspace_id": payment.workspace_id, "file_share_payment_id": payment.id}
-        given_back = new_row(FileShareRefundRow, **parent, **sent.model_dump())
+        refund_row = new_row(FileShareRefundRow, **parent, **sent.model_dump())
         self.problems += check_moment(self.session, sent.at, self.clock, (*loc, "at"))
-        self.problems += check_refund(payment, given_back, loc)
+        self.problems += check_refund(payment, refund_row, loc)
         if sent.external_id is not None:
             self.refund_places.append((sent.external_id, (*loc, "external_id")))
-        self.refunds.append(values_of(given_back))
-        self._take(refund(self.session, payment, given_back))
-        return changed(payment, **refunded(payment, given_back))
+        self.refunds.append(values_of(refund_row))
+        self._apply(refund(self.session, payment, refund_row))
+        return changed(payment, **refunded(payment, refund_row))
 
     def _of_session(self) -> Values:
         return {"workspace_id": self.session.workspace_id, "file_share_session_id": self.session.id}
@@ -113,8 +113,8 @@ class History:
 async def insert_file_share_sessions(
     connection: AsyncConnection, histories: Sequence[History]
 ) -> list[History]:
-    """Write the sessions that nobody else has written meanwhile, and give their histories."""
-    # In one order everywhere, so that two batches never wait for each other in a circle.
+    """Insert the sessions that no other batch has inserted meanwhile, and return their histories."""
+    # A fixed order, so that two batches cannot deadlock.
     ordered = sorted(histories, key=lambda history: history.session.external_id or "")
     rows = [values_of(history.session) for history in ordered]
     new = {row.id for row in await insert_new_rows(connection, FileShareSessionRow, rows)}
@@ -122,9 +122,9 @@ async def insert_file_share_sessions(
 
 
 async def insert_steps(connection: AsyncConnection, histories: Sequence[History]) -> None:
-    """Write what came after the sessions' beginnings, one statement for each table, and all facts.
+    """Insert downloads, payments and refunds, one statement for each table, and all facts.
 
-    Raises `Duplicate` where somebody else has just taken the external id of a payment or refund.
+    Raises `Duplicate` if another request has just used the external id of a payment or refund.
     """
     payments = [row for each in histories for row in each.payments]
     refunds = [row for each in histories for row in each.refunds]

@@ -1,4 +1,4 @@
-"""What is behind the links from and to file-share sessions, in batches."""
+"""Loaders of the links from and to file-share sessions, in batches."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -23,7 +23,7 @@ _customers, _shares = table_of(CustomerRow), table_of(ShareRow)
 
 
 async def load_shares(ctx: Context, keys: Sequence[RowKey]) -> list[Share | None]:
-    """The visible shares of these workspaces and ids, in their order."""
+    """The visible share of each key, a workspace id and a share id; None without one."""
     asked = of_keys(_shares.c.id, keys)
     async with ctx.snapshot() as connection:
         rows = await every(connection, ShareRow, visible(ShareRow, ctx.principal), asked)
@@ -33,7 +33,7 @@ async def load_shares(ctx: Context, keys: Sequence[RowKey]) -> list[Share | None
 
 
 async def load_customers(ctx: Context, keys: Sequence[RowKey]) -> list[Customer | None]:
-    """The visible customers of these workspaces and ids, in their order; deleted ones are None."""
+    """The visible customer of each key, a workspace id and a customer id; None if it is deleted."""
     asked = of_keys(_customers.c.id, keys)
     async with ctx.read() as connection:
         rows = await every(connection, CustomerRow, visible(CustomerRow, ctx.principal), asked)
@@ -44,7 +44,7 @@ async def load_customers(ctx: Context, keys: Sequence[RowKey]) -> list[Customer 
 async def load_customer_file_share_sessions(
     ctx: Context, keys: Sequence[PageKey]
 ) -> list[FileShareSessionPage]:
-    """A page of each customer's sessions, the newest first."""
+    """A page of each customer's sessions, newest first."""
     return await load_pages(ctx, _OF_CUSTOMER, keys, each(FileShareSession.model_validate))
 
 

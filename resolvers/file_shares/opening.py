@@ -1,4 +1,4 @@
-"""File-share sessions about to be made, live or from a back-fill, and what is known by external ids."""
+"""New file-share sessions, live or from a backfill, and rows found by external id."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _FIELDS = ("external_id", "share_id", "price_amount", "price_currency", "file_si
 
 @dataclass(frozen=True)
 class Opening:
-    """A session as it was sent, at `loc`; it is live if it begins now, else history."""
+    """A session as it was sent, at `loc`. It is live if it begins now, else part of a backfill."""
 
     data: FileShareSessionCreate | FileShareSessionHistory
     loc: Location
@@ -53,7 +53,7 @@ def file_share_session_of(row: FileShareSessionRow) -> FileShareSession:
 async def open_file_share_sessions(
     ctx: Context, workspace_id: UUID, openings: Sequence[Opening], clock: datetime
 ) -> tuple[list[FileShareSessionRow], list[Problem]]:
-    """The rows of sessions that begin, not yet inserted, and the problems of all of them.
+    """The rows of new sessions, not yet inserted, and the problems of all of them.
 
     The number of statements does not depend on the number of sessions. `clock` is now.
     """
@@ -89,13 +89,13 @@ async def rows_by_external_id(
 async def find_already_reported(
     ctx: Context, model: type[Reported], workspace_id: UUID, external_id: str | None
 ) -> Reported | None:
-    """The row of one external id; the answer to a repeat, whose status this sets to 200."""
+    """The row with this external id, which answers a repeated report; sets the status to 200."""
     if external_id is None:
         return None
-    found = (await rows_by_external_id(ctx, model, workspace_id, [external_id])).get(external_id)
-    if found is not None:
+    row = (await rows_by_external_id(ctx, model, workspace_id, [external_id])).get(external_id)
+    if row is not None:
         ctx.outcome.status = 200
-    return found
+    return row
 
 
 def _row_of(
@@ -118,19 +118,19 @@ def _row_of(
 
 
 async def _shares(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> dict[UUID, bool]:
-    """Which of these shares there are, and whether they are archived."""
+    """The shares with these ids, and whether each is archived."""
     table, named = table_of(ShareRow), ids - {None}
     if not named:
         return {}
-    theirs = and_(table.c.workspace_id == workspace_id, table.c.id.in_(named))
-    shares = await ctx.connection.execute(select(table.c.id, table.c.is_archived).where(theirs))
+    condition = and_(table.c.workspace_id == workspace_id, table.c.id.in_(named))
+    shares = await ctx.connection.execute(select(table.c.id, table.c.is_archived).where(condition))
     return {share.id: share.is_archived for share in shares}
 
 
 async def _currency_of(ctx: Context, workspace_id: UUID) -> str:
     table = table_of(WorkspaceRow)
-    wanted = select(table.c.default_presentment_currency).where(table.c.id == workspace_id)
-    currency: str = (await ctx.connection.execute(wanted)).scalar_one()
+    statement = select(table.c.default_presentment_currency).where(table.c.id == workspace_id)
+    currency: str = (await ctx.connection.execute(statement)).scalar_one()
     return currency
 
 

@@ -1,4 +1,4 @@
-"""Who is told of a payment: the customer and the members, as the workspace's settings say."""
+"""Emails about a payment, to the customer and to members, as the workspace's settings say."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -20,14 +20,14 @@ from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareSes
 from storage.tables.shares import ShareRow
 from storage.tables.workspaces import WorkspaceRow
 
-# What is reported later is history: nobody wants to read of it as if it had just happened.
+# A payment reported later is history, and no news to anyone.
 LIVE_FOR = timedelta(hours=1)
 
 _workspaces, _customers, _shares = table_of(WorkspaceRow), table_of(CustomerRow), table_of(ShareRow)
 
 
 class Purchase(NamedTuple):
-    """What the mails say and depend on; the customer's and the share's are None where there is none."""
+    """The values and settings of the emails; without a customer or a share, its values are None."""
 
     workspace: str
     contact: str | None
@@ -39,7 +39,7 @@ class Purchase(NamedTuple):
 
 
 async def mail_payment(ctx: Context, session: FileShareSessionRow, payment: FileSharePaymentRow) -> None:
-    """Mail a live payment, inside the change that records it."""
+    """Send the emails about a live payment, within the change that records it."""
     if now() - payment.at > LIVE_FOR:
         return
     purchase = await _find(ctx, session)
@@ -48,8 +48,8 @@ async def mail_payment(ctx: Context, session: FileShareSessionRow, payment: File
     if NotificationSettings.model_validate(purchase.notification_settings).new_payment:
         addresses = await addresses_of_members(ctx.connection, session.workspace_id)
         payer = {"payer": purchase.customer_name, "payer_address": purchase.customer_email}
-        said = {**_said(purchase, payment), **payer, "home": f"{ctx.services.auth_url}/"}
-        mails = [make_mail(address, "new_payment", **said) for address in addresses]
+        values = {**_shared_values(purchase, payment), **payer, "home": f"{ctx.services.auth_url}/"}
+        mails = [make_mail(address, "new_payment", **values) for address in addresses]
         await send_mails(ctx, mails, session.workspace_id)
 
 
@@ -78,15 +78,15 @@ async def _find(ctx: Context, session: FileShareSessionRow) -> Purchase:
 
 
 def _to_customer(purchase: Purchase, payment: FileSharePaymentRow) -> Iterator[Mail]:
-    wanted = CustomerEmailSettings.model_validate(purchase.customer_email_settings).payment_confirmation
-    if wanted and purchase.customer_email is not None:
-        of_both = {"customer": purchase.customer_name, "contact": purchase.contact}
+    is_enabled = CustomerEmailSettings.model_validate(purchase.customer_email_settings).payment_confirmation
+    if is_enabled and purchase.customer_email is not None:
+        parties = {"customer": purchase.customer_name, "contact": purchase.contact}
         yield make_mail(
-            purchase.customer_email, "payment_confirmation", **_said(purchase, payment), **of_both
+            purchase.customer_email, "payment_confirmation", **_shared_values(purchase, payment), **parties
         )
 
 
-def _said(purchase: Purchase, payment: FileSharePaymentRow) -> dict[str, Any]:
+def _shared_values(purchase: Purchase, payment: FileSharePaymentRow) -> dict[str, Any]:
     return {
         "amount": write_amount(payment.amount, payment.currency),
         "workspace": purchase.workspace,

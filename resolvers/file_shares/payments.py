@@ -1,4 +1,4 @@
-"""What can be done with payments for file-share sessions."""
+"""Operations on payments for file-share sessions."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -24,7 +24,7 @@ _refunds = table_of(FileShareRefundRow)
 
 @requires(Scope.FILE_SHARE_SESSIONS_READ)
 async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
-    """One payment for a file-share session, with its refunds."""
+    """Returns a payment for a file-share session, with its refunds."""
     payment = await get_visible(ctx, FileSharePaymentRow, id=id)
     statement = (
         select(_refunds)
@@ -38,17 +38,17 @@ async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, makes_child=True)
 async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -> FileSharePayment:
-    """Report a payment for a session, which may have ended; the first one converts a priced session.
+    """Records a payment for a session, which may have ended. The first payment converts a priced session.
 
-    With an external id that is known the payment that has it is given (200) and nothing changes. The
-    customer and the workspace's members get a mail, as the workspace's settings say, unless `at` is more
-    than an hour ago.
+    If a payment with the external id exists, it is returned (200) and nothing changes. The customer and the
+    workspace's members are notified by email as the workspace's settings say, unless `at` is more than an
+    hour ago.
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     workspace_id = session.workspace_id
-    known = await find_already_reported(ctx, FileSharePaymentRow, workspace_id, data.external_id)
-    if known is not None:
-        return await get_file_share_payment(ctx, known.id)
+    existing = await find_already_reported(ctx, FileSharePaymentRow, workspace_id, data.external_id)
+    if existing is not None:
+        return await get_file_share_payment(ctx, existing.id)
     clock = now()
     at = data.at or max(clock, session.created_at)
     problems = check_moment(session, at, clock, ("data", "at"))
@@ -65,35 +65,35 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment)
 async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) -> FileSharePayment:
-    """Report that a payment was given back, or a part of it; gives the payment.
+    """Records a full or partial refund of a payment and returns the payment.
 
-    With an external id that is known nothing changes, and the payment of that refund is given.
+    If a refund with the external id exists, its payment is returned and nothing changes.
     """
     paid = await get_visible(ctx, FileSharePaymentRow, id=id)
     session = await get_for_update(ctx, FileShareSessionRow, id=paid.file_share_session_id)
-    # Under the session's lock nobody else refunds it.
+    # The session's lock keeps other refunds out.
     payment = await get_visible(ctx, FileSharePaymentRow, id=id)
-    known = await find_already_reported(ctx, FileShareRefundRow, payment.workspace_id, data.external_id)
-    if known is not None:
-        return await get_file_share_payment(ctx, known.file_share_payment_id)
-    given_back = _checked(session, payment, data)
-    await insert_row(ctx.connection, FileShareRefundRow, **values_of(given_back))
-    await update_row(ctx.connection, FileSharePaymentRow, payment, **refunded(payment, given_back))
-    await record_facts(ctx.connection, refund(session, payment, given_back).facts)
+    existing = await find_already_reported(ctx, FileShareRefundRow, payment.workspace_id, data.external_id)
+    if existing is not None:
+        return await get_file_share_payment(ctx, existing.file_share_payment_id)
+    refund_row = _checked(session, payment, data)
+    await insert_row(ctx.connection, FileShareRefundRow, **values_of(refund_row))
+    await update_row(ctx.connection, FileSharePaymentRow, payment, **refunded(payment, refund_row))
+    await record_facts(ctx.connection, refund(session, payment, refund_row).facts)
     return await get_file_share_payment(ctx, id)
 
 
 def _payment_of(payment: FileSharePaymentRow, refunds: Sequence[FileShareRefundRow]) -> FileSharePayment:
-    given_back = [values_of(refund) for refund in refunds]
-    return FileSharePayment.model_validate(values_of(payment) | {"refunds": given_back})
+    refund_values = [values_of(refund) for refund in refunds]
+    return FileSharePayment.model_validate(values_of(payment) | {"refunds": refund_values})
 
 
 def _checked(
     session: FileShareSessionRow, payment: FileSharePaymentRow, data: FileShareRefundCreate
 ) -> FileShareRefundRow:
-    """The refund's row, not yet inserted. Raises `Invalid`."""
+    """The row of a valid refund, not yet inserted. Raises `Invalid`."""
     clock, left = now(), payment.amount - payment.refunded_amount
-    given_back = new_row(
+    refund_row = new_row(
         FileShareRefundRow,
         workspace_id=payment.workspace_id,
         file_share_payment_id=payment.id,
@@ -102,10 +102,10 @@ def _checked(
         platform_fee=data.platform_fee,
         at=data.at or max(clock, session.created_at),
     )
-    problems = check_moment(session, given_back.at, clock, ("data", "at"))
-    problems += check_refund(payment, given_back, ("data",))
+    problems = check_moment(session, refund_row.at, clock, ("data", "at"))
+    problems += check_refund(payment, refund_row, ("data",))
     if data.amount is None and not left:
         problems.append(problem(("data", "amount"), "Nothing is left of the payment", "exceeded"))
     if problems:
         raise Invalid(problems)
-    return given_back
+    return refund_row

@@ -1,4 +1,4 @@
-"""What can be done with file-share sessions."""
+"""Operations on file-share sessions."""
 
 from uuid import UUID
 
@@ -36,7 +36,7 @@ LISTING = Listing(FileShareSessionRow, CreatedAtSorting, default="-created_at")
 
 @requires(Scope.FILE_SHARE_SESSIONS_READ)
 async def list_file_share_sessions(ctx: Context, filters: FileShareSessionQuery) -> Page[FileShareSession]:
-    """File-share sessions, page by page, newest first unless sorted otherwise."""
+    """Lists file-share sessions, newest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions = [
         *any_of(_table.c.workspace_id, filters.workspace_id),
@@ -49,21 +49,21 @@ async def list_file_share_sessions(ctx: Context, filters: FileShareSessionQuery)
 
 @requires(Scope.FILE_SHARE_SESSIONS_READ)
 async def get_file_share_session(ctx: Context, id: UUID) -> FileShareSession:
-    """One file-share session."""
+    """Returns a file-share session."""
     return file_share_session_of(await get_visible(ctx, FileShareSessionRow, id=id))
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
 async def create_file_share_session(ctx: Context, data: FileShareSessionCreate) -> FileShareSession:
-    """Report that a session began; without a price, or with 0, it is free.
+    """Records the beginning of a session. Without a price, or with a price of 0, it is free.
 
-    With an external id that is known the session that has it is given (200) and nothing changes. An
-    archived share cannot be purchased: a priced session of it is taken only as history, with `created_at`.
+    If a session with the external id exists, it is returned (200) and nothing changes. An archived share
+    cannot be purchased: a priced session of it is accepted only as history, with `created_at`.
     """
     workspace_id = await workspace_for(ctx, data.workspace_id)
-    known = await find_already_reported(ctx, FileShareSessionRow, workspace_id, data.external_id)
-    if known is not None:
-        return file_share_session_of(known)
+    existing = await find_already_reported(ctx, FileShareSessionRow, workspace_id, data.external_id)
+    if existing is not None:
+        return file_share_session_of(existing)
     (row,), problems = await open_file_share_sessions(ctx, workspace_id, [Opening(data, ("data",))], now())
     if problems:
         raise Invalid(problems)
@@ -74,15 +74,15 @@ async def create_file_share_session(ctx: Context, data: FileShareSessionCreate) 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
 async def record_download(ctx: Context, id: UUID, data: FileShareDownloadCreate) -> FileShareSession:
-    """Report a download of a session; the first one makes it active. Gives the session.
+    """Records a download of a session and returns the session. The first download makes it active.
 
-    With an external id that is known nothing changes, and the session of that download is given (200).
+    If a download with the external id exists, its session is returned (200) and nothing changes.
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     workspace_id = session.workspace_id
-    known = await find_already_reported(ctx, FileShareDownloadRow, workspace_id, data.external_id)
-    if known is not None:
-        return await get_file_share_session(ctx, known.file_share_session_id)
+    existing = await find_already_reported(ctx, FileShareDownloadRow, workspace_id, data.external_id)
+    if existing is not None:
+        return await get_file_share_session(ctx, existing.file_share_session_id)
     clock = now()
     at = data.at or max(clock, session.created_at)
     problems = check_download(session, at, clock, ("data", "at"))
@@ -96,18 +96,18 @@ async def record_download(ctx: Context, id: UUID, data: FileShareDownloadCreate)
         external_id=data.external_id,
         at=at,
     )
-    return await _take(ctx, session, download(session, at))
+    return await _apply(ctx, session, download(session, at))
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
 async def complete_file_share_session(ctx: Context, id: UUID, data: FileShareSessionEnd) -> FileShareSession:
-    """Report that a session came to its end as it should; a second end is refused."""
+    """Records the completion of a session. A session that has ended is refused."""
     return await _end(ctx, id, data, FileShareSessionStatus.COMPLETED)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
 async def expire_file_share_session(ctx: Context, id: UUID, data: FileShareSessionEnd) -> FileShareSession:
-    """Report that a session ran out of time; a second end is refused."""
+    """Records the expiry of a session. A session that has ended is refused."""
     return await _end(ctx, id, data, FileShareSessionStatus.EXPIRED)
 
 
@@ -116,15 +116,15 @@ async def _end(
 ) -> FileShareSession:
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     clock = now()
-    # What was reported a little ahead of our clock still comes before an end without a moment.
+    # An end without `at` comes after downloads that were reported slightly ahead of our clock.
     at = data.at or max(clock, session.last_download_at or session.created_at)
     problems = check_end(session, at, clock, ("data", "at"))
     if problems:
         raise Invalid(problems)
-    return await _take(ctx, session, end(session, status, at))
+    return await _apply(ctx, session, end(session, status, at))
 
 
-async def _take(ctx: Context, session: FileShareSessionRow, step: Step) -> FileShareSession:
+async def _apply(ctx: Context, session: FileShareSessionRow, step: Step) -> FileShareSession:
     await record_facts(ctx.connection, step.facts)
     return file_share_session_of(
         await update_row(ctx.connection, FileShareSessionRow, session, **step.changes)

@@ -1,7 +1,7 @@
-"""What a file-share session goes through, step by step: live calls and back-fill take the same steps.
+"""The steps of a file-share session, the same for live calls and backfill.
 
-Each step gives what it changes in the session's row, and the facts that measure it. The checks give the
-problems of a step at the place where its caller sent it.
+Each step returns the changes of the session's row and the facts that measure it. The checks return the
+problems of a step, with the location at which its caller sent it.
 """
 
 from dataclasses import dataclass
@@ -23,19 +23,19 @@ _ENDS = {
 
 @dataclass(frozen=True)
 class Step:
-    """`changes` are of the session's row."""
+    """The changes of the session's row, and the facts to record."""
 
     changes: dict[str, Any]
     facts: list[Fact]
 
 
 def is_priced(session: FileShareSessionRow) -> bool:
-    """Whether it counts for conversion: no price, or 0, is free."""
+    """Whether the session counts for conversion; without a price, or with 0, it is free."""
     return bool(session.price_amount)
 
 
 def begin(session: FileShareSessionRow) -> Step:
-    """The session was made; its row has what it begins with."""
+    """The session began; its row holds its first values."""
     size = session.file_size_bytes
     if not is_priced(session):
         return Step({}, [_fact(session, FactKind.FREE_SESSION, session.created_at, bytes=size)])
@@ -45,7 +45,7 @@ def begin(session: FileShareSessionRow) -> Step:
 
 
 def download(session: FileShareSessionRow, at: datetime) -> Step:
-    """Something was downloaded; the earliest download is what made the session active."""
+    """A file was downloaded; the earliest download makes the session active."""
     first, last = session.first_download_at, session.last_download_at
     facts = [_fact(session, FactKind.DOWNLOAD, at)]
     if first is None or at < first:
@@ -73,7 +73,7 @@ def end(session: FileShareSessionRow, status: FileShareSessionStatus, at: dateti
 
 
 def pay(session: FileShareSessionRow, payment: FileSharePaymentRow) -> Step:
-    """A payment came; the first one converts the session, at the moment it was made."""
+    """A payment was made; the first one converts the session, as of its creation."""
     money = {"amount": payment.amount, "fee": payment.platform_fee, "currency": payment.currency}
     facts = [_fact(session, FactKind.PAYMENT, payment.at, **money)]
     if is_priced(session) and not session.is_converted:
@@ -82,24 +82,24 @@ def pay(session: FileShareSessionRow, payment: FileSharePaymentRow) -> Step:
 
 
 def refund(
-    session: FileShareSessionRow, payment: FileSharePaymentRow, given_back: FileShareRefundRow
+    session: FileShareSessionRow, payment: FileSharePaymentRow, refund_row: FileShareRefundRow
 ) -> Step:
-    """A payment was given back, or a part of it; that does not take the conversion back."""
-    money = {"amount": -given_back.amount, "fee": -given_back.platform_fee}
-    fact = _fact(session, FactKind.REFUND, given_back.at, currency=payment.currency, **money)
+    """A payment was refunded, fully or in part; the session stays converted."""
+    money = {"amount": -refund_row.amount, "fee": -refund_row.platform_fee}
+    fact = _fact(session, FactKind.REFUND, refund_row.at, currency=payment.currency, **money)
     return Step({}, [fact])
 
 
-def refunded(payment: FileSharePaymentRow, given_back: FileShareRefundRow) -> dict[str, int]:
-    """What a refund changes in its payment's row."""
+def refunded(payment: FileSharePaymentRow, refund_row: FileShareRefundRow) -> dict[str, int]:
+    """The changes of the payment's row by a refund."""
     return {
-        "refunded_amount": payment.refunded_amount + given_back.amount,
-        "refunded_fee": payment.refunded_fee + given_back.platform_fee,
+        "refunded_amount": payment.refunded_amount + refund_row.amount,
+        "refunded_fee": payment.refunded_fee + refund_row.platform_fee,
     }
 
 
 def check_moment(session: FileShareSessionRow, at: datetime, clock: datetime, loc: Location) -> list[Problem]:
-    """What holds of every moment after the beginning."""
+    """The problems of any moment after the session's beginning."""
     if at < session.created_at:
         message = "The moment is before the session's created_at"
         return [problem(loc, message, "before_creation", input=write_moment(at))]
@@ -124,17 +124,17 @@ def check_end(session: FileShareSessionRow, at: datetime, clock: datetime, loc: 
 
 
 def check_refund(
-    payment: FileSharePaymentRow, given_back: FileShareRefundRow, loc: Location
+    payment: FileSharePaymentRow, refund_row: FileShareRefundRow, loc: Location
 ) -> list[Problem]:
-    """`loc` is the refund's own."""
+    """The problems of a refund that exceeds its payment; `loc` is the refund's location."""
     problems = []
     left = {
-        "amount": (given_back.amount, payment.amount - payment.refunded_amount),
-        "platform_fee": (given_back.platform_fee, payment.platform_fee - payment.refunded_fee),
+        "amount": (refund_row.amount, payment.amount - payment.refunded_amount),
+        "platform_fee": (refund_row.platform_fee, payment.platform_fee - payment.refunded_fee),
     }
     for field, (sent, most) in left.items():
         if sent > most:
-            message = f"Of the payment's {field} {most} is left"
+            message = f"Only {most} of the payment's {field} can still be refunded"
             problems.append(problem((*loc, field), message, "exceeded", input=sent))
     return problems
 

@@ -14,7 +14,7 @@ from storage.objects.interface import ObjectStore, OpenUpload, StoreError, Store
 from storage.rows import every_of, insert_rows, key_of, table_of
 from storage.tables.files import UNFINISHED, DiscardedObjectRow, FileRow
 
-# As long as anything that is under way when a file is deleted could go on: an address, a join of parts.
+# Whatever is in progress when a file is deleted has ended by then: signed URLs, joins of parts.
 SETTLED_AFTER = timedelta(hours=1)
 ROWS_AT_A_TIME = 100
 
@@ -23,7 +23,7 @@ _files, _discarded = table_of(FileRow), table_of(DiscardedObjectRow)
 
 
 async def remove_content(objects: ObjectStore, file: FileRow | DiscardedObjectRow | BegunUpload) -> bool:
-    """Drop the file's upload and its object; False, and a warning, where the store would not just now."""
+    """Remove the file's upload and object; False, and a warning in the log, if the store fails."""
     try:
         await objects.abort(file.upload_id, file.path)
         await objects.delete(file.path)
@@ -34,21 +34,21 @@ async def remove_content(objects: ObjectStore, file: FileRow | DiscardedObjectRo
 
 
 async def discard_files(connection: AsyncConnection, files: list[FileRow]) -> None:
-    """Delete the rows, and remember for the clean-up what they leave in the store."""
-    left = [
+    """Delete the rows, and note for the clean-up the content that they leave in the store."""
+    objects = [
         {"workspace_id": file.workspace_id, "id": file.id, "path": file.path, "upload_id": file.upload_id}
         for file in files
     ]
-    await insert_rows(connection, DiscardedObjectRow, left)
+    await insert_rows(connection, DiscardedObjectRow, objects)
     await release_storage(connection, files)
     for file in files:
         await connection.execute(delete(_files).where(key_of(FileRow, file)))
 
 
 async def drop_abandoned_uploads(services: Services, life: timedelta) -> bool:
-    """Delete files that were made longer ago than `life` and never completed; True if there may be more.
+    """Delete files created longer ago than `life` and never completed; True if there may be more.
 
-    A completion that comes too late finds no file. Several processes each take other rows.
+    A later completion finds no file. Processes that run at the same time lock different rows.
     """
     abandoned = (
         select(_files)
@@ -66,10 +66,10 @@ async def drop_abandoned_uploads(services: Services, life: timedelta) -> bool:
 
 
 async def remove_discarded_content(services: Services, settled: datetime | None = None) -> bool:
-    """Remove what files deleted before `settled` (default: an hour ago) left; True if there is more.
+    """Remove the content of files deleted before `settled` (default: an hour ago); True if there is more.
 
-    It was removed when they were deleted, unless the store or the process failed. It is removed again,
-    because what was under way then may have brought it back. Doing so twice, in two processes, does no harm.
+    Deleting a file removes its content, unless the store or the process fails. It is removed again here,
+    because requests in progress at the time may have written it again. Removing it twice does no harm.
     """
     due = (
         select(_discarded)
@@ -92,15 +92,15 @@ async def remove_discarded_content(services: Services, settled: datetime | None 
 
 
 async def drop_lost_uploads(services: Services, life: timedelta) -> bool:
-    """Drop uploads that the store keeps open and no file remembers, begun longer ago than `life`.
+    """Drop open uploads of the store that belong to no file and began longer ago than `life`.
 
-    They are of files whose row was never committed. Theirs may be about to be, hence the age.
+    The row of their file was never committed. The age spares uploads whose row is about to be.
     """
     unfinished = select(_files.c.upload_id, _files.c.path).where(UNFINISHED)
     async with services.database.read() as connection:
-        known = {OpenUpload(row.upload_id, row.path) for row in await connection.execute(unfinished)}
+        kept_uploads = {OpenUpload(row.upload_id, row.path) for row in await connection.execute(unfinished)}
     try:
-        dropped = await services.objects.drop_uploads(now() - life, known)
+        dropped = await services.objects.drop_uploads(now() - life, kept_uploads)
     except StoreError as error:
         log.warning("the object store could not be searched for lost uploads", reason=_reason(error))
         return False
@@ -110,5 +110,5 @@ async def drop_lost_uploads(services: Services, life: timedelta) -> bool:
 
 
 def _reason(error: StoreError) -> str:
-    """What may be logged: other messages hold paths, which end in the names of files."""
+    """The text to log: other messages contain paths, which end in file names."""
     return str(error) if isinstance(error, StoreUnavailable) else type(error).__name__

@@ -1,4 +1,4 @@
-"""What can be done with files."""
+"""Operations on files."""
 
 from base64 import b64decode
 from collections.abc import AsyncIterator, Sequence
@@ -49,7 +49,7 @@ LISTING = Listing(FileRow, FileSorting, default="-created_at", columns={"name": 
 
 @requires(Scope.FILES_READ)
 async def list_files(ctx: Context, filters: FileQuery) -> Page[File]:
-    """Files of all kinds, page by page, newest first unless sorted otherwise."""
+    """Lists files of all services, newest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions: list[ColumnElement[bool]] = [
         *any_of(_table.c.workspace_id, filters.workspace_id),
@@ -65,7 +65,7 @@ async def list_files(ctx: Context, filters: FileQuery) -> Page[File]:
 
 
 async def with_upload(ctx: Context, file: File) -> File:
-    """The file with what is left of its upload, which the store tells once no transaction is open."""
+    """The file with the state of its upload, which is read from the store outside any transaction."""
     if file.is_uploaded or not ctx.wants("upload"):
         return file
     row = await get_visible(ctx, FileRow, id=file.id)
@@ -73,7 +73,7 @@ async def with_upload(ctx: Context, file: File) -> File:
 
 
 async def with_new_upload(ctx: Context, file: File) -> File:
-    """The same for a file just made, of which nothing can have arrived, unless this is a retry's answer."""
+    """The same for a new file, whose parts cannot have arrived yet unless this answers a retry."""
     if ctx.outcome.replayed:
         return await with_upload(ctx, file)
     row = await get_visible(ctx, FileRow, id=file.id)
@@ -82,13 +82,13 @@ async def with_new_upload(ctx: Context, file: File) -> File:
 
 @requires(Scope.FILES_READ, finish=with_upload)
 async def get_file(ctx: Context, id: UUID) -> File:
-    """One file. While its upload is unfinished: which parts arrived, and new addresses for the others."""
+    """Returns a file; while its upload is unfinished, with the parts that arrived and URLs for the others."""
     return file_of(ctx, await get_visible(ctx, FileRow, id=id))
 
 
 @requires(Scope.FILES_READ)
 async def get_file_download(ctx: Context, id: UUID) -> FileDownload:
-    """An address that gives the file's content for an hour, to be saved under the file's name."""
+    """Returns a URL that downloads the file under its own name. It is valid for an hour."""
     row = await get_visible(ctx, FileRow, id=id)
     if not row.is_uploaded:
         raise Invalid([problem(("id",), "The file is not fully uploaded", "upload", input=str(id))])
@@ -103,10 +103,10 @@ async def get_file_download(ctx: Context, id: UUID) -> FileDownload:
 
 @asynccontextmanager
 async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[BegunUpload]:
-    """Begin the store's upload; yields what the file's row has to remember of it.
+    """Begin the store's upload and yield the values that the file's row keeps.
 
-    Where a kill comes before that row is committed, nobody was told of an address for a part: what is left
-    is an empty upload, which the clean-up drops.
+    If the process is killed before that row is committed, no URL of a part was handed out: an empty upload
+    remains, which the clean-up drops.
     """
     workspace_id = await workspace_for(ctx, data.workspace_id)
     check_new_file(ctx, data)
@@ -131,7 +131,7 @@ async def begun_upload(ctx: Context, data: FileCreate) -> AsyncIterator[BegunUpl
     largest_body=LARGEST_PLAN,
 )
 async def create_file(ctx: Context, data: FileCreate) -> File:
-    """Begin a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
+    """Creates a file and its upload: PUT each part to its `url` with its `headers`, then complete it."""
     begun: BegunUpload = ctx.prepared
     await reserve_storage(ctx, begun.workspace_id, data.size)
     row = await insert_row(
@@ -150,31 +150,31 @@ async def create_file(ctx: Context, data: FileCreate) -> File:
 async def joined_upload(
     ctx: Context, id: UUID, data: FileUploadCompletion
 ) -> AsyncIterator[StoredObject | None]:
-    """Have the store join the parts; yields the object, or None where the file is finished already.
+    """Have the store join the parts and yield the object; None if the file is complete already.
 
-    Where a kill comes before the row says so, the same completion can be repeated.
+    If the process is killed before the row is committed, the same completion can be repeated.
     """
     row = await get_visible(ctx, FileRow, id=id)
     if ctx.precondition is not None:
         await ctx.precondition()
-    wanted = {"id": row.upload_id, "path": row.path}
-    strangers = [name for name, value in wanted.items() if getattr(data, name) != value]
-    if strangers:
+    upload = {"id": row.upload_id, "path": row.path}
+    wrong_fields = [name for name, value in upload.items() if getattr(data, name) != value]
+    if wrong_fields:
         message = "This is not the {} of this file's upload"
-        raise Invalid(problem(("data", name), message.format(name), "upload") for name in strangers)
+        raise Invalid(problem(("data", name), message.format(name), "upload") for name in wrong_fields)
     try:
         yield None if row.is_uploaded else await complete_upload(ctx, row, data.parts)
     except Failure:
         if not await _is_gone(ctx, row):
             raise
-        # Deleted meanwhile: the object may have come after its removal.
+        # The file was deleted meanwhile: the object may have been stored after its removal.
         await remove_content(ctx.services.objects, row)
         raise NotFound("There is no such file.") from None
 
 
 @requires(Scope.FILES_WRITE, gives=get_file, prepare=joined_upload, largest_body=LARGEST_BATCH)
 async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletion) -> File:
-    """Finish an upload with all its parts; of a file that is finished already nothing changes."""
+    """Completes an upload with all its parts. A file that is complete already stays unchanged."""
     row = await get_for_update(ctx, FileRow, id=id)
     if row.is_uploaded:
         return file_of(ctx, row)
@@ -197,12 +197,12 @@ async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletio
 
 @requires(Scope.FILES_WRITE)
 async def delete_file(ctx: Context, id: UUID) -> UUID:
-    """Delete a file and its content, and take it off its shares."""
+    """Deletes a file and its content, and removes it from its shares."""
     row = await get_visible(ctx, FileRow, id=id)
-    # The shares before the file: a change of a share locks them in this order too.
+    # Shares are locked before the file: changes of shares lock in this order too.
     listing = (_medias.c.workspace_id == row.workspace_id, _medias.c.file_id == id)
-    having_it = _shares.c.id.in_(select(_medias.c.share_id).where(*listing))
-    own = (_shares.c.workspace_id == row.workspace_id) & having_it
+    with_file = _shares.c.id.in_(select(_medias.c.share_id).where(*listing))
+    own = (_shares.c.workspace_id == row.workspace_id) & with_file
     await ctx.connection.execute(select(_shares.c.id).where(own).order_by(_shares.c.id).with_for_update())
     row = await get_for_update(ctx, FileRow, id=id)
     await update_rows(ctx.connection, ShareRow, own)
@@ -216,7 +216,7 @@ async def delete_file(ctx: Context, id: UUID) -> UUID:
 
 
 def file_of(ctx: Context, row: FileRow, upload: FileUpload | None = None) -> File:
-    """The file of a row; images that anyone may see have a public address."""
+    """The file of a row; public images have a public URL."""
     public_url = None
     if row.service in IMAGE_SERVICES:
         public_url = f"{ctx.services.auth_url}{MEDIA_PATH}/{quote(row.path)}"
@@ -229,7 +229,7 @@ def file_of(ctx: Context, row: FileRow, upload: FileUpload | None = None) -> Fil
 
 
 async def find_public_file(ctx: Context, path: str) -> FileRow:
-    """The row of the uploaded image at this path, which anyone may see. Raises `NotFound`."""
+    """The row of the uploaded public image at this path. Raises `NotFound`."""
     try:
         service, workspace_id, file_id, _ = path.split("/")
         own = and_(_table.c.workspace_id == UUID(workspace_id), _table.c.id == UUID(file_id))

@@ -1,4 +1,4 @@
-"""How much each workspace stores and how many uploads it has open: counted as files come and go."""
+"""Quotas: the bytes that each workspace stores and the uploads that it has open, counted with each change."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -18,12 +18,12 @@ _usage = table_of(StorageUsageRow)
 
 
 async def reserve_storage(ctx: Context, workspace_id: UUID, size: int) -> None:
-    """Count a file of `size` bytes and its upload. Raises `Invalid` where they are over the quota.
+    """Count a file of `size` bytes and its upload. Raises `Invalid` if they exceed a quota.
 
-    The row is compared and changed by one statement, so that files made at the same time cannot share room.
+    One statement compares and changes the row, so that concurrent requests cannot both use the last room.
     """
     quota = ctx.services.quota
-    taking = (
+    reservation = (
         update(_usage)
         .where(
             _usage.c.workspace_id == workspace_id,
@@ -32,28 +32,28 @@ async def reserve_storage(ctx: Context, workspace_id: UUID, size: int) -> None:
         )
         .values(stored_bytes=_usage.c.stored_bytes + size, open_uploads=_usage.c.open_uploads + 1)
     )
-    if (await ctx.connection.execute(taking)).rowcount:
+    if (await ctx.connection.execute(reservation)).rowcount:
         return
     await _begin(ctx.connection, workspace_id)
-    # The row is locked, so that the problems are those of what the statement compares.
+    # The row is locked, so that the problems describe the values that the statement compares.
     usage = await usage_of(ctx.connection, workspace_id, quota, for_update=True)
-    if (await ctx.connection.execute(taking)).rowcount:
+    if (await ctx.connection.execute(reservation)).rowcount:
         return
     raise Invalid(_problems(usage, size))
 
 
 async def end_upload(connection: AsyncConnection, workspace_id: UUID) -> None:
-    """An upload of the workspace is complete; its bytes stay counted."""
+    """Stop counting an upload that is complete; its bytes stay counted."""
     await _change(connection, workspace_id, 0, 1)
 
 
 async def release_storage(connection: AsyncConnection, files: Iterable[FileRow]) -> None:
-    """Take deleted files out of the count, workspace by workspace in one order."""
-    left: dict[UUID, tuple[int, int]] = {}
+    """Stop counting deleted files, workspace by workspace in a fixed order."""
+    totals: dict[UUID, tuple[int, int]] = {}
     for file in files:
-        size, uploads = left.get(file.workspace_id, (0, 0))
-        left[file.workspace_id] = (size + file.size, uploads + (not file.is_uploaded))
-    for workspace_id, (size, uploads) in sorted(left.items()):
+        size, uploads = totals.get(file.workspace_id, (0, 0))
+        totals[file.workspace_id] = (size + file.size, uploads + (not file.is_uploaded))
+    for workspace_id, (size, uploads) in sorted(totals.items()):
         await _change(connection, workspace_id, size, uploads)
 
 
@@ -83,7 +83,7 @@ async def usage_of(
 
 
 async def set_quota(connection: AsyncConnection, workspace_id: UUID, **quota: int) -> None:
-    """Give a workspace a `storage_quota` or an `open_upload_quota` of its own, 0 for none."""
+    """Set a workspace's own `storage_quota` or `open_upload_quota`; 0 means no limit."""
     await _begin(connection, workspace_id)
     await connection.execute(update(_usage).where(_usage.c.workspace_id == workspace_id).values(**quota))
 

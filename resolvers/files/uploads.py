@@ -1,4 +1,4 @@
-"""Uploads of files: the plan of parts, what has arrived of it, and its completion."""
+"""Uploads of files: the plan of parts, the parts that arrived, and the completion."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
@@ -52,7 +52,7 @@ _parts = table_of(FilePartRow)
 
 
 class BegunUpload(NamedTuple):
-    """What the store was told of a new file, and its id of the upload: the file's row has to keep it."""
+    """The values of a new file that the store was given, and the id of its upload, for the file's row."""
 
     workspace_id: UUID
     id: UUID
@@ -63,7 +63,7 @@ class BegunUpload(NamedTuple):
 
 @contextmanager
 def store_failures() -> Iterator[None]:
-    """Raises `Unavailable` where the object store raises `StoreUnavailable`."""
+    """Turn the object store's `StoreUnavailable` into `Unavailable`."""
     try:
         yield
     except StoreUnavailable as error:
@@ -72,7 +72,7 @@ def store_failures() -> Iterator[None]:
 
 
 def check_new_file(ctx: Context, data: FileCreate) -> None:
-    """Raises `Invalid` with every rule that the file and the plan of its parts break."""
+    """Raises `Invalid` with every rule that the file or its plan of parts breaks."""
     problems = list(_plan_problems(data.size, data.upload.parts))
     limit = ctx.services.size_limits[data.service]
     if data.size > limit:
@@ -91,7 +91,7 @@ def check_new_file(ctx: Context, data: FileCreate) -> None:
 
 
 def part_values(data: FileCreate) -> list[Values]:
-    """The parts as they are kept; an only part is checked against the file's SHA-256 too."""
+    """The values of the parts' rows; a single part is also checked against the file's SHA-256."""
     parts = [part.model_dump() for part in data.upload.parts]
     if len(parts) == 1:
         parts[0]["checksum_sha256_base64"] = data.checksum_sha256_base64 or parts[0]["checksum_sha256_base64"]
@@ -99,7 +99,7 @@ def part_values(data: FileCreate) -> list[Values]:
 
 
 async def begin_upload(ctx: Context, path: str, mime_type: str, parts: Sequence[Values]) -> str:
-    """Open the store's upload and give its id."""
+    """Begin an upload in the store and return its id."""
     checksums = all(part["checksum_sha256_base64"] is not None for part in parts)
     with store_failures():
         return await ctx.services.objects.begin(path, mime_type, checksums=checksums)
@@ -114,10 +114,10 @@ async def declared_parts(ctx: Context, file: FileRow) -> list[FilePartRow]:
 
 
 async def describe_upload(ctx: Context, file: FileRow, *, is_new: bool = False) -> FileUpload:
-    """What has arrived of an unfinished upload, and new addresses for the rest; of a new one all is left.
+    """The parts of an unfinished upload that arrived, and new URLs for the others; none of a new one arrived.
 
-    There are no addresses when the store has joined the parts already but the file is not marked: only
-    the completion can be repeated then.
+    There are no URLs if the store has joined the parts but the file is not marked as complete: then only
+    the completion can be repeated.
     """
     declared = await declared_parts(ctx, file)
     with store_failures():
@@ -133,14 +133,14 @@ async def describe_upload(ctx: Context, file: FileRow, *, is_new: bool = False) 
                 etag = etags.get(row.number)
                 parts.append(await _addressed(ctx, file, row) if etag is None else _described(row, etag))
                 if len(parts) % _SIGNED_AT_A_TIME == 0:
-                    await asyncio.sleep(0)  # 10,000 addresses take seconds; other requests come in between
+                    await asyncio.sleep(0)  # 10,000 URLs take seconds to sign: let other requests run
     return FileUpload(id=file.upload_id, path=file.path, parts=parts)
 
 
 async def complete_upload(ctx: Context, file: FileRow, sent: Sequence[CompletedPart]) -> StoredObject:
-    """Join the parts. Raises `Invalid` with every fault at its place, after which the upload can go on.
+    """Join the parts. Raises `Invalid` with the location of every fault; the upload stays open.
 
-    Where a kill came between this and the commit, the same parts give the same object again.
+    If the process is killed between this and the commit, the same parts produce the same object again.
     """
     objects, upload = ctx.services.objects, (file.upload_id, file.path)
     declared = {part.number: part for part in await declared_parts(ctx, file)}
@@ -152,8 +152,8 @@ async def complete_upload(ctx: Context, file: FileRow, sent: Sequence[CompletedP
     with store_failures():
         try:
             if problems:
-                found = await objects.list_parts(*upload) if references else []
-                raise PartsRefused(part_problems(references, found) if references else [])
+                arrived = await objects.list_parts(*upload) if references else []
+                raise PartsRefused(part_problems(references, arrived) if references else [])
             stored = await objects.complete(*upload, references)
         except PartsRefused as refused:
             problems += [_located(fault, sent, indexes) for fault in refused.problems]
@@ -175,7 +175,7 @@ async def _check_image(ctx: Context, file: FileRow) -> None:
 
 
 def _plan_problems(size: int, parts: Sequence[FilePartCreate]) -> Iterable[Problem]:
-    """The parts, in order of their numbers, have to follow one another from 0 to `size`."""
+    """Ordered by number, the parts have to cover the bytes from 0 to `size` without gaps."""
     ordered = sorted(enumerate(parts), key=lambda entry: entry[1].number)
     reached = 0
     for number, (index, part) in enumerate(ordered, 1):

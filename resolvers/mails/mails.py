@@ -1,4 +1,4 @@
-"""Mails from templates: the same words as text and as HTML, and nothing in them that a name put there."""
+"""Emails from templates, as text and as HTML, with every value cleaned that a user wrote."""
 
 import re
 import unicodedata
@@ -14,8 +14,8 @@ from resolvers.operations.context import Context
 from storage.mails import Mail, write_mails
 
 TEMPLATE_FOLDER = Path(__file__).parent / "templates"
-# The variables of templates that hold what is ours, or an address in a form that was checked. All others hold
-# what somebody wrote, and are cleaned: a new variable is too, unless it is named here.
+# Template variables with our own texts, or with validated addresses. All others hold text that a user wrote
+# and are cleaned, new variables included.
 VERBATIM = frozenset(
     {
         "address",
@@ -39,7 +39,7 @@ VERBATIM = frozenset(
         "url",
     }
 )
-# What somebody is waiting for goes before everything else, however much of that there is.
+# Emails that a person waits for are sent before all others.
 URGENT = frozenset({"forgotten_password", "portal_code"})
 
 LONGEST_NAME = 60
@@ -63,21 +63,21 @@ def templates() -> Environment:
 
 
 def make_mail(to: str, template: str, **values: Any) -> Mail:
-    """The mail of the template's two files; the first line of `{template}.txt` is the subject.
+    """Render the template's two files; the first line of `{template}.txt` is the subject.
 
-    Values are names that somebody chose, and go in by `plain_name`, unless `VERBATIM` has their variable.
+    Values are cleaned by `plain_name` unless their variable is in `VERBATIM`.
     """
-    said = {name: _prepared(name, value) for name, value in values.items()}
-    rendered = templates().get_template(f"{template}.txt").render(said)
+    cleaned = {name: _cleaned(name, value) for name, value in values.items()}
+    rendered = templates().get_template(f"{template}.txt").render(cleaned)
     subject, _, text = rendered.partition("\n\n")
-    html = templates().get_template(f"{template}.html").render({**said, "subject": subject})
+    html = templates().get_template(f"{template}.html").render({**cleaned, "subject": subject})
     return Mail(to, subject, text, html, is_urgent=template in URGENT)
 
 
 def plain_name(text: str) -> str:
-    """A name as a mail says it: one line of 60 characters at most, without links and telephone numbers.
+    """A name as an email shows it: one line of at most 60 characters, without links and telephone numbers.
 
-    The mail comes from our address, so that a name with a message in it would be believed.
+    Emails come from our address, so recipients would believe a message hidden in a name.
     """
     composed = unicodedata.normalize("NFKC", text)
     shown = "".join(
@@ -92,18 +92,18 @@ def plain_name(text: str) -> str:
     return name or (UNNAMED if text else "")
 
 
-def _prepared(name: str, value: Any) -> Any:
+def _cleaned(name: str, value: Any) -> Any:
     if isinstance(value, str):
         return " ".join(value.split()) if name in VERBATIM else plain_name(value)
     if isinstance(value, list):
-        return [_prepared(name, item) for item in value]
+        return [_cleaned(name, item) for item in value]
     if isinstance(value, dict):
-        return {key: _prepared(key, item) for key, item in value.items()}
+        return {key: _cleaned(key, item) for key, item in value.items()}
     return value
 
 
 async def send_mails(ctx: Context, mails: Sequence[Mail], workspace_id: UUID | None = None) -> None:
-    """Have mails sent once the change in progress is committed."""
+    """Send the emails once the change in progress is committed."""
     if not mails:
         return
     await write_mails(ctx.connection, mails, workspace_id)

@@ -1,4 +1,4 @@
-"""Mails to people who have not asked this service for any: on whose behalf they go, and how many."""
+"""Emails to people who did not sign up here: which workspaces and users may send them, and how many."""
 
 from uuid import UUID
 
@@ -20,9 +20,9 @@ _workspaces = table_of(WorkspaceRow)
 
 
 async def send_unsolicited_mail(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
-    """Mail someone on behalf of a workspace, inside the change that gives the reason.
+    """Send an email on behalf of a workspace, within the change that causes it.
 
-    Raises `NotPermitted` where the caller or the workspace may not, `RateLimited` beyond a budget.
+    Raises `NotPermitted` if the caller or the workspace may not send it, `RateLimited` beyond a budget.
     """
     await _check_standing(ctx, workspace_id)
     if mail.to == NO_RECIPIENT:
@@ -38,7 +38,7 @@ async def send_unsolicited_mail(ctx: Context, mail: Mail, workspace_id: UUID) ->
 
 
 async def send_unsolicited_mail_if_allowed(ctx: Context, mail: Mail, workspace_id: UUID) -> None:
-    """The same where the change goes on without the mail, and the log says why there is none."""
+    """The same, but if the email is refused, the change continues and the log gives the reason."""
     try:
         await send_unsolicited_mail(ctx, mail, workspace_id)
     except (NotPermitted, RateLimited) as refusal:
@@ -48,26 +48,26 @@ async def send_unsolicited_mail_if_allowed(ctx: Context, mail: Mail, workspace_i
 async def _check_standing(ctx: Context, workspace_id: UUID) -> None:
     confirmed = _users.c.email_verified_at.is_not(None)
     same = (_members.c.user_id == _users.c.id) & (_members.c.workspace_id == workspace_id)
-    wanted = select(
+    statement = select(
         _workspaces.c.status,
         exists(select(_users.c.id).join_from(_users, _members, same).where(confirmed)).label("has_confirmed"),
         exists(select(_users.c.id).where(_users.c.id == _user_of(ctx), ~confirmed)).label("is_unconfirmed"),
     ).where(_workspaces.c.id == workspace_id)
-    found = (await ctx.connection.execute(wanted)).one()
-    if found.is_unconfirmed or not found.has_confirmed:
+    standing = (await ctx.connection.execute(statement)).one()
+    if standing.is_unconfirmed or not standing.has_confirmed:
         raise NotPermitted(
             "Mail goes to other people only for users with a confirmed address. Follow the link in the mail "
             "that you got when you signed up, or have it sent again at /account."
         )
-    if found.status == WorkspaceStatus.DENIED:
+    if standing.status == WorkspaceStatus.DENIED:
         raise NotPermitted("This workspace was denied in its review, so no mail goes to other people for it.")
-    if found.status == WorkspaceStatus.CREATED and not ctx.services.mails_for_new_workspaces:
+    if standing.status == WorkspaceStatus.CREATED and not ctx.services.mails_for_new_workspaces:
         raise NotPermitted(
             "This workspace is new, so no mail goes to other people for it until its review has begun."
         )
 
 
 def _user_of(ctx: Context) -> UUID | None:
-    """The user who acts, or who made the workspace's token; None where there is none."""
+    """The acting user, or the creator of the workspace's token; None without one."""
     principal = ctx.caller.principal
     return None if principal is None else principal.user_id or principal.maker_user_id

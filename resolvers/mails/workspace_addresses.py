@@ -1,4 +1,4 @@
-"""Whom to write to about a workspace."""
+"""The recipients of emails about a workspace."""
 
 from uuid import UUID
 
@@ -14,23 +14,23 @@ _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 
 
 async def addresses_of_members(connection: AsyncConnection, workspace_id: UUID) -> list[str]:
-    """The confirmed addresses of the workspace's members, without those who are only invited."""
-    wanted = (
+    """The confirmed emails of the workspace's members, without open invitations."""
+    statement = (
         select(_users.c.email)
         .join_from(_members, _users, _members.c.user_id == _users.c.id)
         .where(_members.c.workspace_id == workspace_id, _users.c.email_verified_at.is_not(None))
         .order_by(_members.c.created_at, _members.c.id)
     )
-    return list((await connection.execute(wanted)).scalars())
+    return list((await connection.execute(statement)).scalars())
 
 
 async def addresses_of_owners(connection: AsyncConnection, workspace_id: UUID) -> list[str]:
-    """The confirmed addresses of the workspace's owners."""
-    wanted = (
+    """The confirmed emails of the workspace's owners."""
+    statement = (
         select(_users.c.email)
         .join_from(_members, _users, _members.c.user_id == _users.c.id)
         .where(_members.c.workspace_id == workspace_id, _members.c.role == WorkspaceRole.OWNER.value)
         .where(_users.c.email_verified_at.is_not(None))
         .order_by(_members.c.joined_at, _members.c.id)
     )
-    return list((await connection.execute(wanted)).scalars())
+    return list((await connection.execute(statement)).scalars())

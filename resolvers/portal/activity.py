@@ -1,4 +1,4 @@
-"""The portal's file-share sessions: each with the share's name, its downloads and its payments."""
+"""The portal's file-share sessions, each with the share's name, its downloads and its payments."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ from storage.tables.shares import ShareRow
 _downloads, _payments = table_of(FileShareDownloadRow), table_of(FileSharePaymentRow)
 _refunds, _shares = table_of(FileShareRefundRow), table_of(ShareRow)
 
-# Values by the id of what they belong to.
+# Values by the id of their parent.
 Grouped = dict[UUID, list[Values]]
 
 
 async def assemble_file_share_sessions(
     connection: AsyncConnection, rows: Sequence[FileShareSessionRow]
 ) -> list[PortalFileShareSession]:
-    """The sessions of these rows, of one workspace: four statements, however many rows there are."""
+    """The sessions of these rows of one workspace, read with four statements for any number of rows."""
     if not rows:
         return []
     workspace_id = rows[0].workspace_id
@@ -85,8 +85,8 @@ async def _payments_of(connection: AsyncConnection, workspace_id: UUID, ids: Seq
 
 
 async def _refunds_of(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
-    theirs = _of(_refunds, workspace_id, "file_share_payment_id", ids)
-    statement = select(_refunds).where(theirs).order_by(_refunds.c.at, _refunds.c.id)
+    condition = _of(_refunds, workspace_id, "file_share_payment_id", ids)
+    statement = select(_refunds).where(condition).order_by(_refunds.c.at, _refunds.c.id)
     refunds: Grouped = defaultdict(list)
     for refund in await every_of(connection, FileShareRefundRow, statement):
         refunds[refund.file_share_payment_id].append(values_of(refund))

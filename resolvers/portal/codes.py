@@ -1,4 +1,4 @@
-"""The codes that let customers into their portal: who is mailed one, and whether one counts."""
+"""Codes for the customer portal: emailed on request, checked, and used once."""
 
 import secrets
 from collections.abc import Sequence
@@ -20,15 +20,15 @@ from storage.tables.portal_codes import PortalCodeRow
 from storage.tables.workspaces import WorkspaceRow
 
 CODE_LIFETIME = timedelta(minutes=30)
-# A visitor has a few tries, and all of them together so many that strangers hardly use them up.
+# Wrong tries of one visitor, and of all together: so many that strangers hardly use them up.
 MOST_TRIES, MOST_TRIES_OF_ALL = 5, 100
-# A code that was just mailed stays, so that strangers cannot replace it while it is being typed.
+# A new code stays this long, so that strangers cannot replace it while it is being typed.
 YOUNG_FOR = timedelta(minutes=2)
-# A row is kept for the hour in which it counts against what its visitor may have mailed to the address.
+# A row counts towards its visitor's limit of codes per address for an hour, and is kept for that long.
 RETENTION = timedelta(hours=1)
 MOST_CODES = 10
 LENGTH = 6
-# Without what reads alike: 0 and O, 1 and I.
+# Without characters that look alike: 0 and O, 1 and I.
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
 _codes = table_of(PortalCodeRow)
@@ -36,25 +36,25 @@ _codes = table_of(PortalCodeRow)
 
 @dataclass(frozen=True)
 class Entry:
-    """What a code is worth: who comes in, else those to choose from; neither where it does not count."""
+    """The result of a code: the entrant, or the choices; neither if the code is not accepted."""
 
     entrant: Entrant | None = None
     choices: Sequence[Entrant] = ()
 
 
 async def mail_code(change: Context, workspace: WorkspaceRow, email: str) -> None:
-    """Mail the address a code, if it is a customer's or a member's; the code before it ends.
+    """Email a code to the address of a customer or a member, which ends the previous code.
 
-    The steps are the same for any address. Nothing is mailed within two minutes of a code that was not used,
-    or after the visitor has had ten mailed to the address within an hour.
+    The steps are the same for any address. No code is sent within two minutes of an unused one, or after
+    the visitor's tenth code for the address within an hour.
     """
     recipient, visitor = recipient_of(change, workspace.id, email), _visitor(change)
     moment = now()
     outdated = and_(_codes.c.workspace_id == workspace.id, _codes.c.created_at < moment - RETENTION)
     await change.connection.execute(delete(_codes).where(outdated))
     same = and_(_codes.c.workspace_id == workspace.id, _codes.c.recipient == recipient)
-    asked = select(_codes.c.visitor, _codes.c.created_at, _codes.c.used_at).where(same)
-    rows = (await change.connection.execute(asked)).all()
+    sent_codes = select(_codes.c.visitor, _codes.c.created_at, _codes.c.used_at).where(same)
+    rows = (await change.connection.execute(sent_codes)).all()
     is_young = any(row.used_at is None and row.created_at > moment - YOUNG_FOR for row in rows)
     if is_young or sum(row.visitor == visitor for row in rows) >= MOST_CODES:
         return
@@ -67,7 +67,7 @@ async def mail_code(change: Context, workspace: WorkspaceRow, email: str) -> Non
         workspace_id=workspace.id,
         recipient=recipient,
         visitor=visitor,
-        # A code has too few characters for a hash that takes no secret to make.
+        # A code is too short for a hash without a secret.
         hash=sign(change.services.secret_key, Purpose.PORTAL_CODE, recipient, code),
         customer_id=entrant.customer.id if entrant else None,
         member_id=entrant.member_id if entrant else None,
@@ -81,10 +81,10 @@ async def mail_code(change: Context, workspace: WorkspaceRow, email: str) -> Non
 async def use_code(
     change: Context, workspace: WorkspaceRow, email: str, code: str, customer_id: UUID | None = None
 ) -> Entry:
-    """Who comes in by this code, which is then used. A try that does not count is noted.
+    """Use the code and return its entrant. A wrong try is counted.
 
-    Where the address opens several customers, or was entered for a member by somebody else and never used, it
-    does not say yet whose portal is meant: a right code stays as it is until `customer_id` names one of them.
+    If the address opens several customers, or was entered for a member by another user and never confirmed,
+    a right code stays unused until `customer_id` chooses one of them.
     """
     recipient = recipient_of(change, workspace.id, email)
     statement = (
@@ -99,19 +99,19 @@ async def use_code(
     await lock_customers(
         change.connection, workspace, await find_entrants(change.connection, workspace, email)
     )
-    # Under the locks nobody else uses it, and whoever was faster is seen.
+    # Read again under the locks: another request may have used it meanwhile.
     row = await first(change.connection, PortalCodeRow, key_of(PortalCodeRow, latest_code), lock=True)
     if row is None:
         return Entry()
     entrants = await find_entrants(change.connection, workspace, email)
     entry = _choose(entrants, customer_id)
-    given = "".join(code.split()).replace("-", "").upper()
-    is_right = is_signed(change.services.secret_key, Purpose.PORTAL_CODE, row.hash, recipient, given)
+    typed = "".join(code.split()).replace("-", "").upper()
+    is_right = is_signed(change.services.secret_key, Purpose.PORTAL_CODE, row.hash, recipient, typed)
     visitor, tries = _visitor(change), row.visitor_tries
     if tries.get(visitor, 0) >= MOST_TRIES or row.tries >= MOST_TRIES_OF_ALL:
         return Entry()
     is_over = row.used_at or row.expires_at <= now()
-    # A code that nobody was mailed lets nobody in, whoever has the address by now.
+    # A code that was never sent opens no portal, even if a customer has the address by now.
     if not is_right or is_over or row.customer_id is None or entry == Entry():
         tried = {**tries, visitor: tries.get(visitor, 0) + 1}
         await update_row(change.connection, PortalCodeRow, row, tries=row.tries + 1, visitor_tries=tried)

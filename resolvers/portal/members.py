@@ -1,4 +1,4 @@
-"""What a customer can do with its members: everyone sees them, the owner of a team changes them."""
+"""Operations on a customer's own members: every session reads them, the owner of a team changes them."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -22,19 +22,19 @@ from storage.tables.customers import CustomerRow, MemberRow
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def list_portal_members(ctx: Context, filters: PortalMemberQuery) -> Page[Member]:
-    """The customer's own members, the oldest first unless sorted otherwise."""
+    """Lists the customer's own members, oldest first unless sorted otherwise."""
     return await list_page(ctx, members.LISTING, filters, [], each(Member.model_validate))
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_member(ctx: Context, id: UUID) -> Member:
-    """One of the customer's own members."""
+    """Returns one of the customer's own members."""
     return Member.model_validate(values_of(await get_visible(ctx, MemberRow, id=id)))
 
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)
 async def create_portal_member(ctx: Context, data: PortalMemberCreate) -> Member:
-    """Add a member to the team, as its owner; a new owner takes over from the one before."""
+    """Adds a member to the team; only its owner can. A new owner replaces the previous one."""
     customer = await _lock_as_owner(ctx)
     member = MemberCreate(customer_id=customer.id, **data.model_dump())
     return await members.add_member(ctx, member, email_unconfirmed=True)
@@ -42,9 +42,9 @@ async def create_portal_member(ctx: Context, data: PortalMemberCreate) -> Member
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)
 async def update_portal_member(ctx: Context, id: UUID, data: PortalMemberUpdate) -> Member:
-    """Change the fields of a member that were sent, as the team's owner.
+    """Updates the fields of a member that were sent; only the team's owner can.
 
-    The owner stops being it only by making another member the owner.
+    The owner's role changes only when another member becomes the owner.
     """
     await _lock_as_owner(ctx)
     return await members.change_member(ctx, id, data.changes())
@@ -52,20 +52,20 @@ async def update_portal_member(ctx: Context, id: UUID, data: PortalMemberUpdate)
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS)
 async def delete_portal_member(ctx: Context, id: UUID) -> UUID:
-    """Take a member off the team, as its owner, and end the member's sessions."""
+    """Removes a member from the team and ends the member's sessions; only the team's owner can."""
     await _lock_as_owner(ctx)
     return await members.delete_member(ctx, id)
 
 
 async def _lock_as_owner(ctx: Context) -> CustomerRow:
-    """The customer, locked, so that its owner stays the owner. Raises `NotPermitted` for anyone else."""
-    # `If-Match` speaks of a member.
+    """Lock the customer, so that its owner does not change. Raises `NotPermitted` for other members."""
+    # `If-Match` is about the member, not about its customer.
     unconditional = replace(ctx, precondition=None)
     customer = await get_for_update(unconditional, CustomerRow, id=ctx.principal.customer_id)
     if customer.type != CustomerType.TEAM:
         raise NotPermitted("Only a team has members to add, change or remove.")
     owner = await default_member(ctx.connection, customer)
-    # A session that is no member's is the customer's own.
+    # A session without a member is the customer's own.
     if ctx.principal.member_id not in (None, owner):
         raise NotPermitted("Only the owner of the team can do this.")
     return customer

@@ -1,4 +1,4 @@
-"""What a customer can do in its portal; `operations/access.py` shows it nothing but its own rows."""
+"""Operations of the customer portal; `operations/access.py` limits a customer to its own rows."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -32,7 +32,7 @@ from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.file_share_sessions import FileShareSessionRow
 from storage.tables.shares import ShareRow
 
-# Who may change a team's name and billing address.
+# The roles that may change a team's name and billing address.
 PROFILE_ROLES = frozenset({MemberRole.OWNER, MemberRole.BILLING_MANAGER})
 
 _shares = table_of(ShareRow)
@@ -40,13 +40,13 @@ _shares = table_of(ShareRow)
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_customer(ctx: Context) -> PortalCustomer:
-    """The customer whose session it is."""
+    """Returns the customer that the session belongs to."""
     return _customer_of(await get_visible(ctx, CustomerRow, id=ctx.principal.customer_id))
 
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_customer)
 async def update_portal_customer(ctx: Context, data: PortalCustomerUpdate) -> PortalCustomer:
-    """Change the customer's own name and billing address; in a team its owner and billing managers do."""
+    """Updates the customer's own name and billing address. In a team, only owner and billing managers can."""
     row = await get_for_update(ctx, CustomerRow, id=ctx.principal.customer_id)
     await _check_role(ctx, row)
     changes = data.changes()
@@ -56,7 +56,7 @@ async def update_portal_customer(ctx: Context, data: PortalCustomerUpdate) -> Po
 
 
 async def _check_role(ctx: Context, customer: CustomerRow) -> None:
-    """Raises `NotPermitted` where the session is a plain member's of a team."""
+    """Raises `NotPermitted` for the session of a plain member of a team."""
     if customer.type != CustomerType.TEAM or ctx.principal.member_id is None:
         return
     member = await get_visible(ctx, MemberRow, id=ctx.principal.member_id)
@@ -66,18 +66,18 @@ async def _check_role(ctx: Context, customer: CustomerRow) -> None:
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def list_portal_shares(ctx: Context, filters: PortalShareQuery) -> Page[PortalShare]:
-    """The workspace's public shares, without archived ones, newest first unless sorted otherwise."""
+    """Lists the workspace's public shares that are not archived, newest first unless sorted otherwise."""
 
     async def assemble(connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[PortalShare]:
         return await _offers(ctx, connection, rows)
 
-    named = contains(_shares.c.name_folded, filters.query)
-    return await list_page(ctx, shares.LISTING, filters, named, assemble)
+    conditions = contains(_shares.c.name_folded, filters.query)
+    return await list_page(ctx, shares.LISTING, filters, conditions, assemble)
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_share(ctx: Context, id: UUID) -> PortalShare:
-    """One public share of the workspace that is not archived."""
+    """Returns a public share of the workspace that is not archived."""
     row = await get_visible(ctx, ShareRow, id=id)
     async with ctx.read() as connection:
         (share,) = await _offers(ctx, connection, [row])
@@ -88,13 +88,13 @@ async def get_portal_share(ctx: Context, id: UUID) -> PortalShare:
 async def list_portal_file_share_sessions(
     ctx: Context, filters: PortalFileShareSessionQuery
 ) -> Page[PortalFileShareSession]:
-    """The customer's own file-share sessions with their downloads and payments, newest first."""
+    """Lists the customer's own file-share sessions with their downloads and payments, newest first."""
     return await list_page(ctx, file_share_sessions.LISTING, filters, [], assemble_file_share_sessions)
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_file_share_session(ctx: Context, id: UUID) -> PortalFileShareSession:
-    """One of the customer's own file-share sessions with its downloads and payments."""
+    """Returns one of the customer's own file-share sessions with its downloads and payments."""
     row = await get_visible(ctx, FileShareSessionRow, id=id)
     async with ctx.snapshot() as connection:
         (session,) = await assemble_file_share_sessions(connection, [row])

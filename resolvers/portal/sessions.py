@@ -1,4 +1,4 @@
-"""What can be done with the session of a customer in its portal: come in by a mailed code, look, leave."""
+"""Portal sessions: opened by an emailed code, read and ended."""
 
 from uuid import UUID
 
@@ -34,12 +34,12 @@ CUSTOMERS = frozenset({PrincipalKind.CUSTOMER_SESSION})
 _workspaces, _credentials = table_of(WorkspaceRow), table_of(CredentialRow)
 
 
-@public("who asks has no other way in yet", restricted=True)
+@public("the caller cannot sign in yet", restricted=True)
 async def request_portal_code(ctx: Context, data: PortalCodeRequest) -> bool:
-    """Mail a customer, or a member of one, a code of 6 characters for the portal of its workspace.
+    """Emails a customer or a member a code of 6 characters for the portal of the workspace.
 
-    The code works once, within 30 minutes, and ends when another one is mailed, two minutes later at the
-    earliest. The answer is the same, and takes the same time, whether or not anybody has the address.
+    The code works once, within 30 minutes, and ends when another one is sent, which takes at least two
+    minutes. The answer and its timing are the same whether or not the email is known.
     """
     workspace = await _workspace_of(ctx, data)
 
@@ -54,17 +54,17 @@ async def request_portal_code(ctx: Context, data: PortalCodeRequest) -> bool:
 
 @public("the code is the credential", restricted=True)
 async def authenticate_portal_code(ctx: Context, data: PortalAuthentication) -> PortalToken:
-    """Open a session of an hour with a mailed code.
+    """Opens a session of an hour with an emailed code.
 
-    Where the address belongs to several customers, or was entered for a member and never confirmed, the
-    answer lists them as `choices` and has no token: send the same again with the `customer_id` of one. The
-    code is used only then. `email_verified` is set where the address is the customer's own. A wrong, used or
-    expired code fails with `invalid_code`, and so does one for another address or workspace, and the right
-    one after five wrong tries from the same network address.
+    If the email belongs to several customers, or was entered for a member and never confirmed, the answer
+    has no token and lists the customers as `choices`: send the same request again with the `customer_id` of
+    one. Only then is the code used. `email_verified` is set if the email is the customer's own. A wrong, used
+    or expired code fails with `invalid_code`; so does a code for another email or workspace, and a right
+    code after five wrong tries from the same network address.
     """
     workspace = await _workspace_of(ctx, data)
     token: PortalToken | None = None
-    # A wrong try counts although it is refused, so the refusal comes after the commit.
+    # A refused try counts too, so the refusal is raised after the commit.
     async with ctx.change() as change:
         entry = await use_code(change, workspace, data.email, data.code, data.customer_id)
         if (entrant := entry.entrant) is not None:
@@ -97,7 +97,7 @@ def _choice_of(entrant: Entrant) -> PortalChoice:
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_session(ctx: Context) -> PortalSession:
-    """The session that the token is of: whose it is, when it ends, and in whose portal it is."""
+    """Returns the token's session: its customer, member and workspace, and when it ends."""
     principal = ctx.principal
     session = await get_visible(ctx, CustomerSessionRow, id=principal.credential_id)
     workspace = await get_visible(ctx, WorkspaceRow, id=principal.workspace_id)
@@ -116,15 +116,15 @@ async def get_portal_session(ctx: Context) -> PortalSession:
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS)
 async def end_portal_session(ctx: Context) -> UUID:
-    """End the session that the token is of: the next request with it fails."""
+    """Ends the token's session: the next request with the token fails."""
     id = ctx.principal.credential_id
-    mine = (_credentials.c.id == id) & _credentials.c.revoked_at.is_(None)
-    await update_rows(ctx.connection, CredentialRow, mine, revoked_at=now())
+    own = (_credentials.c.id == id) & _credentials.c.revoked_at.is_(None)
+    await update_rows(ctx.connection, CredentialRow, own, revoked_at=now())
     return id
 
 
 async def find_portal_workspace(ctx: Context, slug: str) -> PortalWorkspace:
-    """What anyone may know of the workspace in whose portal they are to come in. Raises `NotFound`."""
+    """The public profile of a workspace, for the entrance to its portal. Raises `NotFound`."""
     workspace = await _find_workspace(ctx, _workspaces.c.slug == slug)
     return PortalWorkspace.model_validate(values_of(workspace))
 
@@ -135,10 +135,10 @@ async def _workspace_of(ctx: Context, data: PortalAddress) -> WorkspaceRow:
     return await _find_workspace(ctx, _workspaces.c.id == data.workspace_id)
 
 
-async def _find_workspace(ctx: Context, named: ColumnElement[bool]) -> WorkspaceRow:
-    """The workspace, which has a public page: that it exists is no secret. Raises `NotFound`."""
+async def _find_workspace(ctx: Context, condition: ColumnElement[bool]) -> WorkspaceRow:
+    """The workspace, whose existence is no secret: it has a public page. Raises `NotFound`."""
     async with ctx.read() as connection:
-        workspace = await first(connection, WorkspaceRow, named)
+        workspace = await first(connection, WorkspaceRow, condition)
     if workspace is None:
         raise NotFound("There is no such workspace.")
     return workspace

@@ -1,4 +1,4 @@
-"""What second factors have in common: whether a user has one, and what their owner is told by mail."""
+"""Second factors in general: whether a user has one, and emails to their owner."""
 
 from enum import Enum
 from typing import Any
@@ -26,7 +26,7 @@ _steps = table_of(SecondStepRow)
 
 
 class Event(Enum):
-    """What the owner of an account is told: the subject, and a sentence with the values it takes."""
+    """A notice to the owner of an account: the subject, and a sentence with placeholders."""
 
     TOTP_ADDED = (
         "An authenticator app was added",
@@ -67,7 +67,7 @@ async def has_factor(connection: AsyncConnection, user_id: UUID) -> bool:
 
 
 async def drop_codes_without_factor(connection: AsyncConnection, user_id: UUID) -> None:
-    """Delete the recovery codes of a user whose last factor is gone: there is nothing left to recover."""
+    """Delete the user's recovery codes if the last factor was removed."""
     if not await has_factor(connection, user_id):
         await connection.execute(delete(_codes).where(_codes.c.user_id == user_id))
 
@@ -80,37 +80,37 @@ async def drop_factors(connection: AsyncConnection, user_id: UUID) -> None:
 
 async def end_steps(connection: AsyncConnection, user_id: UUID) -> None:
     """End all second steps of a user."""
-    mine = and_(_steps.c.user_id == user_id, _steps.c.ended_at.is_(None))
-    await update_rows(connection, SecondStepRow, mine, ended_at=now())
+    open_steps = and_(_steps.c.user_id == user_id, _steps.c.ended_at.is_(None))
+    await update_rows(connection, SecondStepRow, open_steps, ended_at=now())
 
 
 def check_confirmed(user: UserRow) -> None:
-    """Raises `NotPermitted` while the address is not confirmed.
+    """Raises `NotPermitted` until the email is confirmed.
 
-    Otherwise a user who signed up with someone else's address would keep a factor after its owner took over.
+    Otherwise a user who signed up with another person's email would keep a factor after its owner took over.
     """
     if user.email_verified_at is None:
-        raise NotPermitted("Confirm your e-mail address first: follow the link that we mailed you.")
+        raise NotPermitted("Confirm your email first: follow the link that we sent you.")
 
 
 def relying_party(ctx: Context) -> RelyingParty | None:
-    """Who we are to browsers; None where our address is one for which they offer no passkeys."""
+    """The relying party for passkeys; None if browsers support no passkeys for our address."""
     return RelyingParty.at(ctx.services.auth_url)
 
 
 async def notify_owner(change: Context, user: UserRow, event: Event, **values: Any) -> None:
-    """Mail the user what happened to their account, once the change is committed."""
+    """Email the user what happened to the account, once the change is committed."""
     await send_mails(change, [factor_mail(change.services.auth_url, user, event, **values)])
 
 
 def factor_mail(auth_url: str, user: UserRow, event: Event, **values: Any) -> Mail:
     subject, sentence = event.value
-    said = {name: plain_name(value) if isinstance(value, str) else value for name, value in values.items()}
+    cleaned = {name: plain_name(value) if isinstance(value, str) else value for name, value in values.items()}
     return make_mail(
         user.email,
         "second_factor",
         subject=subject,
         address=user.email,
-        happened=sentence.format(**said),
+        happened=sentence.format(**cleaned),
         security=f"{auth_url}{SECURITY_PATH}",
     )

@@ -1,4 +1,4 @@
-"""The second factors of a user as a whole: what there is, and an operator's reset."""
+"""All second factors of a user: their state, and their reset by an operator."""
 
 from uuid import UUID
 
@@ -22,13 +22,13 @@ _totp, _passkeys = table_of(TotpSecretRow), table_of(PasskeyRow)
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def get_second_factors(ctx: Context) -> SecondFactors:
-    """The state of the user's second factors."""
+    """Returns the state of the user's second factors."""
     async with ctx.snapshot() as connection:
         return await _state_of(connection, session_user_id(ctx))
 
 
 async def reset_factors(connection: AsyncConnection, auth_url: str, user_id: UUID) -> SecondFactors:
-    """Remove all factors of a user who lost them, and tell them; gives what there was."""
+    """Remove all factors of a user who lost them, and notify the user; returns the former state."""
     user = await lock_user(connection, user_id)
     state = await _state_of(connection, user_id)
     await drop_factors(connection, user_id)
@@ -40,8 +40,8 @@ async def reset_factors(connection: AsyncConnection, auth_url: str, user_id: UUI
 
 async def _state_of(connection: AsyncConnection, user_id: UUID) -> SecondFactors:
     totp = await first(connection, TotpSecretRow, _totp.c.user_id == user_id)
-    counted = select(func.count()).select_from(_passkeys).where(_passkeys.c.user_id == user_id)
-    passkeys = (await connection.execute(counted)).scalar_one()
+    count = select(func.count()).select_from(_passkeys).where(_passkeys.c.user_id == user_id)
+    passkeys = (await connection.execute(count)).scalar_one()
     return SecondFactors(
         enabled=totp is not None or passkeys > 0,
         totp_created_at=totp and totp.created_at,

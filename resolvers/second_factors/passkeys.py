@@ -1,4 +1,4 @@
-"""What can be done with the passkeys of a user."""
+"""Operations on passkeys, and their use."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -41,7 +41,7 @@ LISTING = Listing(PasskeyRow, CreatedAtSorting, default="created_at")
 
 @dataclass(frozen=True)
 class PasskeyCreated:
-    """A new passkey, and the recovery codes that came with it, if it is the first factor."""
+    """A new passkey, and the recovery codes created with it if it is the first factor."""
 
     passkey: Passkey
     recovery_codes: list[str]
@@ -49,19 +49,19 @@ class PasskeyCreated:
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def list_passkeys(ctx: Context, filters: PasskeyQuery) -> Page[Passkey]:
-    """The user's passkeys, page by page, oldest first unless sorted otherwise."""
+    """Lists the user's passkeys, oldest first unless sorted otherwise."""
     return await list_page(ctx, LISTING, filters, [], each(Passkey.model_validate))
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def get_passkey(ctx: Context, id: UUID) -> Passkey:
-    """One passkey of the user."""
+    """Returns a passkey of the user."""
     return Passkey.model_validate(values_of(await get_visible(ctx, PasskeyRow, id=id)))
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, gives=get_passkey)
 async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey:
-    """Rename a passkey."""
+    """Renames a passkey."""
     row = await get_for_update(ctx, PasskeyRow, id=id)
     row = await update_row(ctx.connection, PasskeyRow, row, **data.changes())
     return Passkey.model_validate(values_of(row))
@@ -69,7 +69,7 @@ async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def delete_passkey(ctx: Context, id: UUID) -> UUID:
-    """Remove a passkey. Without another factor, the recovery codes end too."""
+    """Removes a passkey. Without another factor, the recovery codes end too."""
     user = await lock_user(ctx.connection, session_user_id(ctx))
     row = await get_for_update(ctx, PasskeyRow, id=id)
     await ctx.connection.execute(sql_delete(_table).where(key_of(PasskeyRow, row)))
@@ -80,7 +80,7 @@ async def delete_passkey(ctx: Context, id: UUID) -> UUID:
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def begin_passkey(ctx: Context) -> str | None:
-    """The options with which the browser makes a passkey, as JSON; None where it would refuse to."""
+    """The options for creating a passkey, as JSON; None if browsers support no passkeys for our address."""
     party = relying_party(ctx)
     if party is None:
         return None
@@ -93,7 +93,7 @@ async def begin_passkey(ctx: Context) -> str | None:
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
-    """Keep a passkey that the user's browser has made. Raises `Invalid` for one that proves nothing."""
+    """Store a passkey that the user's browser has created. Raises `Invalid` if it is not valid."""
     user = await lock_user(ctx.connection, session_user_id(ctx))
     check_confirmed(user)
     party = relying_party(ctx)
@@ -101,13 +101,13 @@ async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
         raise NotPermitted(f"An account has at most {MOST_PASSKEYS} passkeys: remove one first.")
     try:
         challenge = challenge_of_creation(data.passkey)
-        made = party.check_creation(data.passkey, challenge)
+        created = party.check_creation(data.passkey, challenge)
     except Refused:
         raise not_accepted() from None
     is_ours = is_open(ctx.services.secret_key, ChallengeUse.CREATION, session_binding(ctx), challenge)
     if not is_ours or not await answer(ctx.connection, challenge):
         raise not_accepted()
-    row = await insert_row(ctx.connection, PasskeyRow, user_id=user.id, name=data.name, **vars(made))
+    row = await insert_row(ctx.connection, PasskeyRow, user_id=user.id, name=data.name, **vars(created))
     await notify_owner(ctx, user, Event.PASSKEY_ADDED, name=data.name)
     return PasskeyCreated(Passkey.model_validate(values_of(row)), await make_first_codes(ctx, user.id))
 
@@ -119,7 +119,7 @@ async def passkeys_of(connection: AsyncConnection, user_id: UUID) -> list[Passke
 
 
 async def owner_of(connection: AsyncConnection, text: str) -> UUID | None:
-    """The owner of the passkey that a browser says it used; None if there is no such passkey."""
+    """The owner of the passkey that a browser names, not yet verified; None if it does not exist."""
     try:
         credential_id = read_assertion(text).credential_id
     except Refused:
@@ -129,10 +129,10 @@ async def owner_of(connection: AsyncConnection, text: str) -> UUID | None:
 
 
 async def use_passkey(change: Context, user: UserRow, text: str, use: ChallengeUse, binding: str) -> bool:
-    """Whether the browser proves one of the passkeys of the user, who is locked, by a challenge of ours.
+    """Whether the browser has signed our challenge with a passkey of the user, who must be locked.
 
-    As the only proof, the authenticator must have checked its user. One whose counter went back is refused,
-    and the user is told.
+    As the only proof, the authenticator must have verified its user. If its counter does not increase, the
+    passkey is refused and the user is notified.
     """
     party = relying_party(change)
     try:
@@ -157,7 +157,7 @@ async def use_passkey(change: Context, user: UserRow, text: str, use: ChallengeU
 
 
 def not_accepted() -> Invalid:
-    message = "This passkey was not accepted. Try again"
+    message = "This passkey was not accepted: try again"
     return Invalid([problem(("data",), message, "passkey")])
 
 
@@ -169,5 +169,5 @@ async def _find(connection: AsyncConnection, user: UserRow, assertion: Assertion
 
 
 def session_binding(ctx: Context) -> str:
-    """What challenges are bound to that only this session of the user can answer."""
+    """The binding of challenges that only this session of the user can answer."""
     return f"{session_user_id(ctx)} {ctx.principal.credential_id}"

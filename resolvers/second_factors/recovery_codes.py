@@ -21,7 +21,7 @@ from storage.tables.second_factors import RecoveryCodeRow
 from storage.tables.users import UserRow
 
 COUNT = 10
-# 59 bits; without what reads alike: 0 and O, 1 and I.
+# 59 bits, without characters that look alike: 0 and O, 1 and I.
 LENGTH, GROUP = 12, 4
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 
@@ -31,16 +31,16 @@ _codes = table_of(RecoveryCodeRow)
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def renew_recovery_codes(ctx: Context) -> list[str]:
-    """Ten new codes in place of the old ones. Raises `NotFound` for a user without a factor."""
+    """Replace the user's codes with ten new ones. Raises `NotFound` for a user without a factor."""
     user = await lock_user(ctx.connection, session_user_id(ctx))
     if not await has_factor(ctx.connection, user.id):
-        raise NotFound("There is no second factor to recover: set one up first.")
+        raise NotFound("You have no second factor: set one up first.")
     await notify_owner(ctx, user, Event.CODES_RENEWED)
     return await make_codes(ctx, user.id)
 
 
 async def make_codes(change: Context, user_id: UUID) -> list[str]:
-    """Ten new codes, which end those before them."""
+    """Create ten codes, which replace the previous ones."""
     await change.connection.execute(delete(_codes).where(_codes.c.user_id == user_id))
     codes = ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(COUNT)]
     rows = [{"user_id": user_id, "hash": _hash(change, user_id, code)} for code in codes]
@@ -49,13 +49,13 @@ async def make_codes(change: Context, user_id: UUID) -> list[str]:
 
 
 async def make_first_codes(change: Context, user_id: UUID) -> list[str]:
-    """Ten codes for a user who has none, with their first factor; else an empty list."""
-    mine = select(_codes.c.id).where(_codes.c.user_id == user_id).limit(1)
-    return [] if (await change.connection.execute(mine)).first() else await make_codes(change, user_id)
+    """Create ten codes for a user who has none, with the first factor; else an empty list."""
+    own_code = select(_codes.c.id).where(_codes.c.user_id == user_id).limit(1)
+    return [] if (await change.connection.execute(own_code)).first() else await make_codes(change, user_id)
 
 
 async def use_code(change: Context, user: UserRow, typed: str) -> bool:
-    """Whether it is an unused code of the user, who is locked and told; it is used with this."""
+    """Use an unused code of the user, who must be locked and is notified; whether it was right."""
     same = and_(
         _codes.c.user_id == user.id,
         _codes.c.hash == _hash(change, user.id, normalize_code(typed)),
@@ -70,22 +70,22 @@ async def use_code(change: Context, user: UserRow, typed: str) -> bool:
 
 
 async def count_codes(connection: AsyncConnection, user_id: UUID) -> int:
-    """How many unused codes the user has."""
+    """The number of the user's unused codes."""
     unused = and_(_codes.c.user_id == user_id, _codes.c.used_at.is_(None))
-    counted = await connection.execute(select(func.count()).select_from(_codes).where(unused))
-    return int(counted.scalar_one())
+    result = await connection.execute(select(func.count()).select_from(_codes).where(unused))
+    return int(result.scalar_one())
 
 
 def normalize_code(typed: str) -> str:
-    """A code as people type it, without what stands between its groups, in capitals."""
+    """A typed code in capitals, without spaces and hyphens."""
     return _BETWEEN_GROUPS.sub("", typed).upper()
 
 
 def session_user_id(ctx: Context) -> UUID:
-    """The user whose browser asks."""
+    """The id of the browser session's user."""
     user_id = ctx.principal.user_id
     if user_id is None:
-        raise RuntimeError("This is for browser sessions, which all have a user.")
+        raise RuntimeError("A browser session always has a user.")
     return user_id
 
 

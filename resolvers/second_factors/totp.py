@@ -23,7 +23,7 @@ from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.second_factors import TotpSecretRow
 from storage.tables.users import UserRow
 
-# For how long the secret that the page shows can be confirmed.
+# How long a secret that the page shows can be confirmed.
 ENROLMENT_LIFETIME = timedelta(minutes=30)
 
 _table, _users = table_of(TotpSecretRow), table_of(UserRow)
@@ -31,7 +31,7 @@ _table, _users = table_of(TotpSecretRow), table_of(UserRow)
 
 @dataclass(frozen=True)
 class Enrolment:
-    """A secret to be set up: `sealed` is what the page sends back, so that nothing is stored before."""
+    """A secret to set up. The page sends `sealed` back, so nothing is stored before the confirmation."""
 
     secret: str = field(repr=False)
     uri: str = field(repr=False)
@@ -56,7 +56,7 @@ async def begin_totp(ctx: Context, sealed: str | None = None) -> Enrolment:
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
-    """Set the app up, whose code shows that it has the secret; the recovery codes if these are the first.
+    """Set up the app, whose code proves its secret; returns recovery codes if it is the first factor.
 
     Raises `Invalid` for a wrong code.
     """
@@ -64,10 +64,10 @@ async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
     _check_free(user, await find_totp(ctx.connection, user))
     secret = _opened(ctx, data.enrolment)
     if secret is None:
-        raise _wrong("This page was open for too long. Scan the new QR code.")
+        raise _wrong("This page was open for too long: scan the new QR code.")
     step = matching_step(secret, normalize_code(data.code), now())
     if step is None:
-        raise _wrong("This is not the current code. Wait for the next one and enter it.")
+        raise _wrong("This is not the current code: wait for the next one and enter it.")
     await insert_row(
         ctx.connection,
         TotpSecretRow,
@@ -81,9 +81,9 @@ async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def delete_totp(ctx: Context) -> UUID:
-    """Remove the user's authenticator app, and the recovery codes if there is no other factor.
+    """Removes the user's authenticator app, and the recovery codes if there is no other factor.
 
-    Gives the user's id.
+    Returns the user's id.
     """
     user = await lock_user(ctx.connection, session_user_id(ctx))
     if await find_totp(ctx.connection, user) is None:
@@ -99,15 +99,15 @@ async def find_totp(connection: AsyncConnection, user: UserRow) -> TotpSecretRow
 
 
 async def use_totp(change: Context, user: UserRow, code: str) -> bool:
-    """Whether it is a code of the app of the user, who is locked, and later than the last one accepted."""
+    """Use a code of the app if it is later than the last one accepted. The user must be locked."""
     row = await find_totp(change.connection, user)
     if row is None or len(code) != DIGITS or not code.isdecimal():
         return False
     try:
-        opened = unseal(change.services.secret_key, Purpose.TOTP, row.sealed, str(user.id))
+        secret = unseal(change.services.secret_key, Purpose.TOTP, row.sealed, str(user.id))
     except Unreadable:
         return False
-    step = matching_step(opened.decode(), code, now(), after=row.last_step)
+    step = matching_step(secret.decode(), code, now(), after=row.last_step)
     if step is None:
         return False
     await update_row(change.connection, TotpSecretRow, row, last_step=step, last_used_at=now())
@@ -117,7 +117,7 @@ async def use_totp(change: Context, user: UserRow, code: str) -> bool:
 def _check_free(user: UserRow, existing: TotpSecretRow | None) -> None:
     check_confirmed(user)
     if existing is not None:
-        raise NotPermitted("There is an authenticator app already: remove it before you set up another.")
+        raise NotPermitted("You already have an authenticator app: remove it before you set up another.")
 
 
 def _opened(ctx: Context, sealed: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What a share embeds: its prices, medias and custom fields, read and replaced as a whole."""
+"""The contents of shares: prices, media and custom fields, read and replaced as whole lists."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ _SORT_AMOUNT: dict[str, int] = {PriceAmountType.FREE: 0}
 
 
 async def assemble_shares(ctx: Context, connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[Share]:
-    """The shares of these rows: three statements, however many rows there are."""
+    """The shares of these rows, read with three statements for any number of rows."""
     prices, medias, attachments = defaultdict(list), defaultdict(list), defaultdict(list)
     for price in await every_of(connection, SharePriceRow, _select_prices(rows)):
         prices[price.share_id].append(Price.model_validate(values_of(price)))
@@ -53,10 +53,10 @@ async def assemble_shares(ctx: Context, connection: AsyncConnection, rows: Seque
 
 
 async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[str, Any]]) -> None:
-    """Make `prices` the share's current set: those named by id stay, the others are archived or new.
+    """Make `prices` the current ones: those with an id stay, those without are new, others are archived.
 
-    Raises `Invalid` for an id that is no current price of the share, for other values than it has, and
-    for more than one price in the end.
+    Raises `Invalid` for an id that is not a current price of the share, for values that differ from that
+    price, and for more than one price.
     """
     rows = await every_of(ctx.connection, SharePriceRow, _select_prices([share]))
     current = {row.id: row for row in rows}
@@ -73,13 +73,13 @@ async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[st
     added = await insert_rows(ctx.connection, SharePriceRow, new)
     (final,) = [current[price["id"]] for price in prices if price["id"] is not None] or added
     amount = _SORT_AMOUNT.get(final.amount_type, final.price_amount)
-    # A sort key that follows the price; it is no change of the share's own, so modified_at stays.
+    # Only a sort key that follows the price: the share itself does not change, so modified_at stays.
     sort_key = update(table_of(ShareRow)).where(key_of(ShareRow, share)).values(price_amount=amount)
     await ctx.connection.execute(sort_key)
 
 
 async def replace_medias(ctx: Context, share: ShareRow, ids: Sequence[UUID]) -> None:
-    """Make these files the share's medias, in this order. Raises `Invalid` for each that may not be one."""
+    """Make these files the share's media, in this order. Raises `Invalid` with each that is not allowed."""
     own = and_(_files.c.workspace_id == share.workspace_id, _files.c.id.in_(ids))
     files = {file.id: file for file in await every(ctx.connection, FileRow, own)}
     problems = [
@@ -95,14 +95,14 @@ async def replace_medias(ctx: Context, share: ShareRow, ids: Sequence[UUID]) -> 
 
 
 async def replace_custom_fields(ctx: Context, share: ShareRow, attached: Sequence[dict[str, Any]]) -> None:
-    """Attach these custom fields, in this order. Raises `Invalid` for an unknown one and for one twice."""
+    """Attach these custom fields, in this order. Raises `Invalid` for unknown and repeated ones."""
     ids = [entry["custom_field_id"] for entry in attached]
     own = and_(_custom_fields.c.workspace_id == share.workspace_id, _custom_fields.c.id.in_(ids))
-    known = set((await ctx.connection.execute(select(_custom_fields.c.id).where(own))).scalars())
+    existing_ids = set((await ctx.connection.execute(select(_custom_fields.c.id).where(own))).scalars())
     problems = []
     for index, id in enumerate(ids):
         loc = ("data", "attached_custom_fields", index, "custom_field_id")
-        if id not in known:
+        if id not in existing_ids:
             problems.append(problem(loc, "There is no such custom field", "not_found", input=str(id)))
         elif id in ids[:index]:
             problems.append(problem(loc, "This custom field is listed twice", "twice", input=str(id)))

@@ -1,4 +1,4 @@
-"""What can be done with custom fields."""
+"""Operations on custom fields."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ LISTING = Listing(CustomFieldRow, CreatedAtSorting, default="created_at")
 
 @requires(Scope.CUSTOM_FIELDS_READ)
 async def list_custom_fields(ctx: Context, filters: CustomFieldQuery) -> Page[CustomField]:
-    """Custom fields, page by page, oldest first unless sorted otherwise."""
+    """Lists custom fields, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     of_workspaces = any_of(_table.c.workspace_id, filters.workspace_id)
     return await list_page(ctx, LISTING, filters, of_workspaces, each(CustomField.model_validate))
@@ -33,45 +33,45 @@ async def list_custom_fields(ctx: Context, filters: CustomFieldQuery) -> Page[Cu
 
 @requires(Scope.CUSTOM_FIELDS_READ)
 async def get_custom_field(ctx: Context, id: UUID) -> CustomField:
-    """One custom field."""
+    """Returns a custom field."""
     return CustomField.model_validate(values_of(await get_visible(ctx, CustomFieldRow, id=id)))
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
 async def create_custom_field(ctx: Context, data: CustomFieldCreate) -> CustomField:
-    """Make a custom field, which can then be attached to shares."""
+    """Creates a custom field, which can then be attached to shares."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
     values = data.model_dump(exclude={"workspace_id"})
-    values["properties"] = _stated(data.type, values["properties"])
+    values["properties"] = _non_null(data.type, values["properties"])
     row = await insert_row(ctx.connection, CustomFieldRow, workspace_id=workspace_id, **values)
     return CustomField.model_validate(values_of(row))
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
 async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -> CustomField:
-    """Change the fields that were sent; the type stays what it is."""
+    """Updates the fields that were sent. The type cannot change."""
     row = await get_for_update(ctx, CustomFieldRow, id=id)
     changes = data.changes()
     if "properties" in changes:
-        changes["properties"] = _stated(CustomFieldType(row.type), changes["properties"])
+        changes["properties"] = _non_null(CustomFieldType(row.type), changes["properties"])
     changed = await update_row(ctx.connection, CustomFieldRow, row, **changes)
     return CustomField.model_validate(values_of(changed))
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE)
 async def delete_custom_field(ctx: Context, id: UUID) -> UUID:
-    """Remove a custom field for good; it leaves the shares that it is attached to."""
+    """Deletes a custom field permanently and detaches it from all shares."""
     row = await get_for_update(ctx, CustomFieldRow, id=id)
     await ctx.connection.execute(delete(_table).where(key_of(CustomFieldRow, row)))
     return id
 
 
-def _stated(type: CustomFieldType, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that say something. Raises `Invalid` where a `select` has no options, or another has."""
-    stated = {name: value for name, value in properties.items() if value is not None}
+def _non_null(type: CustomFieldType, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties that are not null. Raises `Invalid` if a `select` has no options or another type has."""
+    non_null = {name: value for name, value in properties.items() if value is not None}
     loc = ("data", "properties", "options")
-    if type is CustomFieldType.SELECT and "options" not in stated:
+    if type is CustomFieldType.SELECT and "options" not in non_null:
         raise Invalid([problem(loc, "A `select` field needs options", "missing")])
-    if type is not CustomFieldType.SELECT and "options" in stated:
+    if type is not CustomFieldType.SELECT and "options" in non_null:
         raise Invalid([problem(loc, f"A `{type}` field has no options; only `select` does", "no_options")])
-    return stated
+    return non_null

@@ -1,4 +1,4 @@
-"""What can be done with shares."""
+"""Operations on shares."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,7 @@ LISTING = Listing(ShareRow, ShareSorting, default="-created_at", columns={"name"
 
 @requires(Scope.SHARES_READ)
 async def list_shares(ctx: Context, filters: ShareQuery) -> Page[Share]:
-    """Shares, page by page, newest first unless sorted otherwise."""
+    """Lists shares, newest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions: list[ColumnElement[bool]] = [
         *any_of(_table.c.id, filters.id),
@@ -46,7 +46,7 @@ async def list_shares(ctx: Context, filters: ShareQuery) -> Page[Share]:
 
 @requires(Scope.SHARES_READ)
 async def get_share(ctx: Context, id: UUID) -> Share:
-    """One share."""
+    """Returns a share."""
     row = await get_visible(ctx, ShareRow, id=id)
     async with ctx.read() as connection:
         (share,) = await assemble_shares(ctx, connection, [row])
@@ -55,7 +55,7 @@ async def get_share(ctx: Context, id: UUID) -> Share:
 
 @requires(Scope.SHARES_WRITE, gives=get_share)
 async def create_share(ctx: Context, data: ShareCreate) -> Share:
-    """Make a share with its prices, medias and custom fields, all or nothing."""
+    """Creates a share with its prices, media and custom fields, all or nothing."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
     values = data.model_dump(exclude={*_PARTS, "workspace_id"})
     row = await insert_row(ctx.connection, ShareRow, workspace_id=workspace_id, **values)
@@ -65,7 +65,7 @@ async def create_share(ctx: Context, data: ShareCreate) -> Share:
 
 @requires(Scope.SHARES_WRITE, gives=get_share)
 async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
-    """Change the fields that were sent. Dropped prices are archived; the lists are replaced as a whole."""
+    """Updates the fields that were sent. Lists are replaced as a whole; prices left out are archived."""
     row = await get_for_update(ctx, ShareRow, id=id)
     changes = data.changes()
     parts = data.model_dump(include={name for name in _PARTS if changes.pop(name, None) is not None})
@@ -78,7 +78,7 @@ async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
 
 @requires(Scope.SHARES_WRITE)
 async def delete_share(ctx: Context, id: UUID) -> UUID:
-    """Archive a share: its history stays, and it can no longer be purchased."""
+    """Archives a share: its history stays, but it can no longer be purchased."""
     row = await get_for_update(ctx, ShareRow, id=id)
     await update_row(ctx.connection, ShareRow, row, is_archived=True)
     return id

@@ -1,4 +1,4 @@
-"""How users prove that their address is theirs: by a link that it is mailed, while they are signed in."""
+"""Confirmation of a user's email: by a link sent to it, followed while signed in."""
 
 from resolvers.accounts.users import lock_user, verify_address
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
@@ -11,7 +11,7 @@ from storage.enums import LinkPurpose
 
 @requires(None, kinds=IN_A_BROWSER)
 async def mail_address_confirmation(ctx: Context) -> bool:
-    """Mail the user another link; False where the address is confirmed already.
+    """Emails the user a new link; False if the email is confirmed already.
 
     Raises `RateLimited` after five in an hour.
     """
@@ -28,17 +28,17 @@ async def mail_address_confirmation(ctx: Context) -> bool:
 
 @public("the link is the credential")
 async def get_address_confirmation(ctx: Context, token: str) -> MailedLink:
-    """What the link with this secret is worth; looking at it does not use it."""
+    """The state of the link with this token, which stays unused."""
     async with ctx.read() as connection:
         return await find_link(connection, token, LinkPurpose.ADDRESS)
 
 
 @requires(None, kinds=IN_A_BROWSER)
 async def confirm_address(ctx: Context, token: str) -> MailedLink:
-    """Use the link: its user joins every workspace that invited the address.
+    """Use the link, which confirms the email: the user then sees the invitations to it.
 
-    Only the account's own session can: else the one who has the address could confirm it for an account that
-    somebody else made with it. Raises `NotPermitted`, and the link stays as it is.
+    Only the account's own session can use it. Otherwise the owner of the email could confirm it for an
+    account that another person signed up with it. Raises `NotPermitted`, and the link stays unused.
     """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     async with ctx.change() as change:

@@ -1,7 +1,7 @@
-"""Wrong passwords, counted for each account, with delays that grow.
+"""Wrong passwords, counted for each account, with growing delays.
 
-An attempt is counted before its password is checked, so that many at the same time get no further than the
-same number one after the other. Unknown addresses are counted like known ones.
+An attempt is counted before its password is checked, so that concurrent attempts gain nothing over sequential
+ones. Unknown addresses are counted like known ones.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from storage.sealing import Purpose, sign
 from storage.tables.sign_in_attempts import SignInAttemptRow
 
 SLOTS = 65_536
-# So many wrong passwords in a row are followed by no delay.
+# After this many wrong passwords in a row the delays begin.
 FREE_ATTEMPTS = 5
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=15), timedelta(hours=1)
 FORGOTTEN_AFTER = timedelta(days=1)
@@ -32,7 +32,7 @@ _table = table_of(SignInAttemptRow)
 
 @dataclass(frozen=True)
 class Subject:
-    """Whose attempts are counted together; `digest` says it to nobody who has not got the secret key."""
+    """The account and browsers whose attempts are counted together; `digest` is keyed with our secret."""
 
     digest: str
 
@@ -50,14 +50,14 @@ class Subject:
 
 
 def address_subject(ctx: Context, email: str) -> Subject:
-    """All browsers in which the address is not known."""
+    """The attempts for an address from all browsers that it has not signed in with."""
     return Subject.of(ctx, "address", fold_email(email))
 
 
 async def count_attempt(ctx: Context, subject: Subject) -> int:
-    """Count one more attempt and return how many there were in a row.
+    """Count an attempt and return the number in a row.
 
-    Raises `RateLimited` while the subject has to wait, which counts nothing.
+    Raises `RateLimited` while the subject has to wait; such attempts are not counted.
     """
     async with ctx.services.database.write() as connection:
         row, moment = await _lock(connection, subject), now()
@@ -75,12 +75,12 @@ async def count_attempt(ctx: Context, subject: Subject) -> int:
 
 
 async def forget_attempts(connection: AsyncConnection, subject: Subject) -> None:
-    """Let the next attempts be the first ones: the password was right."""
+    """Reset the count after a right password."""
     await connection.execute(update(_table).where(subject.row).values(failures=0))
 
 
 async def may_notify(connection: AsyncConnection, subject: Subject) -> bool:
-    """Whether the owner was not told of wrong passwords within the last day, and now counts as told."""
+    """Whether the owner can be notified of wrong passwords: at most once a day. True counts as a notice."""
     row, moment = await first(connection, SignInAttemptRow, subject.row, lock=True), now()
     if row is None or (row.notified_at and moment - row.notified_at < NOTIFIED_EVERY):
         return False
@@ -89,7 +89,7 @@ async def may_notify(connection: AsyncConnection, subject: Subject) -> bool:
 
 
 def delay_after(failures: int) -> timedelta:
-    """How long after this many wrong passwords in a row the next one may be tried."""
+    """The delay before the next attempt, after this many wrong passwords in a row."""
     if failures < FREE_ATTEMPTS:
         return timedelta(0)
     doublings = min(failures - FREE_ATTEMPTS, 16)
@@ -97,9 +97,9 @@ def delay_after(failures: int) -> timedelta:
 
 
 async def _lock(connection: AsyncConnection, subject: Subject) -> SignInAttemptRow:
-    """The row of the subject's slot, which may be another subject's.
+    """Lock the row of the subject's slot, which may hold another subject.
 
-    The insert always runs, so that the steps are the same for a first attempt and for any other.
+    The insert always runs, so that a first attempt takes the same steps as any other.
     """
     values = {"slot": subject.slot, "subject": subject.digest, "failures": 0, "attempted_at": now()}
     statement = upsert(connection.dialect.name, _table).values(values).on_conflict_do_nothing()
@@ -109,8 +109,8 @@ async def _lock(connection: AsyncConnection, subject: Subject) -> SignInAttemptR
 
 def _too_many(seconds: int) -> RateLimited:
     return RateLimited(
-        f"Too many wrong passwords for this account: try again in {_in_words(seconds)}, "
-        "or set a new password by mail.",
+        f"Too many wrong passwords for this account. Try again in {_in_words(seconds)}, "
+        "or reset your password by email.",
         {"Retry-After": str(seconds)},
     )
 

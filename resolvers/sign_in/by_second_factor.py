@@ -1,4 +1,4 @@
-"""Proving who one is with a factor: after the password, by a passkey alone, and again for a stale session."""
+"""Authentication with a second factor: after the password, by a passkey alone, and for a stale session."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -36,10 +36,10 @@ from storage.tables.users import UserRow
 
 @dataclass(frozen=True)
 class NeededProof:
-    """What a page asks its user for.
+    """The proof that a page asks the user for.
 
-    `has_totp` says whether a code can be one of an authenticator app, `needs_code` whether any is needed;
-    `options` are what the browser needs to use a passkey, as JSON, None where there is none to use.
+    `has_totp` is whether an authenticator app's code is accepted, `needs_code` whether a code is needed.
+    `options` are the browser's passkey options as JSON; None if no passkey can be used.
     """
 
     email: str
@@ -50,7 +50,7 @@ class NeededProof:
 
 @public("the password was right, which the step proves")
 async def get_second_step(ctx: Context, pending: str) -> NeededProof | None:
-    """What the step needs; None for one that has ended."""
+    """The proof that the step needs; None if it has ended."""
     async with ctx.snapshot() as connection:
         step = await find_step(connection, pending)
         if step is None:
@@ -62,9 +62,9 @@ async def get_second_step(ctx: Context, pending: str) -> NeededProof | None:
 async def take_second_step(
     ctx: Context, data: SecondStep, pending: str, browser: Browser
 ) -> OpenedSession | None:
-    """The session of a user who has shown a factor; None for a step that has ended.
+    """Sign in the user with the second factor; None if the step has ended.
 
-    Raises `Invalid` for what does not count, and `RateLimited` after too many wrong codes of the user.
+    Raises `Invalid` for a wrong code or passkey, and `RateLimited` after too many wrong codes of the user.
     """
     async with ctx.change() as change:
         step = await lock_step(change.connection, pending)
@@ -77,9 +77,9 @@ async def take_second_step(
             is_proved = await take_code(change, user, data.code, step.row)
         if is_proved:
             await end_step(change.connection, step.row)
-            # What the sign-in is for was said with the password.
-            entering = replace(browser, authorization_digest=step.row.authorization_digest)
-            return await complete_sign_in(change.connection, change, user, entering)
+            # The authorization request was named in the step with the password.
+            step_browser = replace(browser, authorization_digest=step.row.authorization_digest)
+            return await complete_sign_in(change.connection, change, user, step_browser)
     raise not_accepted() if data.passkey else wrong_code()
 
 
@@ -87,7 +87,7 @@ async def take_second_step(
 async def sign_in_with_passkey(
     ctx: Context, data: PasskeySignIn, visitor: str, browser: Browser
 ) -> OpenedSession:
-    """The session of the user whose passkey it is. Raises `Invalid`."""
+    """Sign in the user who owns the passkey. Raises `Invalid`."""
     async with ctx.change() as change:
         owner = await owner_of(change.connection, data.passkey)
         if owner is not None:
@@ -98,7 +98,7 @@ async def sign_in_with_passkey(
 
 
 def passkey_sign_in_options(ctx: Context, visitor: str) -> str | None:
-    """The options with which the browser offers its passkeys, as JSON; None where it would refuse to."""
+    """The options for a sign-in by passkey, as JSON; None where browsers support no passkeys."""
     party = relying_party(ctx)
     if party is None:
         return None
@@ -108,7 +108,7 @@ def passkey_sign_in_options(ctx: Context, visitor: str) -> str | None:
 
 @requires(None, kinds=IN_A_BROWSER)
 async def get_needed_confirmation(ctx: Context) -> NeededProof:
-    """What proves again that it is the user who sits at the browser."""
+    """The proof by which the user of the browser session can authenticate again."""
     user = await find_own_user(ctx)
     async with ctx.snapshot() as connection:
         return await _needed(ctx, connection, user, ChallengeUse.CONFIRMATION, session_binding(ctx))
@@ -116,10 +116,10 @@ async def get_needed_confirmation(ctx: Context) -> NeededProof:
 
 @requires(None, kinds=IN_A_BROWSER)
 async def confirm_user(ctx: Context, data: Confirmation) -> datetime:
-    """When the user proved again who they are: the session may hand out access for an hour from then.
+    """Authenticate the session's user again; returns the time. The session can hand out access for an hour.
 
-    They do so by the password, and a code where they have a second factor, or by a passkey alone. Raises
-    `Invalid` for what does not count, and `RateLimited` after too many wrong codes.
+    The proof is the password, with a code if the user has a second factor, or a passkey alone. Raises
+    `Invalid` for a wrong one, and `RateLimited` after too many wrong codes.
     """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     session_id = ctx.principal.credential_id

@@ -1,4 +1,4 @@
-"""How users who forgot their password set a new one: by a link that their address is mailed."""
+"""Password reset by an emailed link."""
 
 from oauth.endings import end_user
 from resolvers.accounts.users import find_user, verify_address
@@ -13,16 +13,16 @@ from storage.enums import LinkPurpose
 from storage.rows import update_row
 from storage.tables.users import UserRow
 
-# Where the page is on which a link is asked for.
+# The page that requests a link.
 PATH = "/forgotten-password"
 
 
-@public("who asks has no other way in", restricted=True)
+@public("the caller cannot sign in", restricted=True)
 async def request_new_password(ctx: Context, data: ForgottenPassword) -> None:
-    """Mail the user with this address a link, if there is one and they were not mailed five in an hour.
+    """Email a link to the user with this address, if there is one, and at most five in an hour.
 
-    All of it comes after the answer, which is the same, and takes the same time, for any address. So do
-    requests that wait for it: its statements are the same too.
+    The work begins after the answer, which is the same and takes the same time for any address. Requests
+    that wait for it take the same time too, since its statements are the same.
     """
 
     async def send() -> None:
@@ -35,17 +35,17 @@ async def request_new_password(ctx: Context, data: ForgottenPassword) -> None:
 
 @public("the link is the credential")
 async def get_forgotten_password(ctx: Context, token: str) -> MailedLink:
-    """What the link with this secret is worth; looking at it does not use it."""
+    """The state of the link with this token, which stays unused."""
     async with ctx.read() as connection:
         return await find_link(connection, token, LinkPurpose.PASSWORD)
 
 
 @public("the link is the credential", restricted=True)
 async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
-    """Use the link: the password is changed, the address is proved, and nothing from before counts any more.
+    """Use the link: the password changes, the email is confirmed, and all former access ends.
 
-    Browser sessions, personal access tokens, OAuth tokens and what applications were allowed end: somebody
-    else may have known the password before.
+    Browser sessions, personal access tokens, OAuth tokens and the authorizations of applications end, as
+    another person may have known the old password.
     """
     async with ctx.read() as connection:
         link = await find_link(connection, data.token, LinkPurpose.PASSWORD)
@@ -67,15 +67,15 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
 
 
 async def mail_password_change(change: Context, user: UserRow, *, everything_ended: bool = False) -> None:
-    """Tell the user that their password was changed, which somebody else may have done.
+    """Email the user that the password was changed, perhaps by another person.
 
-    `everything_ended` says that tokens and applications ended too, not the other browsers' sessions alone.
+    `everything_ended` means that tokens and authorizations ended too, and not only other browser sessions.
     """
     await _mail(change, user.email, "password_change", everything_ended=everything_ended)
 
 
 async def mail_wrong_passwords(change: Context, email: str) -> None:
-    """Tell the user with this address that somebody tries passwords."""
+    """Email the user with this address that wrong passwords were entered."""
     await _mail(change, email, "wrong_passwords")
 
 

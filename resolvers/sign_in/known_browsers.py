@@ -1,7 +1,7 @@
-"""Browsers that have signed in before: what somebody else tries does not delay them.
+"""Browsers that have signed in before: attempts from other browsers do not delay them.
 
-A browser keeps a token for each of its last users. A token is a random text with a signature of it, of the
-user and of the password's hash, so it ends with the password; the service stores none.
+A browser keeps a token for each of its last users: a random text, signed together with the user and the
+password's hash. So the token ends with the password, and the service stores none.
 """
 
 import re
@@ -11,7 +11,7 @@ from resolvers.operations.context import Context
 from storage.sealing import Purpose, is_signed, sign
 from storage.tables.users import UserRow
 
-# Of so many users one browser keeps the tokens.
+# A browser keeps the tokens of this many users.
 MOST_TOKENS = 4
 DAYS_KEPT = 400
 SEPARATOR = ":"
@@ -19,7 +19,7 @@ _TOKENS = re.compile(r"[A-Za-z0-9_.:-]{1,400}")
 
 
 def find_token(ctx: Context, user: UserRow | None, tokens: str) -> str | None:
-    """The token of these that is the user's; what one browser tries is counted by it."""
+    """The user's token among these; the attempts of a browser are counted by it."""
     if user is None or not _TOKENS.fullmatch(tokens):
         return None
     for token in tokens.split(SEPARATOR)[:MOST_TOKENS]:
@@ -30,7 +30,7 @@ def find_token(ctx: Context, user: UserRow | None, tokens: str) -> str | None:
 
 
 def renew_token(ctx: Context, user: UserRow, tokens: str) -> str:
-    """The browser's tokens with a new one of the user, who has signed in there, before the others."""
+    """The browser's tokens with a new one first, of the user who has just signed in."""
     text = secrets.token_urlsafe(16)
     token = f"{text}.{sign(ctx.services.secret_key, Purpose.KNOWN_BROWSER, text, *_about(user))}"
     kept = tokens.split(SEPARATOR) if _TOKENS.fullmatch(tokens) else []

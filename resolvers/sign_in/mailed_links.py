@@ -1,4 +1,4 @@
-"""Links that users are mailed, each for one purpose and one use: made, looked at, used and ended."""
+"""Emailed links, each for one purpose and one use: created, read, used and ended."""
 
 import math
 import secrets
@@ -26,16 +26,16 @@ from storage.tables.users import UserRow
 LIFETIMES = {LinkPurpose.ADDRESS: timedelta(days=3), LinkPurpose.PASSWORD: timedelta(hours=1)}
 PATHS = {LinkPurpose.ADDRESS: "/confirm-address", LinkPurpose.PASSWORD: "/new-password"}
 TEMPLATES = {LinkPurpose.ADDRESS: "address_confirmation", LinkPurpose.PASSWORD: "forgotten_password"}
-# A user may be mailed this many of a purpose in any hour.
+# The most links of one purpose that a user can be sent in an hour.
 MOST_LINKS, WINDOW = 5, timedelta(hours=1)
-# For so long it can be said what became of a link.
+# Links are kept this long to tell what became of them.
 RETENTION = timedelta(days=30)
 
 _links, _users = table_of(MailedLinkRow), table_of(UserRow)
 
 
 class LinkState(StrEnum):
-    """What a link is worth. `ENDED` is one in whose place there is a newer one, or that is moot."""
+    """The state of a link. `ENDED`: a newer link replaced it, or its purpose is gone."""
 
     VALID = "valid"
     USED = "used"
@@ -46,7 +46,7 @@ class LinkState(StrEnum):
 
 @dataclass(frozen=True)
 class Recipient:
-    """The user that a link is for. Without an id the link and its mail are written, and nobody gets them."""
+    """The user that a link is for. Without an id the link and its email are written but never sent."""
 
     user_id: UUID | None = None
     email: str = NO_RECIPIENT
@@ -55,14 +55,14 @@ class Recipient:
 
 @dataclass(frozen=True)
 class MailedLink:
-    """What a link is worth, and whose it is: None for one that we never mailed for this purpose."""
+    """The state of a link, and its user: None if no such link was sent for this purpose."""
 
     state: LinkState
     user: UserRow | None = field(default=None, repr=False)
 
 
 async def mail_link(change: Context, user_id: UUID, purpose: LinkPurpose) -> None:
-    """Mail the user a link, which ends the ones before it. Raises `RateLimited` after five in an hour."""
+    """Email the user a link, which ends the previous ones. Raises `RateLimited` after five in an hour."""
     user = await lock_user(change.connection, user_id)
     latest = await _latest(change.connection, user_id, purpose)
     if len(latest) == MOST_LINKS:
@@ -71,20 +71,22 @@ async def mail_link(change: Context, user_id: UUID, purpose: LinkPurpose) -> Non
 
 
 async def mail_link_if_known(change: Context, user: UserRow | None, purpose: LinkPurpose) -> None:
-    """The same for a user if there is one, and nothing after five in an hour.
+    """The same if there is a user, but send nothing after five in an hour.
 
-    The statements are the same in every case, and so is the time for which others wait behind them.
+    The statements are the same in every case, and so is the time that other requests wait for them.
     """
     user_id = user.id if user is not None else uuid4()
-    known = await first(change.connection, UserRow, _users.c.id == user_id, lock=True)
+    locked_user = await first(change.connection, UserRow, _users.c.id == user_id, lock=True)
     is_allowed = len(await _latest(change.connection, user_id, purpose)) < MOST_LINKS
-    recipient = Recipient(known.id, known.email, known.email_folded) if known and is_allowed else Recipient()
+    recipient = Recipient()
+    if locked_user and is_allowed:
+        recipient = Recipient(locked_user.id, locked_user.email, locked_user.email_folded)
     await _write(change, recipient, purpose)
 
 
 async def _write(change: Context, recipient: Recipient, purpose: LinkPurpose) -> None:
     moment, user_id = now(), recipient.user_id
-    # A link without a user is of no use, so only the latest is kept.
+    # Links without a user are useless, so only the latest is kept.
     outdated = moment - RETENTION if user_id is not None else moment
     await change.connection.execute(
         delete(_links).where(_of(user_id, purpose), _links.c.created_at < outdated)
@@ -111,19 +113,19 @@ async def _write(change: Context, recipient: Recipient, purpose: LinkPurpose) ->
 
 
 async def find_link(connection: AsyncConnection, text: str, purpose: LinkPurpose) -> MailedLink:
-    """The link as it is, unused by looking at it."""
+    """The link and its state; reading it does not use it."""
     row = await first(connection, MailedLinkRow, _is_link(text, purpose))
     user = None if row is None else await first(connection, UserRow, _users.c.id == row.user_id)
     return _assess(row, user)
 
 
 async def use_link(connection: AsyncConnection, text: str, purpose: LinkPurpose) -> MailedLink:
-    """The link as it was until now: a valid one is used with this. Its user is locked."""
+    """Use the link if it is valid; returns its state before that. Locks its user."""
     row = await first(connection, MailedLinkRow, _is_link(text, purpose))
     if row is None or row.user_id is None:
         return MailedLink(LinkState.UNKNOWN)
     user = await lock_user(connection, row.user_id)
-    # Read again under the lock: another request may have used it, or had a newer one mailed, meanwhile.
+    # Read again under the lock: another request may have used or replaced it meanwhile.
     row = await first(connection, MailedLinkRow, _is_link(text, purpose), lock=True)
     link = _assess(row, user)
     if row is not None and link.state is LinkState.VALID:
@@ -132,13 +134,13 @@ async def use_link(connection: AsyncConnection, text: str, purpose: LinkPurpose)
 
 
 async def end_links(connection: AsyncConnection, user_id: UUID | None, purpose: LinkPurpose) -> None:
-    """Let none of the user's links for this purpose count any more."""
-    open_ones = and_(_of(user_id, purpose), _links.c.used_at.is_(None), _links.c.ended_at.is_(None))
-    await update_rows(connection, MailedLinkRow, open_ones, ended_at=now())
+    """End the user's open links for this purpose."""
+    open_links = and_(_of(user_id, purpose), _links.c.used_at.is_(None), _links.c.ended_at.is_(None))
+    await update_rows(connection, MailedLinkRow, open_links, ended_at=now())
 
 
 async def _latest(connection: AsyncConnection, user_id: UUID, purpose: LinkPurpose) -> Sequence[datetime]:
-    """When the user's links of the last hour were made, the latest first; no more than may be mailed."""
+    """When the user's links of the last hour were created, latest first, up to the limit."""
     made_at = _links.c.created_at
     recent = (_of(user_id, purpose), made_at > now() - WINDOW)
     latest = select(made_at).where(*recent).order_by(made_at.desc()).limit(MOST_LINKS)
@@ -148,8 +150,8 @@ async def _latest(connection: AsyncConnection, user_id: UUID, purpose: LinkPurpo
 def _too_many(oldest: datetime) -> RateLimited:
     seconds = max(math.ceil((oldest + WINDOW - now()).total_seconds()), 1)
     return RateLimited(
-        f"{MOST_LINKS} such mails were sent within an hour, and the latest one counts. "
-        f"Another one can be sent in {math.ceil(seconds / 60)} minutes.",
+        f"{MOST_LINKS} of these emails were sent within an hour. Use the link in the latest one, "
+        f"or request another in {math.ceil(seconds / 60)} minutes.",
         {"Retry-After": str(seconds)},
     )
 
@@ -159,7 +161,7 @@ def _assess(row: MailedLinkRow | None, user: UserRow | None) -> MailedLink:
         return MailedLink(LinkState.UNKNOWN)
     if row.used_at is not None:
         return MailedLink(LinkState.USED, user)
-    # What was mailed to an address proves nothing of another one.
+    # A link sent to one address proves nothing about another.
     if row.ended_at is not None or row.recipient != user.email_folded:
         return MailedLink(LinkState.ENDED, user)
     return MailedLink(LinkState.EXPIRED if row.expires_at <= now() else LinkState.VALID, user)

@@ -1,4 +1,4 @@
-"""The step of a sign-in that comes after the right password: begun, found, taken by a code, and ended."""
+"""The second step of a sign-in, after the right password: begun, read, checked by a code, and ended."""
 
 import math
 import secrets
@@ -23,7 +23,7 @@ from storage.tables.second_steps import SecondStepRow
 from storage.tables.users import UserRow
 
 LIFETIME = timedelta(minutes=5)
-# Wrong codes that end a step, and that a user's steps have together in any hour.
+# The wrong codes that end a step, and the most for all steps of a user in an hour.
 MOST_TRIES, MOST_TRIES_IN_WINDOW, WINDOW = 5, 10, timedelta(hours=1)
 
 _steps, _users = table_of(SecondStepRow), table_of(UserRow)
@@ -31,7 +31,7 @@ _steps, _users = table_of(SecondStepRow), table_of(UserRow)
 
 @dataclass(frozen=True)
 class OpenStep:
-    """A step that still counts, and its user."""
+    """A step that has not ended, and its user."""
 
     row: SecondStepRow
     user: UserRow
@@ -39,7 +39,7 @@ class OpenStep:
 
 @dataclass(frozen=True)
 class PendingSignIn:
-    """A sign-in whose second factor is missing: `text` is what the browser keeps, and grants nothing."""
+    """A sign-in that needs a second factor; the browser keeps `text`, which grants no access."""
 
     text: str = field(repr=False)
 
@@ -47,7 +47,7 @@ class PendingSignIn:
 async def begin_second_step(
     connection: AsyncConnection, user: UserRow, authorization_digest: str | None
 ) -> PendingSignIn | None:
-    """The step for a user whose password was right and who is locked; None if that was enough.
+    """Begin the step of a locked user whose password was right; None if the user has no second factor.
 
     `authorization_digest` names the authorization request that the sign-in is for.
     """
@@ -59,7 +59,7 @@ async def begin_second_step(
 
 
 async def find_step(connection: AsyncConnection, pending: str) -> OpenStep | None:
-    """The step that still counts and its user."""
+    """The step and its user; None if it has ended."""
     step = await _first(connection, pending)
     if step is None:
         return None
@@ -67,12 +67,12 @@ async def find_step(connection: AsyncConnection, pending: str) -> OpenStep | Non
 
 
 async def lock_step(connection: AsyncConnection, pending: str) -> OpenStep | None:
-    """The step that still counts and its user, who is locked: only one request takes the step."""
+    """The same, with the user locked, so that only one request completes the step."""
     step = await _first(connection, pending)
     if step is None:
         return None
     user = await lock_user(connection, step.user_id)
-    # Under the lock it is seen whether another request was faster.
+    # Read again under the lock: another request may have completed the step meanwhile.
     return _if_open(await _first(connection, pending), user)
 
 
@@ -81,9 +81,9 @@ async def end_step(connection: AsyncConnection, step: SecondStepRow) -> None:
 
 
 async def take_code(change: Context, user: UserRow, typed: str, step: SecondStepRow | None = None) -> bool:
-    """Whether it is a code of the user's app or a recovery code, which is then used. The user is locked.
+    """Use a code of the user's app or a recovery code; whether it was right. The user must be locked.
 
-    A wrong one is noted, and the fifth of a step ends it; without a step it counts against the user alone.
+    Wrong codes are counted, and the fifth ends the step; without a step they count only for the user.
     Raises `RateLimited` after too many.
     """
     before = await _check_pace(change.connection, user.id)
@@ -101,7 +101,7 @@ async def take_code(change: Context, user: UserRow, typed: str, step: SecondStep
 
 
 def wrong_code() -> Invalid:
-    message = "This code is wrong, or was used before"
+    message = "This code is wrong or has been used"
     return Invalid([problem(("data", "code"), message, "code")])
 
 
@@ -122,11 +122,13 @@ async def _insert(connection: AsyncConnection, user: UserRow, text: str, **value
 
 
 async def _check_pace(connection: AsyncConnection, user_id: UUID) -> int:
-    """The user's wrong codes within the hour. Raises `RateLimited` when there are too many."""
+    """The user's wrong codes of the last hour. Raises `RateLimited` if they are too many."""
     moment = now()
     recent = and_(_steps.c.user_id == user_id, _steps.c.created_at > moment - WINDOW, _steps.c.tries > 0)
-    wanted = select(func.coalesce(func.sum(_steps.c.tries), 0), func.min(_steps.c.created_at)).where(recent)
-    tries, oldest = (await connection.execute(wanted)).one()
+    statement = select(func.coalesce(func.sum(_steps.c.tries), 0), func.min(_steps.c.created_at)).where(
+        recent
+    )
+    tries, oldest = (await connection.execute(statement)).one()
     if tries >= MOST_TRIES_IN_WINDOW:
         seconds = max(math.ceil((oldest + WINDOW - moment).total_seconds()), 1)
         raise RateLimited(

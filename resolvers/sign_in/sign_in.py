@@ -1,4 +1,4 @@
-"""Signing up, in and out: what a person does in a browser. On no surface, but under the same rules."""
+"""Sign-up, sign-in and sign-out in a browser: on no API surface, but under the same rules."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,8 +44,8 @@ _users = table_of(UserRow)
 class Browser:
     """The browser in which a user signs in.
 
-    `session` is the text of the session that it had, which ends. `authorization_digest` names the
-    authorization request that the sign-in is for. `known_tokens` are those of its former users.
+    `session` is the token of its previous session, which ends. `authorization_digest` names the
+    authorization request that the sign-in is for. `known_tokens` are the tokens of its former users.
     """
 
     session: str | None = field(default=None, repr=False)
@@ -56,17 +56,17 @@ class Browser:
 
 @dataclass(frozen=True)
 class OpenedSession:
-    """What the browser keeps after a sign-in: its session, and the tokens by which it is known later."""
+    """The values that the browser keeps after a sign-in: its session and its known-browser tokens."""
 
     credential: Credential
     known_tokens: str = field(repr=False)
 
 
-@public("it is how one comes by a credential", restricted=True)
+@public("it creates the credential", restricted=True)
 async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession:
-    """A session of a new user, of whom nobody knows yet whether the address is theirs.
+    """Create a user with an unconfirmed email, and sign them in.
 
-    The address is mailed a link that proves it. Raises `Invalid` where the address is taken.
+    The email is sent a link that confirms it. Raises `Invalid` if the email is in use.
     """
     password_hash = await hash_new_password(data.password, data.email, data.name)
     try:
@@ -75,17 +75,16 @@ async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession
             await mail_link(change, user.id, LinkPurpose.ADDRESS)
             return await complete_sign_in(change.connection, ctx, user, browser)
     except Duplicate:
-        message = "Somebody has signed up with this address already"
+        message = "There is already an account with this email"
         raise Invalid([problem(("data", "email"), message, "duplicate")]) from None
 
 
-@public("it is how one comes by a credential", restricted=True)
+@public("it creates the credential", restricted=True)
 async def sign_in(ctx: Context, data: SignIn, browser: Browser) -> OpenedSession | PendingSignIn:
-    """A new session in the place of the one that the browser had.
+    """Sign in by password; the new session replaces the browser's previous one.
 
-    A user with a second factor gets a step in which to show it instead. Raises `Invalid`, the same and after
-    the same time for an unknown address and a wrong password, and `RateLimited` after too many of them, for
-    both too.
+    A user with a second factor gets a second step instead. Raises `Invalid`, and `RateLimited` after too many
+    attempts, with the same text and timing for an unknown email as for a wrong password.
     """
     user = await check_password(ctx, data, browser)
     async with ctx.services.database.write() as connection:
@@ -95,10 +94,10 @@ async def sign_in(ctx: Context, data: SignIn, browser: Browser) -> OpenedSession
 
 
 async def check_password(ctx: Context, data: SignIn, browser: Browser) -> UserRow:
-    """The first step of a sign-in: the user with this address and password.
+    """The first step of a sign-in: the user with this email and password.
 
-    Raises `Invalid`, and `RateLimited` after too many wrong ones: in this browser if the user is known
-    there, else in all others together.
+    Raises `Invalid`, and `RateLimited` after too many wrong passwords: of this browser if the user has
+    signed in with it before, else of all other browsers together.
     """
     async with ctx.services.database.read() as connection:
         user = await find_user(connection, data.email)
@@ -124,7 +123,7 @@ async def lock_unchanged(connection: AsyncConnection, user: UserRow) -> None:
 async def complete_sign_in(
     connection: AsyncConnection, ctx: Context, user: UserRow, browser: Browser
 ) -> OpenedSession:
-    """The last step of a sign-in: the browser's new session, in the place of the one that it had."""
+    """The last step of a sign-in: the new session replaces the browser's previous one."""
     if browser.session is not None:
         await end_browser_session(connection, browser.session)
     credential = await start_browser_session(
@@ -134,18 +133,18 @@ async def complete_sign_in(
 
 
 async def sign_out(ctx: Context, session: str) -> None:
-    """End the session with this text."""
+    """End the session with this token."""
     async with ctx.services.database.write() as connection:
         await end_browser_session(connection, session)
 
 
 @requires(None, kinds=IN_A_BROWSER)
 async def change_password(ctx: Context, data: PasswordChange, known_tokens: str = "") -> str:
-    """Change the user's password, end all other sessions and the links for a forgotten one.
+    """Change the user's password, and end all other sessions and the links of password resets.
 
-    With `end_everything` personal tokens and what applications were allowed end too. The user is told by
-    mail, if the address is known to be theirs. Gives the browser's tokens with one for the new password.
-    Raises `Invalid` for a wrong current password and for a new one that is easy to guess.
+    With `end_everything`, personal access tokens and the authorizations of applications end too. The user is
+    notified if the email is confirmed. Returns the browser's tokens with one for the new password. Raises
+    `Invalid` for a wrong current password and for a new one that is easy to guess.
     """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     user = await find_own_user(ctx)
@@ -161,21 +160,21 @@ async def change_password(ctx: Context, data: PasswordChange, known_tokens: str 
             await end_user(change.connection, user.id, kept=ctx.principal.credential_id)
         await end_browser_sessions(change.connection, user.id, kept=ctx.principal.credential_id)
         await end_links(change.connection, user.id, LinkPurpose.PASSWORD)
-        # Nobody is mailed again and again who may not be the one who has signed up.
+        # An unconfirmed email may belong to another person, who should not get more of these.
         if row.email_verified_at is not None:
             await mail_password_change(change, row, everything_ended=data.end_everything)
     return renew_token(ctx, row, known_tokens)
 
 
 async def _notify_owner(ctx: Context, subject: Subject, email: str) -> None:
-    """Mail the address that somebody tries passwords, at most once a day."""
+    """Email the address that wrong passwords were entered, at most once a day."""
     async with ctx.change() as change:
         if await may_notify(change.connection, subject):
             await mail_wrong_passwords(change, email)
 
 
 async def is_own_password(ctx: Context, user: UserRow, password: str) -> bool:
-    """Whether it is the password of the session's user. Raises `RateLimited` after too many wrong ones."""
+    """Whether this is the password of the session's user. Raises `RateLimited` after too many wrong ones."""
     subject = Subject.of(ctx, "session", str(ctx.principal.credential_id))
     await count_attempt(ctx, subject)
     if not await verify_password_aside(password, user.password_hash):
@@ -192,7 +191,7 @@ async def find_own_user(ctx: Context) -> UserRow:
 
 
 def _wrong() -> Invalid:
-    message = "The e-mail address or the password is not right"
+    message = "Wrong email or password"
     return Invalid([problem(("data",), message, "credentials")])
 
 

@@ -28,7 +28,7 @@ _users, _members, _workspaces = table_of(UserRow), table_of(WorkspaceMemberRow),
 
 
 class StatusRefused(ValueError):
-    """A workspace that does not exist, or a status that does not follow the one it has."""
+    """A status change of a missing workspace, or to a status that does not follow the current one."""
 
 
 class RoleRefused(ValueError):
@@ -36,14 +36,14 @@ class RoleRefused(ValueError):
 
 
 class ListedMember(NamedTuple):
-    """A member or an invitation, and the address: of a member, the one that the user has now."""
+    """A member or an invitation with its email; of a member, the user's current one."""
 
     row: WorkspaceMemberRow
     address: str
 
 
 async def insert_workspace(connection: AsyncConnection, owner: UserRow, **values: Any) -> WorkspaceRow:
-    """A new workspace with `owner` as its first member and owner. Raises `Duplicate`."""
+    """Create a workspace with `owner` as its first member and owner. Raises `Duplicate`."""
     workspace = await insert_row(connection, WorkspaceRow, **values)
     await insert_row(
         connection,
@@ -62,13 +62,15 @@ async def find_workspace(connection: AsyncConnection, slug: str) -> WorkspaceRow
 
 
 async def change_status(connection: AsyncConnection, slug: str, status: WorkspaceStatus) -> WorkspaceRow:
-    """Give a workspace its next status. Raises `StatusRefused`, which names the moves that are allowed."""
+    """Give a workspace its next status. Raises `StatusRefused`, which names the allowed ones."""
     workspace = await first(connection, WorkspaceRow, _workspaces.c.slug == slug, lock=True)
     if workspace is None:
         raise StatusRefused(f"There is no workspace {slug!r}.")
     allowed = NEXT_STATUSES[WorkspaceStatus(workspace.status)]
     if status not in allowed:
-        raise StatusRefused(f"From {workspace.status} the status moves to {' or '.join(sorted(allowed))}.")
+        raise StatusRefused(
+            f"The status can change from {workspace.status} only to {' or '.join(sorted(allowed))}."
+        )
     return await update_row(
         connection, WorkspaceRow, workspace, status=WorkspaceStatus(status).value, status_changed_at=now()
     )
@@ -77,7 +79,7 @@ async def change_status(connection: AsyncConnection, slug: str, status: Workspac
 async def set_limit(
     connection: AsyncConnection, workspace: WorkspaceRow, requests_per_minute: int
 ) -> WorkspaceRow:
-    """Give a workspace its own limit, 0 for none; it counts from the next request on."""
+    """Set a workspace's own request limit, 0 for none. It applies from the next request on."""
     return await update_row(
         connection,
         WorkspaceRow,
@@ -90,7 +92,7 @@ async def set_limit(
 async def set_review_threshold(
     connection: AsyncConnection, workspace: WorkspaceRow, threshold: int | None
 ) -> WorkspaceRow:
-    """Set the revenue, in minor units, at which the workspace is reviewed next; None for none."""
+    """Set the revenue, in minor units, at which the workspace is reviewed next; None for no review."""
     return await update_row(
         connection,
         WorkspaceRow,
@@ -101,8 +103,8 @@ async def set_review_threshold(
 
 
 async def first_owner_id(connection: AsyncConnection, workspace_id: UUID) -> UUID | None:
-    """The owner who joined first, and so answers for what the tokens made by operators make."""
-    wanted = (
+    """The owner who joined first, recorded as the creator of tokens that operators create."""
+    statement = (
         select(_members.c.user_id)
         .where(
             _members.c.workspace_id == workspace_id,
@@ -112,12 +114,12 @@ async def first_owner_id(connection: AsyncConnection, workspace_id: UUID) -> UUI
         .order_by(_members.c.joined_at, _members.c.id)
         .limit(1)
     )
-    found: UUID | None = (await connection.execute(wanted)).scalar()
-    return found
+    owner_id: UUID | None = (await connection.execute(statement)).scalar()
+    return owner_id
 
 
 async def list_members(connection: AsyncConnection, workspace_id: UUID) -> list[ListedMember]:
-    """Members, then invitations, the oldest first."""
+    """Members, then invitations, each oldest first."""
     statement = (
         select(_members, func.coalesce(_users.c.email, _members.c.email).label("address"))
         .join_from(_members, _users, _members.c.user_id == _users.c.id, isouter=True)
@@ -137,7 +139,7 @@ async def set_role(
     members = await every(connection, WorkspaceMemberRow, of_users)
     member = next((row for row in members if row.user_id == user_id), None)
     if member is None:
-        raise RoleRefused("This user is no member of the workspace.")
+        raise RoleRefused("This user is not a member of the workspace.")
     owners = {row.user_id for row in members if row.role == WorkspaceRole.OWNER}
     if owners == {user_id} and role is not WorkspaceRole.OWNER:
         raise RoleRefused("This is the last owner of the workspace: make another member an owner first.")

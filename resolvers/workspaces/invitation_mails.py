@@ -1,4 +1,4 @@
-"""What an address is told that was invited to a workspace."""
+"""The email of an invitation to a workspace."""
 
 from sqlalchemy import select
 
@@ -10,16 +10,16 @@ from storage.rows import table_of
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
-# Where signed-in users find the invitations to their address.
+# The page where signed-in users find the invitations to their email.
 PAGE_PATH = "/account/invitations"
 
 _workspaces, _users = table_of(WorkspaceRow), table_of(UserRow)
 
 
 async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
-    """Mail the address of a new or renewed invitation, inside the change that makes it.
+    """Send the email of a new or renewed invitation, within the change that creates it.
 
-    Raises `NotPermitted` or `RateLimited` where nobody may be mailed now, which undoes the change.
+    Raises `NotPermitted` or `RateLimited` if it may not be sent, which undoes the change.
     """
     if member.expires_at is None:
         raise TypeError("An invitation always has an end.")

@@ -1,4 +1,4 @@
-"""What users can do with the invitations to their confirmed address."""
+"""Operations on the invitations to a user's confirmed email."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,13 +30,13 @@ _table, _workspaces = table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
 async def list_workspace_invitations(
     ctx: Context, filters: WorkspaceInvitationQuery
 ) -> Page[WorkspaceInvitation]:
-    """Invitations to the user's confirmed address, page by page, oldest first unless sorted otherwise."""
+    """Lists the invitations to the user's confirmed email, oldest first unless sorted otherwise."""
     return await list_rows(ctx, LISTING, filters, _invitations(ctx), _assemble)
 
 
 @requires(Scope.WORKSPACES_READ, kinds=USER_KINDS)
 async def get_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceInvitation:
-    """One invitation to the user's confirmed address."""
+    """Returns an invitation to the user's confirmed email."""
     async with ctx.read() as connection:
         row = (await connection.execute(_invitations(ctx).where(_table.c.id == id))).first()
         if row is None:
@@ -47,13 +47,13 @@ async def get_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceInvitatio
 
 @requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, gives=get_workspace_member)
 async def accept_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceMember:
-    """Become a member of the workspace, with the role of the invitation."""
-    # The user keeps the address, and so the right to accept, until this is done.
+    """Accepts an invitation: the user becomes a member of the workspace with its role."""
+    # The lock keeps the user's email, and so the right to accept, until the change is done.
     user = await lock_user(ctx.connection, _user_id(ctx))
     invitation = await _lock(ctx, id)
     same = (_table.c.workspace_id == invitation.workspace_id) & (_table.c.user_id == user.id)
     if (await ctx.connection.execute(select(_table.c.id).where(same))).first() is not None:
-        message = "You are a member of this workspace already"
+        message = "You are already a member of this workspace"
         raise Invalid([problem(("id",), message, "duplicate", input=str(id))])
     (member,) = await assemble(ctx.connection, [await join(ctx.connection, invitation, user)])
     return member
@@ -61,7 +61,7 @@ async def accept_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceMember
 
 @requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS)
 async def decline_workspace_invitation(ctx: Context, id: UUID) -> UUID:
-    """Decline the invitation, which ends with this."""
+    """Declines an invitation, which ends it."""
     await _lock(ctx, id)
     await ctx.connection.execute(delete(_table).where(_table.c.id == id))
     return id
@@ -88,7 +88,7 @@ async def _assemble(connection: AsyncConnection, rows: Sequence[Row[Any]]) -> li
 
 
 async def _lock(ctx: Context, id: UUID) -> WorkspaceMemberRow:
-    """The invitation, which nobody else accepts, declines or takes back meanwhile. Raises `NotFound`."""
+    """Lock the invitation, so that no other request accepts or ends it meanwhile. Raises `NotFound`."""
     own = invitations_to(ctx.principal)
     invitation = await first(ctx.connection, WorkspaceMemberRow, own, _table.c.id == id, lock=True)
     if invitation is None:
@@ -97,4 +97,4 @@ async def _lock(ctx: Context, id: UUID) -> WorkspaceMemberRow:
 
 
 def _absent() -> NotFound:
-    return NotFound("There is no such invitation: it may have expired, or been taken back.")
+    return NotFound("There is no such invitation. It may have expired or been withdrawn.")

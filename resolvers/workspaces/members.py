@@ -1,4 +1,4 @@
-"""What can be done with the members of a workspace, and with the invitations to it."""
+"""Operations on the members of workspaces and on invitations to them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, list_page
 from resolvers.workspaces.invitation_mails import mail_invitation
-from resolvers.workspaces.memberships import AlreadyMember, invite, lock_members, take_back_invitations
+from resolvers.workspaces.memberships import AlreadyMember, invite, lock_members, withdraw_invitations
 from schema.errors import Invalid, problem
 from schema.pages import Page
 from schema.sorting import CreatedAtSorting
@@ -44,7 +44,7 @@ LISTING = Listing(WorkspaceMemberRow, CreatedAtSorting, default="created_at")
 
 @requires(Scope.WORKSPACES_READ)
 async def list_workspace_members(ctx: Context, filters: WorkspaceMemberQuery) -> Page[WorkspaceMember]:
-    """Members of workspaces and invitations, page by page, oldest first unless sorted otherwise."""
+    """Lists members of workspaces and invitations, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions = [
         *any_of(_table.c.workspace_id, filters.workspace_id),
@@ -55,7 +55,7 @@ async def list_workspace_members(ctx: Context, filters: WorkspaceMemberQuery) ->
 
 @requires(Scope.WORKSPACES_READ)
 async def get_workspace_member(ctx: Context, id: UUID) -> WorkspaceMember:
-    """One member of a workspace, or one invitation."""
+    """Returns a member of a workspace or an invitation."""
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
     async with ctx.read() as connection:
         (member,) = await assemble(connection, [row])
@@ -70,21 +70,21 @@ async def get_workspace_member(ctx: Context, id: UUID) -> WorkspaceMember:
     fresh=True,
 )
 async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> WorkspaceMember:
-    """Invite an address to a workspace, and mail it.
+    """Invites an email to a workspace, and sends it the invitation.
 
-    Its user has 7 days to accept, and sees nothing of the workspace before. To invite the address again
+    Its user has 7 days to accept, and sees nothing of the workspace before that. Inviting the email again
     renews the invitation.
     """
     workspace_id = await workspace_for(replace(ctx, owners_only=False), data.workspace_id)
-    # Before the caller's membership is locked, as in a removal: in one order nobody waits in a circle.
+    # Locked before the caller's membership, as in a removal: a fixed order cannot deadlock.
     await lock_members(ctx.connection, workspace_id)
     await check_owner(ctx, workspace_id)
-    # The recipient has not asked for the mail.
+    # Restricted, because the recipient has not asked for the email.
     await ctx.caller.budget.charge(ctx.principal.subject, 1, None, restricted=True)
     try:
         row = await invite(ctx.connection, workspace_id, data.email, data.role, creator_of(ctx.principal))
     except AlreadyMember:
-        message = "The user with this address is a member already"
+        message = "The user with this email is already a member"
         raise Invalid([problem(("data", "email"), message, "duplicate", input=data.email)]) from None
     await mail_invitation(ctx, row)
     (member,) = await assemble(ctx.connection, [row])
@@ -99,8 +99,8 @@ async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> 
     fresh=True,
 )
 async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberUpdate) -> WorkspaceMember:
-    """Change the role of a member, or of whoever accepts the invitation. The last owner stays one."""
-    row = await _hold(ctx, id)
+    """Updates the role of a member or an invitation. The last owner of a workspace has to stay owner."""
+    row = await _lock(ctx, id)
     changed = await update_row(ctx.connection, WorkspaceMemberRow, row, **data.changes())
     await _check_owned(ctx, row)
     (member,) = await assemble(ctx.connection, [changed])
@@ -109,28 +109,28 @@ async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberU
 
 @requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, owners_only=True)
 async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool = True) -> UUID:
-    """Remove a member, or take an invitation back. The last owner cannot go. Members may remove themselves.
+    """Removes a member or withdraws an invitation. Members can remove themselves, but not the last owner.
 
-    The OAuth tokens that the user granted for this workspace end at once. So does what the user created in
-    it: workspace access tokens, the secrets, grants and tokens of OAuth clients, and invitations that are
-    still open; unless an owner says `revoke_created=false`.
+    The OAuth tokens that the user granted for this workspace end at once. So does everything that the user
+    created in it: workspace access tokens, the secrets, grants and tokens of OAuth clients, and open
+    invitations, unless an owner sends `revoke_created=false`.
     """
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
     leaves = row.user_id is not None and row.user_id == ctx.principal.user_id
-    # Members leave as they like, but what they created goes on only if an owner wants it to.
-    row = await _hold(replace(ctx, owners_only=not (leaves and revoke_created)), id)
+    # Members can leave by themselves, but only an owner can keep what they created.
+    row = await _lock(replace(ctx, owners_only=not (leaves and revoke_created)), id)
     await ctx.connection.execute(delete(_table).where(_table.c.id == id))
     if row.user_id is not None:
         await _check_owned(ctx, row)
         await end_membership(ctx.connection, row.user_id, row.workspace_id)
         if revoke_created:
             await end_creations(ctx.connection, row.user_id, row.workspace_id)
-            await take_back_invitations(ctx.connection, row.user_id, row.workspace_id)
+            await withdraw_invitations(ctx.connection, row.user_id, row.workspace_id)
     return id
 
 
 async def assemble(connection: AsyncConnection, rows: Sequence[WorkspaceMemberRow]) -> list[WorkspaceMember]:
-    """The members and invitations; a member's address is the one that its user has now."""
+    """The members and invitations; a member's email is the current one of its user."""
     ids = [id for row in rows for id in (row.user_id, row.invited_by_user_id)]
     people = await find_people(connection, ids)
     members = []
@@ -149,15 +149,15 @@ def _status_of(row: WorkspaceMemberRow) -> WorkspaceMemberStatus:
     return WorkspaceMemberStatus.EXPIRED if has_expired else WorkspaceMemberStatus.INVITED
 
 
-async def _hold(ctx: Context, id: UUID) -> WorkspaceMemberRow:
-    """The row, locked, of a workspace whose members nobody else changes meanwhile."""
+async def _lock(ctx: Context, id: UUID) -> WorkspaceMemberRow:
+    """Lock the row, and keep other changes of the workspace's members out."""
     row = await get_visible(ctx, WorkspaceMemberRow, id=id)
     await lock_members(ctx.connection, row.workspace_id)
     return await get_for_update(ctx, WorkspaceMemberRow, id=id)
 
 
 async def _check_owned(ctx: Context, row: WorkspaceMemberRow) -> None:
-    """Raises `Invalid` where the change of `row` has left its workspace without an owner."""
+    """Raises `Invalid` if the change of `row` has left its workspace without an owner."""
     owners = select(func.count()).where(
         _table.c.workspace_id == row.workspace_id,
         _table.c.user_id.is_not(None),

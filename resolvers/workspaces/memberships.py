@@ -1,4 +1,4 @@
-"""The rows of members and invitations: invited, renewed, accepted, held while several of them change."""
+"""The rows of members and invitations: invited, renewed, accepted and withdrawn under one lock."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -20,19 +20,19 @@ _members, _workspaces = table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
 
 
 class AlreadyMember(ValueError):
-    """The invited address is that of a member."""
+    """The invited email belongs to a member."""
 
 
 async def lock_members(connection: AsyncConnection, workspace_id: UUID) -> None:
-    """Let changes of a workspace's members come one after the other; other writes of it do not wait."""
-    wanted = select(_workspaces.c.id).where(_workspaces.c.id == workspace_id)
-    (await connection.execute(wanted.with_for_update(key_share=True))).one()
+    """Lock the members of a workspace against concurrent changes; other writes of it do not wait."""
+    workspace = select(_workspaces.c.id).where(_workspaces.c.id == workspace_id)
+    (await connection.execute(workspace.with_for_update(key_share=True))).one()
 
 
 async def invite(
     connection: AsyncConnection, workspace_id: UUID, email: str, role: WorkspaceRole, inviter_id: UUID | None
 ) -> WorkspaceMemberRow:
-    """A new invitation, or the one that the address has, renewed. The members are held.
+    """Create an invitation, or renew the email's open one. The members must be locked.
 
     Raises `AlreadyMember`.
     """
@@ -49,8 +49,8 @@ async def invite(
     return await insert_row(connection, WorkspaceMemberRow, workspace_id=workspace_id, email=email, **values)
 
 
-async def take_back_invitations(connection: AsyncConnection, inviter_id: UUID, workspace_id: UUID) -> None:
-    """End the user's open invitations to the workspace. The members are held."""
+async def withdraw_invitations(connection: AsyncConnection, inviter_id: UUID, workspace_id: UUID) -> None:
+    """Delete the user's open invitations to the workspace. The members must be locked."""
     sent = (_members.c.workspace_id == workspace_id) & (_members.c.invited_by_user_id == inviter_id)
     await connection.execute(delete(_members).where(sent, _members.c.user_id.is_(None)))
 
@@ -58,7 +58,7 @@ async def take_back_invitations(connection: AsyncConnection, inviter_id: UUID, w
 async def join(
     connection: AsyncConnection, invitation: WorkspaceMemberRow, user: UserRow
 ) -> WorkspaceMemberRow:
-    """Make the user a member by an invitation, whose row is locked."""
+    """Make the user a member by an invitation, whose row must be locked."""
     return await update_row(
         connection,
         WorkspaceMemberRow,

@@ -1,4 +1,4 @@
-"""What can be done with workspaces."""
+"""Operations on workspaces."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,7 +30,7 @@ from storage.rows import every, first, table_of, update_row, values_of
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
-# Each workspace has a budget of its own.
+# Each workspace has its own rate limits, so their number is limited.
 MOST_WORKSPACES = 100
 MOST_UNCONFIRMED = 3
 _table, _members = table_of(WorkspaceRow), table_of(WorkspaceMemberRow)
@@ -45,7 +45,7 @@ LISTING = Listing(
 
 @requires(Scope.WORKSPACES_READ)
 async def list_workspaces(ctx: Context, filters: WorkspaceQuery) -> Page[Workspace]:
-    """The workspaces that the credential reaches, page by page, oldest first unless sorted otherwise."""
+    """Lists the workspaces that the credential can access, oldest first unless sorted otherwise."""
     conditions = [
         *any_of(_table.c.slug, None if filters.slug is None else [filters.slug.lower()]),
         *contains(_table.c.name_folded, filters.name),
@@ -55,18 +55,18 @@ async def list_workspaces(ctx: Context, filters: WorkspaceQuery) -> Page[Workspa
 
 @requires(Scope.WORKSPACES_READ)
 async def get_workspace(ctx: Context, id: Id | None = None, slug: str | None = None) -> Workspace:
-    """One workspace, named by its id or by its slug."""
+    """Returns a workspace, by its id or by its slug."""
     if (id is None) == (slug is None):
-        raise Invalid([problem(("id",), "Name the workspace by `id` or by `slug`, one of them", "one_of")])
+        raise Invalid([problem(("id",), "Name the workspace by either `id` or `slug`", "one_of")])
     named = {"slug": slug.lower()} if slug is not None else {"id": id}
     return Workspace.model_validate(values_of(await get_visible(ctx, WorkspaceRow, **named)))
 
 
 @requires(Scope.WORKSPACES_READ)
 async def get_created_workspace(ctx: Context, id: UUID) -> Workspace:
-    """One workspace, as its founder's credential may see it: that of a workspace reaches only its own."""
-    founded = select(_members.c.workspace_id).where(_members.c.user_id == ctx.principal.maker_user_id)
-    seen = or_(visible(WorkspaceRow, ctx.principal), _table.c.id.in_(founded))
+    """The workspace as its creator sees it, also with a token that can access only another workspace."""
+    created = select(_members.c.workspace_id).where(_members.c.user_id == ctx.principal.maker_user_id)
+    seen = or_(visible(WorkspaceRow, ctx.principal), _table.c.id.in_(created))
     async with ctx.read() as connection:
         workspace = await first(connection, WorkspaceRow, _table.c.id == id, seen)
     if workspace is None:
@@ -76,14 +76,14 @@ async def get_created_workspace(ctx: Context, id: UUID) -> Workspace:
 
 @requires(Scope.WORKSPACES_WRITE, gives=get_created_workspace)
 async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
-    """Make a workspace; the credential's user becomes its first member and owner.
+    """Creates a workspace. The credential's user becomes its first member and owner.
 
-    A workspace access token can make one too, while the user who made the token belongs to the token's
-    workspace: that user becomes the owner, and the token goes on reaching only its own workspace.
+    A workspace access token can create one too, while the user who created the token is a member of the
+    token's workspace. That user becomes the owner; the token still accesses only its own workspace.
     """
     founder_id = await _founder_id(ctx)
     if data.slug in ctx.services.reserved_slugs:
-        message = "This slug is reserved: it begins an address of the service"
+        message = "This slug is reserved for the service's own pages"
         raise Invalid([problem(("data", "slug"), message, "reserved", input=data.slug)])
     founder = await lock_user(ctx.connection, founder_id)
     await _check_room(ctx, founder)
@@ -96,7 +96,7 @@ async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
 
 @requires(Scope.WORKSPACES_WRITE, gives=get_workspace)
 async def update_workspace(ctx: Context, id: UUID, data: WorkspaceUpdate) -> Workspace:
-    """Change the fields that were sent. Settings and `details` are merged at every depth."""
+    """Updates the fields that were sent. Settings and `details` are merged at every depth."""
     row = await get_for_update(ctx, WorkspaceRow, id=id)
     stored, sent = values_of(row), data.changes()
     changes = {
@@ -109,7 +109,7 @@ async def update_workspace(ctx: Context, id: UUID, data: WorkspaceUpdate) -> Wor
 
 
 async def load_workspaces(ctx: Context, ids: Sequence[UUID]) -> list[Workspace | None]:
-    """The visible workspaces of these ids, in their order."""
+    """The visible workspace of each id; None without one."""
     seen = visible(WorkspaceRow, ctx.principal)
     async with ctx.read() as connection:
         rows = await every(connection, WorkspaceRow, seen, _table.c.id.in_(ids))
@@ -118,7 +118,7 @@ async def load_workspaces(ctx: Context, ids: Sequence[UUID]) -> list[Workspace |
 
 
 def merged(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
-    """`stored` with what was sent, objects within objects merged too; anything else is replaced."""
+    """`stored` with the values sent: objects are merged at every depth, other values replaced."""
     result = dict(stored)
     for name, value in sent.items():
         before = stored.get(name)
@@ -127,42 +127,41 @@ def merged(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]
 
 
 async def _check_room(ctx: Context, founder: UserRow) -> None:
-    """Raises `NotPermitted` for a user who owns as many workspaces as one user may create."""
+    """Raises `NotPermitted` for a user who owns the most workspaces allowed."""
     owned = (_members.c.user_id == founder.id) & (_members.c.role == WorkspaceRole.OWNER.value)
     counted = select(func.count()).where(owned)
     count = (await ctx.connection.execute(counted)).scalar_one()
     if count >= MOST_WORKSPACES:
         raise NotPermitted(
-            f"You own {count} workspaces, and the limit for creating more is {MOST_WORKSPACES}: "
+            f"You own {count} workspaces, and {MOST_WORKSPACES} is the limit for creating another: "
             "hand one over to another owner and leave it first."
         )
     if founder.email_verified_at is None and count >= MOST_UNCONFIRMED:
         raise NotPermitted(
-            f"Without a confirmed email address you can own {MOST_UNCONFIRMED} workspaces: "
-            "confirm yours first."
+            f"Without a confirmed email you can own {MOST_UNCONFIRMED} workspaces: confirm yours first."
         )
 
 
 def _submission(before: Any, details: Mapping[str, Any] | None) -> dict[str, Any]:
-    """`details_submitted_at`, the first time that details say anything."""
-    says = any(value is not None for value in (details or {}).values())
-    return {"details_submitted_at": now()} if says and before is None else {}
+    """`details_submitted_at`, set the first time that any of the details has a value."""
+    has_value = any(value is not None for value in (details or {}).values())
+    return {"details_submitted_at": now()} if has_value and before is None else {}
 
 
 async def _founder_id(ctx: Context) -> UUID:
     principal = ctx.principal
     if principal.kind is PrincipalKind.WORKSPACE_TOKEN:
         if principal.maker_user_id is None:
-            raise NotPermitted("It is not known who created this token: use a personal access token.")
+            raise NotPermitted("This token has no known creator: use a personal access token.")
         await _check_belongs(ctx, principal.maker_user_id)
         return principal.maker_user_id
     if principal.user_id is None:
-        raise NotPermitted("This OAuth token is for one workspace only, and cannot make another.")
+        raise NotPermitted("This OAuth token is for one workspace only, and cannot create another.")
     return principal.user_id
 
 
 async def _check_belongs(ctx: Context, user_id: UUID) -> None:
-    """Raises `NotPermitted` for a user who has left the workspace of the token."""
+    """Raises `NotPermitted` if the user has left the token's workspace."""
     membership = select(_members.c.id).where(
         _members.c.workspace_id == ctx.principal.workspace_id, _members.c.user_id == user_id
     )

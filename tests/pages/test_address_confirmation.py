@@ -210,7 +210,7 @@ async def test_five_mails_are_sent_within_an_hour_and_no_more(gateway, browser, 
     answer = await browser.press("Resend the email")
     assert answer.status_code == 429
     assert 3500 < int(answer.headers["retry-after"]) <= 3600
-    assert "5 such mails were sent within an hour" in browser.text
+    assert "5 of these emails were sent within an hour" in browser.text
     assert len(await mailed_links(gateway, email)) == 5
     await change_links(gateway, email, created_at=now() - timedelta(hours=1, seconds=1))
     await browser.open("/account")

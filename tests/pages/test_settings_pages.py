@@ -90,7 +90,7 @@ async def test_members_are_invited_and_removed(browser, api, tenant):
     await browser.press("Resend invitation")
     assert f"Invited {invited}. The invitation expires in 7 days." in browser.text
     await browser.press("Invite", email=tenant.user_email)
-    assert "is a member already" in browser.text
+    assert "is already a member" in browser.text
     await browser.open(f"/workspaces/{tenant.slug}/members")
     await browser.press("Withdraw invitation")
     assert f"{invited} is no longer invited." in browser.text

@@ -12,7 +12,7 @@ from storage.enums import CredentialKind
 from tests.support.browsing import PASSWORD, browsing, session_of, signed_in
 from tests.support.gateways import make_tenant, run_gateway
 
-WRONG = "The e-mail address or the password is not right"
+WRONG = "Wrong email or password"
 
 
 @pytest_asyncio.fixture(scope="module")
@@ -50,7 +50,7 @@ async def test_a_sign_ups_errors_are_shown_beside_their_fields(browser, tenant):
     assert 'id="password-error"' in answer.text
     assert "short" not in re.sub(r"<[^>]*>", "", answer.text).lower().replace("at least", "")
     answer = await browser.press("Create account", email=tenant.user_email, password=PASSWORD)
-    assert "signed up with this address already" in answer.text
+    assert "There is already an account with this email" in answer.text
     assert session_of(browser) is None
 
 

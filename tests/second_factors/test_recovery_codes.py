@@ -12,7 +12,7 @@ from tests.support.browsing import browsing
 from tests.support.gateways import make_tenant
 from tests.support.mailed import mails_to
 
-WRONG = "This code is wrong, or was used before"
+WRONG = "This code is wrong or has been used"
 
 
 async def test_a_recovery_code_signs_in_once_and_its_owner_is_notified(safe_gateway, account, owner, browser):

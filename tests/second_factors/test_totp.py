@@ -27,7 +27,7 @@ from tests.support.browsing import PASSWORD, browsing
 from tests.support.gateways import make_tenant
 from tests.support.mailed import mails_to
 
-WRONG = "This code is wrong, or was used before"
+WRONG = "This code is wrong or has been used"
 _totp, _codes, _steps = table_of(TotpSecretRow), table_of(RecoveryCodeRow), table_of(SecondStepRow)
 
 
