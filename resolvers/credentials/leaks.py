@@ -90,7 +90,7 @@ async def notify_owners(
             by_owner[await _owner_of(connection, revocation.row)].append(revocation.row)
     for owner, rows in by_owner.items():
         credentials = [{**_named(row), "url": (urls or {}).get(row.hash)} for row in rows]
-        values = {"found": credentials, "in_public": urls is not None, "home": f"{auth_url}/"}
+        values = {"credentials": credentials, "in_public": urls is not None, "home": f"{auth_url}/"}
         await write_mails(connection, await _mails_to(connection, owner, values), owner.workspace_id)
 
 

@@ -54,9 +54,9 @@ async def assemble_events(connection: AsyncConnection, rows: Sequence[EventRow])
 
 async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
     """The visible event of each key, a workspace id and an event id; None without one."""
-    asked = of_keys(_events.c.id, keys)
+    requested = of_keys(_events.c.id, keys)
     async with ctx.snapshot(replica=True) as connection:
-        rows = await every(connection, EventRow, visible(EventRow, ctx.principal), asked)
+        rows = await every(connection, EventRow, visible(EventRow, ctx.principal), requested)
         events = {(event.workspace_id, event.id): event for event in await assemble_events(connection, rows)}
     return [events.get(key) for key in keys]
 

@@ -70,14 +70,14 @@ async def _check_external_ids(
     refunds = [place for history in histories for place in history.refund_places]
     problems = []
     for model, places in ((FileSharePaymentRow, payments), (FileShareRefundRow, refunds)):
-        taken = set(
+        used_ids = set(
             await rows_by_external_id(ctx, model, workspace_id, {external_id for external_id, _ in places})
         )
         for external_id, loc in places:
-            if external_id in taken:
+            if external_id in used_ids:
                 message = "This external id is already in use"
                 problems.append(problem(loc, message, "duplicate", input=external_id))
-            taken.add(external_id)
+            used_ids.add(external_id)
     return problems
 
 

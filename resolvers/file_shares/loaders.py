@@ -24,9 +24,9 @@ _customers, _shares = table_of(CustomerRow), table_of(ShareRow)
 
 async def load_shares(ctx: Context, keys: Sequence[RowKey]) -> list[Share | None]:
     """The visible share of each key, a workspace id and a share id; None without one."""
-    asked = of_keys(_shares.c.id, keys)
+    requested = of_keys(_shares.c.id, keys)
     async with ctx.snapshot() as connection:
-        rows = await every(connection, ShareRow, visible(ShareRow, ctx.principal), asked)
+        rows = await every(connection, ShareRow, visible(ShareRow, ctx.principal), requested)
         shares = await assemble_shares(ctx, connection, rows)
     by_key = {(share.workspace_id, share.id): share for share in shares}
     return [by_key.get(key) for key in keys]
@@ -34,9 +34,9 @@ async def load_shares(ctx: Context, keys: Sequence[RowKey]) -> list[Share | None
 
 async def load_customers(ctx: Context, keys: Sequence[RowKey]) -> list[Customer | None]:
     """The visible customer of each key, a workspace id and a customer id; None if it is deleted."""
-    asked = of_keys(_customers.c.id, keys)
+    requested = of_keys(_customers.c.id, keys)
     async with ctx.read() as connection:
-        rows = await every(connection, CustomerRow, visible(CustomerRow, ctx.principal), asked)
+        rows = await every(connection, CustomerRow, visible(CustomerRow, ctx.principal), requested)
     by_key = {(row.workspace_id, row.id): customer_of(row) for row in rows}
     return [by_key.get(key) for key in keys]
 

@@ -1,4 +1,4 @@
-"""Content that nobody needs any more: of deleted files, and of uploads that were never completed."""
+"""Clean-up of stored content: deleted files and uploads that were never completed."""
 
 from datetime import datetime, timedelta
 

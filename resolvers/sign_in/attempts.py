@@ -32,7 +32,7 @@ _table = table_of(SignInAttemptRow)
 
 @dataclass(frozen=True)
 class Subject:
-    """The account and browsers whose attempts are counted together; `digest` is keyed with our secret."""
+    """An account with the browsers that share one count of attempts; `digest` is keyed with our secret."""
 
     digest: str
 

@@ -32,8 +32,8 @@ def variables_of(template):
 def values_for(template):
     """Something hostile wherever somebody could have written it, and nothing elsewhere."""
     values = {name: "" if name in VERBATIM else HOSTILE for name in variables_of(template)}
-    if "found" in values:
-        values["found"] = [{"noun": "token", "comment": HOSTILE, "url": ""}]
+    if "credentials" in values:
+        values["credentials"] = [{"noun": "token", "comment": HOSTILE, "url": ""}]
     if "scopes" in values:
         values["scopes"] = [HOSTILE]
     return values
