@@ -1,4 +1,4 @@
-"""From the text of a credential to the principal it proves."""
+"""Authentication: the principal of a credential's text."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ USE_IS_NOTED_EVERY = timedelta(minutes=1)
 
 _credentials, _workspaces = table_of(CredentialRow), table_of(WorkspaceRow)
 _clients, _members = table_of(OAuthClientRow), table_of(WorkspaceMemberRow)
-# An OAuth token for a workspace counts while the user who granted it belongs to the workspace.
+# An OAuth token for a workspace is valid only while the user who granted it is a member.
 _IS_MEMBER = exists().where(
     _members.c.user_id == _credentials.c.maker_user_id,
     _members.c.workspace_id == _credentials.c.workspace_id,
@@ -56,7 +56,7 @@ _LOOK_UP = (
 
 
 def is_live(at: datetime) -> ColumnElement[bool]:
-    """Credentials that count at that moment."""
+    """The condition that a credential is valid at that moment."""
     unended = or_(_credentials.c.expires_at.is_(None), _credentials.c.expires_at > at)
     return _credentials.c.revoked_at.is_(None) & unended
 
@@ -64,15 +64,15 @@ def is_live(at: datetime) -> ColumnElement[bool]:
 async def authenticate(database: Database, text: str) -> Principal | None:
     """The principal of a bearer credential; None if it is malformed, unknown, expired or revoked.
 
-    One statement on the primary, so a revocation counts for the next request in every process.
+    It is read from the primary, so a revocation takes effect with the next request in every process.
     """
     return await _authenticate(database, text, BEARER_KINDS)
 
 
 async def authenticate_session(database: Database, text: str) -> Principal | None:
-    """The same for the session in a browser's cookie, which is no bearer credential.
+    """The principal of the session in a browser's cookie, which is not a bearer credential.
 
-    It may do what its user may, scopes that came up after the sign-in included.
+    It has all scopes of a user, also those added after the sign-in.
     """
     principal = await _authenticate(database, text, SESSION_KINDS)
     return None if principal is None else replace(principal, scopes=USER_SCOPES)

@@ -1,4 +1,4 @@
-"""The authorization request: what a client asks of a user, and how it is answered."""
+"""The authorization request: what a client requests from a user, and the answer to it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,17 +26,17 @@ LONGEST_AGE = 2**31 - 1
 
 
 class UntrustedRequest(Exception):
-    """A request that is answered to the user only: who sent it, or where to answer it, cannot be trusted."""
+    """A request whose client or redirect_uri cannot be trusted: only the user sees the error."""
 
 
 class RefusedRequest(Exception):
-    """A request that has its answer: the browser is to go on to `location`, which the client declared.
+    """A refused request: the browser is redirected to `location`, which the client registered.
 
-    `reason` is why it was refused. `is_silent` asks for an answer without any page (`prompt=none`).
+    `reason` explains the refusal. `is_silent` requests an answer without any page (`prompt=none`).
     """
 
     def __init__(self, location: str, reason: str, *, is_silent: bool) -> None:
-        super().__init__("The request is answered.")
+        super().__init__("The request was refused.")
         self.location = location
         self.reason = reason
         self.is_silent = is_silent
@@ -44,10 +44,10 @@ class RefusedRequest(Exception):
 
 @dataclass(frozen=True)
 class AuthorizationRequest:
-    """A request that makes sense, in one unit of work.
+    """A valid request, in one transaction.
 
-    `is_of_user` asks for a token of the user instead of one workspace; `max_age` is how long ago they may
-    have signed in, in seconds; `hinted_user_id` is who the client believes they are.
+    `is_of_user` requests a token for the user instead of one workspace; `max_age` is how many seconds ago the
+    user may have signed in; `hinted_user_id` is the user that the client expects.
     """
 
     server: Server
@@ -62,17 +62,17 @@ class AuthorizationRequest:
     hinted_user_id: UUID | None
 
     async def allow(self, subject: Subject) -> str:
-        """Remember the consent and give the address with a code."""
+        """Store the consent and return the redirect address with a code."""
         workspace_id = subject.workspace_id
         await remember(self.server.connection, subject.user_id, self.client.id, workspace_id, self.scopes)
         return await self._answer(subject)
 
     async def deny(self) -> str:
-        """The address that says `access_denied`."""
+        """The redirect address with the error `access_denied`."""
         return await self._answer(None)
 
     def refuse(self, code: str, description: str) -> RefusedRequest:
-        """The answer that is this error of OpenID Connect."""
+        """The refusal with this error of OpenID Connect."""
         error = OAuth2Error(description, error=code)
         return _refused(self.server, self.request, self.redirect_uri, error)
 
@@ -92,7 +92,7 @@ class AuthorizationRequest:
 
 
 async def read_request(connection: AsyncConnection, issuer: str, pairs: Pairs) -> AuthorizationRequest:
-    """What the parameters of a request ask. Raises `UntrustedRequest` or `RefusedRequest`."""
+    """The request with these parameters. Raises `UntrustedRequest` or `RefusedRequest`."""
     server = make_server(connection, issuer)
     request = ProtocolRequest("GET", pairs)
     try:
@@ -115,12 +115,12 @@ async def read_request(connection: AsyncConnection, issuer: str, pairs: Pairs) -
 async def _read(
     server: Server, request: ProtocolRequest, client: Client, redirect_uri: str
 ) -> AuthorizationRequest:
-    """Raises `OAuth2Error`, which the client is told: it and its address are known by now."""
-    sent = request.payload.data
-    _check_forms(sent)
+    """Raises `OAuth2Error`, which is parameters to the client: it and its redirect_uri are valid."""
+    parameters = request.payload.data
+    _check_features(parameters)
     grant = server.get_authorization_grant(request)
     await server.connection.run_sync(lambda _: grant.validate_authorization_request())
-    hint = sent.get("id_token_hint")
+    hint = parameters.get("id_token_hint")
     return AuthorizationRequest(
         server=server,
         request=request,
@@ -128,27 +128,27 @@ async def _read(
         client=client,
         redirect_uri=redirect_uri,
         scopes=frozenset(request.scope.split()),
-        is_of_user=sent.get("sub_type") == OF_USER,
-        prompts=_read_prompts(sent.get("prompt")),
-        max_age=_read_age(sent.get("max_age")),
+        is_of_user=parameters.get("sub_type") == OF_USER,
+        prompts=_read_prompts(parameters.get("prompt")),
+        max_age=_read_age(parameters.get("max_age")),
         hinted_user_id=None if hint is None else await _read_hint(server, hint, client),
     )
 
 
-def _check_forms(sent: Mapping[str, str]) -> None:
-    """Raises `OAuth2Error` for forms of the request that there are elsewhere, and not here."""
-    if "response_type" not in sent:
+def _check_features(parameters: Mapping[str, str]) -> None:
+    """Raises `OAuth2Error` for request features that we do not support."""
+    if "response_type" not in parameters:
         raise InvalidRequestError("response_type is missing.")
-    if sent["response_type"] != RESPONSE_TYPE:
+    if parameters["response_type"] != RESPONSE_TYPE:
         raise UnsupportedResponseTypeError("", "response_type must be code.")
     for name in ("request", "request_uri", "registration"):
-        if name in sent:
+        if name in parameters:
             raise OAuth2Error(f"The parameter {name} is not supported.", error=f"{name}_not_supported")
-    if sent.get("response_mode", "query") != "query":
+    if parameters.get("response_mode", "query") != "query":
         raise InvalidRequestError("response_mode must be query.")
-    if sent.get("sub_type", OF_WORKSPACE) not in (OF_USER, OF_WORKSPACE):
+    if parameters.get("sub_type", OF_WORKSPACE) not in (OF_USER, OF_WORKSPACE):
         raise InvalidRequestError("sub_type must be user or workspace, the default.")
-    if len(sent.get("nonce", "")) > LONGEST_NONCE:
+    if len(parameters.get("nonce", "")) > LONGEST_NONCE:
         raise InvalidRequestError(f"The nonce is longer than {LONGEST_NONCE} characters.")
 
 
@@ -168,7 +168,7 @@ def _read_age(text: str | None) -> int | None:
 
 
 async def _read_hint(server: Server, hint: str, client: Client) -> UUID:
-    """Who the id_token is about, if we signed it for this client; it may have ended meanwhile."""
+    """The user of an id_token, if we signed it for this client; it may have expired."""
     keys = await every_public_key(server.connection)
     try:
         claims = jwt.decode(hint, keys, algorithms=[ALGORITHM]).claims

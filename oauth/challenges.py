@@ -1,7 +1,7 @@
-"""Challenges of passkey ceremonies: signed instead of stored, so that looking at a page writes nothing.
+"""Challenges of passkey ceremonies: signed instead of stored, so that showing a page writes nothing.
 
-A challenge is bound to one use and one browser and lives 15 minutes. What was answered is written down until
-then, so that it counts once.
+A challenge is bound to one use and one browser and expires after 15 minutes. An answered challenge is stored
+until then, so that it is accepted once.
 """
 
 import secrets
@@ -23,7 +23,7 @@ _answered = table_of(AnsweredChallengeRow)
 
 
 class ChallengeUse(StrEnum):
-    """What the answer to a challenge does."""
+    """The purpose of a challenge."""
 
     CONFIRMATION = "confirmation"
     CREATION = "creation"
@@ -32,19 +32,19 @@ class ChallengeUse(StrEnum):
 
     @property
     def is_alone(self) -> bool:
-        """Whether the passkey is the only proof, so that the authenticator has to check its user."""
+        """Whether the passkey is the only proof, so that the authenticator must verify its user."""
         return self in (ChallengeUse.CONFIRMATION, ChallengeUse.SIGN_IN)
 
 
 def new_challenge(secret: bytes, use: ChallengeUse, binding: str) -> bytes:
-    """A challenge for the browser that holds `binding`, a secret of its cookies."""
+    """A challenge for the browser with `binding`, a secret from its cookies."""
     random, end = secrets.token_urlsafe(24), str(int((now() + LIFE).timestamp()))
     signature = sign(secret, Purpose.PASSKEY_CHALLENGE, random, end, use, binding)
     return f"{random}.{end}.{signature}".encode()
 
 
 def is_open(secret: bytes, use: ChallengeUse, binding: str, challenge: bytes) -> bool:
-    """Whether we made the challenge for this use and this browser, less than 15 minutes ago."""
+    """Whether we issued the challenge for this use and this browser less than 15 minutes ago."""
     random, _, rest = challenge.decode("ascii", "replace").partition(".")
     end, _, signature = rest.partition(".")
     if not is_signed(secret, Purpose.PASSKEY_CHALLENGE, signature, random, end, use, binding):
@@ -53,7 +53,7 @@ def is_open(secret: bytes, use: ChallengeUse, binding: str, challenge: bytes) ->
 
 
 async def answer(connection: AsyncConnection, challenge: bytes) -> bool:
-    """Note that the challenge was answered; whether this is the first time."""
+    """Record an answer to the challenge. Returns whether it is the first."""
     moment = now()
     await connection.execute(delete(_answered).where(_answered.c.expires_at <= moment))
     row = {"hash": digest(challenge.decode()), "created_at": moment, "expires_at": moment + LIFE}

@@ -1,4 +1,4 @@
-"""OAuth clients: found, asked what they may do as Authlib asks, given secrets, and ended."""
+"""OAuth clients: lookup, the permissions that Authlib checks, and their secrets."""
 
 from enum import StrEnum, auto
 from uuid import UUID
@@ -39,7 +39,7 @@ _clients, _credentials = table_of(OAuthClientRow), table_of(CredentialRow)
 
 
 class Client(ClientMixin):  # type: ignore[misc]
-    """A client's row and the hashes of its secrets, as Authlib's grants see a client."""
+    """A client's row and the hashes of its secrets, with the interface that Authlib expects."""
 
     def __init__(self, row: OAuthClientRow, secret_hashes: frozenset[str]) -> None:
         self.id: UUID = row.id
@@ -55,14 +55,14 @@ class Client(ClientMixin):  # type: ignore[misc]
         return self.client_id
 
     def get_default_redirect_uri(self) -> None:
-        """None: every request names the address, whatever is declared."""
+        """None: every request must name its redirect_uri."""
 
     def get_allowed_scope(self, scope: str | None) -> str | None:
-        """The scopes in alphabetical order; None where there are none or one is not the client's."""
-        asked = set((scope or "").split())
-        if not asked or not asked <= set(self.row.scopes):
+        """The scopes in alphabetical order; None without any, or if the client may not use one."""
+        scopes = set((scope or "").split())
+        if not scopes or not scopes <= set(self.row.scopes):
             return None
-        return " ".join(sorted(asked))
+        return " ".join(sorted(scopes))
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
         return any(matches(declared, redirect_uri) for declared in self.row.redirect_uris)
@@ -71,7 +71,7 @@ class Client(ClientMixin):  # type: ignore[misc]
         return digest(client_secret) in self._secret_hashes
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
-        """A public client has no secret to show, a confidential one may show it in either place."""
+        """A public client has no secret; a confidential one may send it in the header or the form."""
         return method == AuthMethod.NONE if self.is_public else method in CONFIDENTIAL_METHODS
 
     def check_response_type(self, response_type: str) -> bool:
@@ -82,7 +82,7 @@ class Client(ClientMixin):  # type: ignore[misc]
 
 
 async def find_client(connection: AsyncConnection, client_id: str) -> Client | None:
-    """The client with this public name; None for anything else, malformed names included."""
+    """The client with this client_id; None if it is unknown or malformed."""
     if not is_client_id(client_id):
         return None
     present = _clients.c.deleted_at.is_(None)
@@ -99,7 +99,7 @@ async def issue_client_credential(
     oauth_client_id: UUID,
     maker_user_id: UUID | None = None,
 ) -> Credential:
-    """A new secret or registration token of the client; one that it had before ends."""
+    """A new secret or registration token of the client; the previous one is revoked."""
     await update_rows(connection, CredentialRow, _live(oauth_client_id, kind), revoked_at=now())
     credential = mint(kind)
     await insert_row(

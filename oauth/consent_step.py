@@ -1,4 +1,4 @@
-"""What an authorization request needs of its user before it is answered: a sign-in, a consent, or nothing."""
+"""The next step of an authorization request: a sign-in, a consent, or the answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _workspaces, _members = table_of(WorkspaceRow), table_of(WorkspaceMemberRow)
 
 @dataclass(frozen=True)
 class SignedInUser:
-    """Who uses the browser. `is_fresh` says that they have just signed in for this very request."""
+    """The browser's user. `is_fresh` marks a user who has just signed in for this request."""
 
     id: UUID
     authenticated_at: datetime
@@ -28,12 +28,12 @@ class SignedInUser:
 
 @dataclass(frozen=True)
 class NeedsSignIn:
-    """Somebody has to sign in, or to sign in again."""
+    """The user must sign in, perhaps again."""
 
 
 @dataclass(frozen=True)
 class NeedsConsent:
-    """The user has to decide; `workspaces` are those they can choose from, `allowed` what they did allow."""
+    """The user must decide: `workspaces` are the choices, `allowed` those allowed before."""
 
     workspaces: Sequence[WorkspaceRow]
     allowed: frozenset[UUID]
@@ -41,51 +41,51 @@ class NeedsConsent:
 
 @dataclass(frozen=True)
 class AlreadyAllowed:
-    """The user allowed it before: for the workspace, or for themselves."""
+    """The user has allowed the request before, for the workspace or for themselves."""
 
     workspace_id: UUID | None
 
 
 async def next_step(
-    asked: AuthorizationRequest, person: SignedInUser | None
+    request: AuthorizationRequest, user: SignedInUser | None
 ) -> NeedsSignIn | NeedsConsent | AlreadyAllowed:
-    """Raises `RefusedRequest` where the client wants no page and one is needed."""
-    is_silent = NONE in asked.prompts
-    if person is None or has_to_sign_in(asked, person):
-        if is_silent or (person is not None and person.is_fresh):
-            raise asked.refuse("login_required", "The user must sign in.")
+    """Raises `RefusedRequest` if a page is needed and the client forbids one."""
+    is_silent = NONE in request.prompts
+    if user is None or must_sign_in(request, user):
+        if is_silent or (user is not None and user.is_fresh):
+            raise request.refuse("login_required", "The user must sign in.")
         return NeedsSignIn()
-    consents = await find_consents(asked.server.connection, person.id, asked.client.id)
-    covered = {row.workspace_id for row in consents if asked.scopes <= set(row.scopes)}
-    workspaces = [] if asked.is_of_user else await _find_workspaces(asked, person)
-    choices = [None] if asked.is_of_user else [row.id for row in workspaces]
+    consents = await find_consents(request.server.connection, user.id, request.client.id)
+    covered = {row.workspace_id for row in consents if request.scopes <= set(row.scopes)}
+    workspaces = [] if request.is_of_user else await _find_workspaces(request, user)
+    choices = [None] if request.is_of_user else [row.id for row in workspaces]
     remembered = [choice for choice in choices if choice in covered]
-    # Any program on the user's machine can pretend to be a public client there (RFC 8252 8.6).
-    is_known = not (asked.client.is_public and is_loopback(asked.redirect_uri))
-    is_plain = not asked.prompts & {CONSENT, SELECT_ACCOUNT}
-    if is_known and is_plain and len(remembered) == 1 and (is_silent or len(choices) == 1):
+    # On loopback, any program of the user's machine can impersonate a public client (RFC 8252 8.6).
+    is_authentic = not (request.client.is_public and is_loopback(request.redirect_uri))
+    may_skip_page = not request.prompts & {CONSENT, SELECT_ACCOUNT}
+    if is_authentic and may_skip_page and len(remembered) == 1 and (is_silent or len(choices) == 1):
         return AlreadyAllowed(remembered[0])
     if is_silent:
-        code = "interaction_required" if remembered and is_known else "consent_required"
-        raise asked.refuse(code, "The user must decide.")
+        code = "interaction_required" if remembered and is_authentic else "consent_required"
+        raise request.refuse(code, "The user must decide.")
     return NeedsConsent(workspaces, frozenset(choice for choice in remembered if choice is not None))
 
 
-def has_to_sign_in(asked: AuthorizationRequest, person: SignedInUser) -> bool:
-    """Whether the request asks for another user, or for a sign-in later than the person's."""
-    if asked.hinted_user_id is not None and asked.hinted_user_id != person.id:
+def must_sign_in(request: AuthorizationRequest, user: SignedInUser) -> bool:
+    """Whether the request requires another user, or a more recent sign-in."""
+    if request.hinted_user_id is not None and request.hinted_user_id != user.id:
         return True
-    is_too_old = asked.max_age is not None and now() - person.authenticated_at > timedelta(
-        seconds=asked.max_age
+    is_too_old = request.max_age is not None and now() - user.authenticated_at > timedelta(
+        seconds=request.max_age
     )
-    return (LOGIN in asked.prompts or is_too_old) and not person.is_fresh
+    return (LOGIN in request.prompts or is_too_old) and not user.is_fresh
 
 
-async def _find_workspaces(asked: AuthorizationRequest, person: SignedInUser) -> list[WorkspaceRow]:
+async def _find_workspaces(request: AuthorizationRequest, user: SignedInUser) -> list[WorkspaceRow]:
     own = (
         select(_workspaces)
         .join(_members, _members.c.workspace_id == _workspaces.c.id)
-        .where(_members.c.user_id == person.id)
+        .where(_members.c.user_id == user.id)
         .order_by(_workspaces.c.name_folded, _workspaces.c.id)
     )
-    return await every_of(asked.server.connection, WorkspaceRow, own)
+    return await every_of(request.server.connection, WorkspaceRow, own)

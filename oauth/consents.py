@@ -1,4 +1,4 @@
-"""What users allowed clients for good: asked again only for more."""
+"""Consents: what users have allowed clients; only more scopes need another consent."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -18,7 +18,7 @@ _consents, _grants = table_of(OAuthConsentRow), table_of(OAuthGrantRow)
 async def find_consents(
     connection: AsyncConnection, user_id: UUID, oauth_client_id: UUID
 ) -> list[OAuthConsentRow]:
-    """What the user allowed the client: at most one for the user, and one for each workspace."""
+    """The user's consents to the client: at most one for the user and one for each workspace."""
     of_user, of_client = _consents.c.user_id == user_id, _consents.c.oauth_client_id == oauth_client_id
     return await every(connection, OAuthConsentRow, of_user, of_client)
 
@@ -30,7 +30,7 @@ async def remember(
     workspace_id: UUID | None,
     scopes: Iterable[str],
 ) -> None:
-    """Keep that the user allowed these scopes too."""
+    """Add these scopes to what the user has allowed the client."""
     reach = str(workspace_id or USER_REACH)
     identity = {"user_id": user_id, "oauth_client_id": oauth_client_id, "reach": reach}
     new = {**identity, "workspace_id": workspace_id, "scopes": sorted(scopes)}
@@ -44,7 +44,7 @@ async def remember(
 
 
 async def forget(connection: AsyncConnection, consent: OAuthConsentRow) -> None:
-    """Take a consent back, and with it everything that was granted under it."""
+    """Withdraw a consent and revoke everything granted under it."""
     under_it = (
         (_grants.c.oauth_client_id == consent.oauth_client_id)
         & (_grants.c.user_id == consent.user_id)

@@ -1,4 +1,4 @@
-"""The text of a credential: made, checked and hashed; never stored or logged."""
+"""The text of a credential: generated, checked and hashed; never stored or logged."""
 
 import re
 import secrets
@@ -18,7 +18,7 @@ PATTERN = re.compile(rf"dg_({'|'.join(CredentialKind)})_([0-9A-Za-z]{{{_RANDOM}}
 
 @dataclass(frozen=True)
 class Credential:
-    """A new credential: `text` is shown to its owner once, `hash` is what we keep."""
+    """A new credential: `text` is shown to its owner once, `hash` is stored."""
 
     text: str
     hash: str
@@ -37,12 +37,12 @@ def mint_client_id() -> str:
 
 
 def is_client_id(text: str) -> bool:
-    """Whether it has the form of one, so that nothing else reaches the database."""
+    """Whether the text is a well-formed client_id; nothing else reaches the database."""
     return _CLIENT_ID.fullmatch(text) is not None
 
 
 def kind_of(text: str) -> CredentialKind | None:
-    """The kind of a well-formed credential; None for anything else, without asking the database."""
+    """The kind of a well-formed credential; None for anything else. The database is not read."""
     match = PATTERN.fullmatch(text)
     if match is None or not secrets.compare_digest(_checksum(match[2]), match[3]):
         return None

@@ -1,4 +1,4 @@
-"""The end of what users allowed clients: grants, and every credential that came of them."""
+"""Revocation of grants, and of every credential issued under them."""
 
 from uuid import UUID
 
@@ -18,23 +18,23 @@ _OF_GRANTS = (CredentialKind.ACCESS_TOKEN, CredentialKind.REFRESH_TOKEN, Credent
 
 
 async def end_grants(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
-    """Revoke the grants that match, and their codes and tokens: these fail from their next use on.
+    """Revoke the matching grants with their codes and tokens, which fail from their next use on.
 
-    Grants come first, as in `find_issued`: what is locked in one order makes nobody wait for ever.
+    Grants are locked first, as in `find_issued`: one order avoids deadlocks.
     """
     await update_rows(connection, OAuthGrantRow, condition & _grants.c.revoked_at.is_(None), revoked_at=now())
     await _revoke(connection, _credentials.c.grant_id.in_(select(_grants.c.id).where(condition)))
 
 
 async def end_client(connection: AsyncConnection, oauth_client_id: UUID) -> None:
-    """Revoke everything that was issued to the client and forget who allowed it what."""
+    """Revoke everything issued to the client and delete its consents."""
     await end_grants(connection, _grants.c.oauth_client_id == oauth_client_id)
     await _revoke(connection, _credentials.c.oauth_client_id == oauth_client_id)
     await connection.execute(delete(_consents).where(_consents.c.oauth_client_id == oauth_client_id))
 
 
 async def end_membership(connection: AsyncConnection, user_id: UUID, workspace_id: UUID) -> None:
-    """Revoke and forget what the user, who leaves the workspace, allowed clients for it."""
+    """Revoke and delete what a user who leaves the workspace allowed clients for it."""
     of_both = and_(_grants.c.workspace_id == workspace_id, _grants.c.user_id == user_id)
     await end_grants(connection, of_both)
     by_user = or_(_credentials.c.maker_user_id == user_id, _credentials.c.user_id == user_id)
@@ -45,10 +45,10 @@ async def end_membership(connection: AsyncConnection, user_id: UUID, workspace_i
 
 
 async def end_creations(connection: AsyncConnection, user_id: UUID, workspace_id: UUID) -> None:
-    """Revoke what the user created in the workspace: its access tokens, also those that the user's tokens
-    made, the secrets of its clients, and every grant and token of the clients that the user created.
+    """Revoke what the user created in the workspace: access tokens, also those created with the user's
+    tokens, secrets of clients, and every grant and token of the clients that the user created.
 
-    The clients stay, to be given another secret or deleted.
+    The clients remain, so that they can get a new secret or be deleted.
     """
     of_workspace = (_clients.c.workspace_id == workspace_id) & _clients.c.deleted_at.is_(None)
     created = select(_clients.c.id).where(of_workspace, _clients.c.maker_user_id == user_id)
@@ -66,7 +66,7 @@ async def end_creations(connection: AsyncConnection, user_id: UUID, workspace_id
 
 
 async def end_user(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
-    """Revoke every credential of the user but `kept`, and forget what they allowed clients."""
+    """Revoke every credential of the user except `kept`, and delete the user's consents."""
     await end_grants(connection, _grants.c.user_id == user_id)
     own = _credentials.c.user_id == user_id
     await _revoke(connection, own if kept is None else own & (_credentials.c.id != kept))

@@ -1,4 +1,4 @@
-"""The endpoints that clients call: token, revocation, introspection and userinfo."""
+"""The endpoints that clients call: token, revocation and introspection."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,12 +27,12 @@ _TOKENS = (CredentialKind.ACCESS_TOKEN, CredentialKind.REFRESH_TOKEN)
 
 
 class _Tokens:
-    """What both endpoints about a token have in common."""
+    """The common part of the endpoints that take a token."""
 
     server: Server
 
     def check_params(self, request: ProtocolRequest, client: Client) -> None:
-        """A hint is not needed: the token says what it is."""
+        """No hint is needed: a token's text has its kind."""
         if "token" not in request.form:
             raise InvalidRequestError("token is missing.")
 
@@ -41,7 +41,7 @@ class _Tokens:
 
 
 class Revocation(_Tokens, RevocationEndpoint):  # type: ignore[misc]
-    """RFC 7009: an access token ends by itself, a refresh token with everything of its grant."""
+    """RFC 7009: an access token is revoked alone, a refresh token with its whole grant."""
 
     CLIENT_AUTH_METHODS = tuple(AuthMethod)
 
@@ -53,7 +53,7 @@ class Revocation(_Tokens, RevocationEndpoint):  # type: ignore[misc]
 
 
 class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
-    """RFC 7662: what a confidential client's own token still counts for."""
+    """RFC 7662: the state of a confidential client's own token."""
 
     CLIENT_AUTH_METHODS = CONFIDENTIAL_METHODS
 
@@ -66,7 +66,7 @@ class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
         subject = wait(find_subject(self.server.connection, grant.user_id, grant.workspace_id))
         if subject is None:
             return {"active": False}
-        told = {
+        claims = {
             "active": True,
             "iss": self.server.issuer,
             "client_id": self._client_id,
@@ -75,7 +75,7 @@ class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
             "exp": int(token.expires_at.timestamp()),
             **subject.claims(()),
         }
-        return told | ({"token_type": "Bearer"} if token.kind is CredentialKind.ACCESS_TOKEN else {})
+        return claims | ({"token_type": "Bearer"} if token.kind is CredentialKind.ACCESS_TOKEN else {})
 
 
 async def answer_token(
@@ -87,21 +87,21 @@ async def answer_token(
 
 
 async def answer_revocation(connection: AsyncConnection, issuer: str, request: ProtocolRequest) -> Reply:
-    """Nothing, also for a token that never was (RFC 7009), or the protocol's error."""
+    """An empty answer, also for an unknown token (RFC 7009), or the protocol's error."""
     server = make_server(connection, issuer)
     server.register_endpoint(Revocation)
     return await _answer(server, request, lambda: server.create_endpoint_response("revocation", request))
 
 
 async def answer_introspection(connection: AsyncConnection, issuer: str, request: ProtocolRequest) -> Reply:
-    """What the token counts for, or the protocol's error."""
+    """The state of the token, or the protocol's error."""
     server = make_server(connection, issuer)
     server.register_endpoint(Introspection)
     return await _answer(server, request, lambda: server.create_endpoint_response("introspection", request))
 
 
 async def _answer(server: Server, request: ProtocolRequest, create: Callable[[], Reply]) -> Reply:
-    """Authlib's answer; its code is synchronous, and waits for ours inside `run_sync`."""
+    """Authlib's answer; its code is synchronous and waits for ours inside `run_sync`."""
     try:
         request.check()
         return await server.connection.run_sync(lambda _: create())

@@ -1,4 +1,4 @@
-"""The grants: a code for tokens, a refresh token for an access token."""
+"""The grants: exchanging a code for tokens, and a refresh token for an access token."""
 
 from datetime import timedelta
 from typing import Any
@@ -32,7 +32,7 @@ _grants = table_of(OAuthGrantRow)
 
 
 class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
-    """A code, made by a user's consent and exchanged once, within five minutes."""
+    """A code, issued with a user's consent and exchanged once, within five minutes."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = tuple(AuthMethod)
 
@@ -41,13 +41,13 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
 
     @staticmethod
     def validate_authorization_redirect_uri(request: ProtocolRequest, client: Client) -> str:
-        """The address, if the client declared it; a refusal is told to the user and redirected nowhere."""
-        asked = request.payload.redirect_uri
-        if not asked:
+        """The redirect_uri, if the client registered it. A refusal is shown to the user, never redirected."""
+        redirect_uri = request.payload.redirect_uri
+        if not redirect_uri:
             raise InvalidRequestError("redirect_uri is missing.")
-        if not client.check_redirect_uri(asked):
-            raise InvalidRequestError("The application did not declare this redirect_uri.")
-        return str(asked)
+        if not client.check_redirect_uri(redirect_uri):
+            raise InvalidRequestError("The application has not registered this redirect_uri.")
+        return str(redirect_uri)
 
     def generate_authorization_code(self) -> str:
         return mint(CredentialKind.AUTHORIZATION_CODE).text
@@ -56,7 +56,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         wait(save_code(self.server, code, request))
 
     def query_authorization_code(self, code: str, client: Client) -> IssuedCredential | None:
-        """The code if it still counts. One that was used before ends all that its first use gave."""
+        """The code, if it is valid. A second use of a code revokes everything that its first use issued."""
         issued = wait(find_issued(self.server.connection, code, CredentialKind.AUTHORIZATION_CODE, lock=True))
         if issued is None or not issued.check_client(client):
             return None
@@ -66,7 +66,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         return None if issued.is_expired() else issued
 
     def delete_authorization_code(self, authorization_code: IssuedCredential) -> None:
-        """Used once: it stays, so that a second use is noticed."""
+        """Revoke the used code; its row remains, so that a second use is detected."""
         wait(update_row(self.server.connection, CredentialRow, authorization_code.row, revoked_at=now()))
 
     def authenticate_user(self, authorization_code: IssuedCredential) -> Subject | None:
@@ -83,9 +83,9 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
     answered: dict[str, Any] | None = None
 
     def authenticate_refresh_token(self, refresh_token: str) -> IssuedCredential | None:
-        """The token if it still counts, or if it was replaced and its client asks for that answer again.
+        """The token, if it is valid, or if it was replaced and its client retries that request.
 
-        Any other use of a replaced token may be that of a copy: its family ends.
+        Any other use of a replaced token may come from a stolen copy, so its whole grant is revoked.
         """
         issued = wait(
             find_issued(self.server.connection, refresh_token, CredentialKind.REFRESH_TOKEN, lock=True)
@@ -106,7 +106,7 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
         return wait(_subject_of(self.server, refresh_token))
 
     def create_token_response(self) -> tuple[int, dict[str, Any], list[tuple[str, str]]]:
-        """The answer that was given before, or a new one, which is kept where a token was replaced."""
+        """The stored answer of a retry, or a new one, which is stored if it replaces the token."""
         if self.answered is not None:
             return 200, self.answered, self.TOKEN_RESPONSE_HEADER
         status, answer, headers = super().create_token_response()
@@ -117,14 +117,14 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
         return status, answer, headers
 
     def issue_token(self, user: Subject, refresh_token: IssuedCredential) -> dict[str, Any]:
-        """A token with what was asked for and granted, and which the client may still have."""
+        """A token with the requested scopes that were granted and that the client may still use."""
         client = self.request.client
-        asked = (self.request.payload.scope or refresh_token.get_scope()).split()
-        left = set(asked) & set(client.row.scopes)
-        if not left:
+        requested = (self.request.payload.scope or refresh_token.get_scope()).split()
+        scopes = set(requested) & set(client.row.scopes)
+        if not scopes:
             raise InvalidScopeError("The client may no longer use any of these scopes.")
         token: dict[str, Any] = self.generate_token(
-            user=user, scope=" ".join(left), include_refresh_token=client.is_public
+            user=user, scope=" ".join(scopes), include_refresh_token=client.is_public
         )
         if not client.is_public:
             token["refresh_token"] = self.request.form["refresh_token"]
@@ -139,13 +139,13 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
 
 
 class S256(CodeChallenge):  # type: ignore[misc]
-    """PKCE by S256 and by nothing else; a public client has to use it."""
+    """PKCE with S256 only; public clients must use it."""
 
     SUPPORTED_CODE_CHALLENGE_METHOD = ("S256",)
 
     def validate_code_challenge(self, grant: CodeGrant, redirect_uri: str) -> None:
-        asked = grant.request.payload.data
-        challenge, method = asked.get("code_challenge"), asked.get("code_challenge_method")
+        parameters = grant.request.payload.data
+        challenge, method = parameters.get("code_challenge"), parameters.get("code_challenge_method")
         if challenge is None and method is None:
             if grant.request.client.is_public:
                 raise InvalidRequestError("A public client must send a code_challenge.")
@@ -157,7 +157,7 @@ class S256(CodeChallenge):  # type: ignore[misc]
 
 
 class IdToken(OpenIDCode):  # type: ignore[misc]
-    """The id_token beside the tokens that a code is exchanged for."""
+    """The id_token that accompanies the tokens of a code."""
 
     def __init__(self, server: Server) -> None:
         super().__init__()
@@ -168,7 +168,7 @@ class IdToken(OpenIDCode):  # type: ignore[misc]
 
     def resolve_client_private_key(self, client: Client) -> RSAKey:
         if self._server.key is None:
-            raise RuntimeError("The exchange of a code needs a key that signs.")
+            raise RuntimeError("Exchanging a code requires a signing key.")
         return self._server.key
 
     def get_client_claims(self, client: Client) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class IdToken(OpenIDCode):  # type: ignore[misc]
         return user.claims(scope.split())
 
     def exists_nonce(self, nonce: str, request: ProtocolRequest) -> bool:
-        """Never: a nonce is the client's own way to notice a replay, of an id_token."""
+        """Always False: a nonce lets the client detect a replayed id_token."""
         return False
 
 
@@ -191,10 +191,10 @@ def make_server(connection: AsyncConnection, issuer: str, key: RSAKey | None = N
 
 
 async def save_code(server: Server, code: str, request: ProtocolRequest) -> None:
-    """Keep the hash of a new code with the grant that it begins."""
+    """Store the hash of a new code, and its grant."""
     subject: Subject = request.user
     scopes = sorted(request.scope.split())
-    asked = request.payload.data
+    parameters = request.payload.data
     grant = await insert_row(
         server.connection,
         OAuthGrantRow,
@@ -202,9 +202,9 @@ async def save_code(server: Server, code: str, request: ProtocolRequest) -> None
         user_id=subject.user_id,
         workspace_id=subject.workspace_id,
         scopes=scopes,
-        redirect_uri=asked["redirect_uri"],
-        code_challenge=asked.get("code_challenge"),
-        nonce=asked.get("nonce"),
+        redirect_uri=parameters["redirect_uri"],
+        code_challenge=parameters.get("code_challenge"),
+        nonce=parameters.get("nonce"),
         authenticated_at=subject.authenticated_at,
     )
     await insert_row(

@@ -1,4 +1,4 @@
-"""Codes and tokens that were issued, as Authlib's grants and endpoints see them."""
+"""Issued codes and tokens, with the interface that Authlib expects."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ _credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)
 
 
 class IssuedCredential(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc]
-    """A code or token: its row, and that of the grant that it came of."""
+    """A code or token: its row, and the row of its grant."""
 
     code_challenge_method = "S256"
 
@@ -37,7 +37,7 @@ class IssuedCredential(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc
 
     @property
     def expires_at(self) -> datetime:
-        """When it expires, which every code and token does."""
+        """The moment of expiry, which every code and token has."""
         if self.row.expires_at is None:
             raise TypeError("This credential does not expire.")
         return self.row.expires_at
@@ -65,10 +65,10 @@ class IssuedCredential(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc
 async def find_issued(
     connection: AsyncConnection, text: str, *kinds: CredentialKind, lock: bool = False
 ) -> IssuedCredential | None:
-    """The code or token with this text, whether or not it still counts; None if it is of no such kind.
+    """The code or token with this text, valid or not; None if it is unknown or of another kind.
 
-    `lock` lets uses of what came of the same grant come one after the other. It is the grant that is locked,
-    and before the rest is read: each use may end everything that came of it.
+    `lock` serializes uses of a grant's codes and tokens. It locks the grant before the rest is read, because
+    each use may revoke everything issued under the grant.
     """
     if kind_of(text) not in kinds:
         return None

@@ -1,4 +1,4 @@
-"""Keys that sign id_tokens: made when first needed, rotated, published until their tokens are gone."""
+"""Keys that sign id_tokens: created when first needed, rotated, and published until their tokens expire."""
 
 import asyncio
 import json
@@ -19,17 +19,17 @@ from storage.tables.signing_keys import SigningKeyRow
 ALGORITHM = "RS256"
 KEY_BITS = 2048
 ID_TOKEN_LIFE = timedelta(hours=1)
-# Clocks of those who check a token may lag behind ours.
+# The clocks of clients that check a token may lag behind ours.
 _PUBLISHED_AFTER_RETIREMENT = ID_TOKEN_LIFE + timedelta(minutes=10)
 
 _keys = table_of(SigningKeyRow)
 
 
 async def signing_key(database: Database, secret: bytes) -> RSAKey:
-    """The key that signs now; made where there is none that `secret` opens."""
-    wanted = select(_keys).where(_keys.c.retired_at.is_(None)).order_by(_keys.c.created_at.desc())
+    """The current signing key; a new one if `secret` opens none."""
+    statement = select(_keys).where(_keys.c.retired_at.is_(None)).order_by(_keys.c.created_at.desc())
     async with database.read() as connection:
-        rows = await every_of(connection, SigningKeyRow, wanted)
+        rows = await every_of(connection, SigningKeyRow, statement)
     for row in rows:
         key = _opened(row, secret)
         if key is not None:
@@ -38,8 +38,8 @@ async def signing_key(database: Database, secret: bytes) -> RSAKey:
 
 
 async def rotate(database: Database, secret: bytes) -> RSAKey:
-    """A new key that signs from now on, in every process; those before it retire."""
-    # Finding primes keeps a processor busy for up to a second: not while others wait.
+    """A new key that signs from now on, in every process; the previous keys retire."""
+    # Finding primes takes up to a second of processor time, so it runs in a thread.
     key = await asyncio.to_thread(RSAKey.generate_key, KEY_BITS, private=True)
     kid = key.thumbprint()
     async with database.write() as connection:
@@ -55,14 +55,14 @@ async def rotate(database: Database, secret: bytes) -> RSAKey:
 
 
 async def published_keys(connection: AsyncConnection) -> list[dict[str, Any]]:
-    """The public keys of all tokens that may still count, as a JWK Set lists them."""
-    counts = or_(_keys.c.retired_at.is_(None), _keys.c.retired_at > now() - _PUBLISHED_AFTER_RETIREMENT)
-    wanted = select(_keys.c.public_key).where(counts).order_by(_keys.c.created_at)
-    return list((await connection.execute(wanted)).scalars())
+    """The public keys of all tokens that may still be valid, as in a JWK Set."""
+    is_published = or_(_keys.c.retired_at.is_(None), _keys.c.retired_at > now() - _PUBLISHED_AFTER_RETIREMENT)
+    statement = select(_keys.c.public_key).where(is_published).order_by(_keys.c.created_at)
+    return list((await connection.execute(statement)).scalars())
 
 
 async def every_public_key(connection: AsyncConnection) -> KeySet:
-    """The public keys of all tokens that we ever signed: a hint may be long past its end."""
+    """The public keys of all tokens that we ever signed: a hint may have expired long ago."""
     rows = (await connection.execute(select(_keys.c.public_key))).scalars()
     return KeySet([RSAKey.import_key(row) for row in rows])
 
@@ -81,7 +81,7 @@ def _sealed(key: RSAKey, kid: str, secret: bytes) -> str:
 
 
 def _opened(row: SigningKeyRow, secret: bytes) -> RSAKey | None:
-    """The private key; None where another secret sealed it."""
+    """The private key; None if another secret sealed it."""
     try:
         opened = unseal(secret, Purpose.SIGNING_KEY, row.private_key, row.kid)
     except Unreadable:

@@ -33,19 +33,19 @@ from webauthn.helpers.structs import (
 from storage.tables.second_factors import PasskeyRow
 
 NAME = "Duograph"
-# For how long the browser lets its user choose an authenticator, in milliseconds.
+# How long the browser lets its user choose an authenticator, in milliseconds.
 TIMEOUT = 5 * 60 * 1000
 LONGEST_CREDENTIAL_ID = 1400  # 1,023 bytes (WebAuthn 5.8.3) in base64url, rounded up.
 MOST_TRANSPORTS = 8
 
 
 class Refused(Exception):
-    """What the browser sent proves nothing."""
+    """The browser's answer is invalid."""
 
 
 @dataclass(frozen=True)
 class NewPasskey:
-    """A passkey that an authenticator has just made; `public_key` is in COSE, both texts in base64url."""
+    """A passkey that an authenticator has just created; `public_key` is COSE, both texts are base64url."""
 
     credential_id: str
     public_key: str
@@ -55,9 +55,9 @@ class NewPasskey:
 
 @dataclass(frozen=True)
 class Assertion:
-    """What a browser says of a passkey's use, nothing of it checked yet.
+    """A browser's message about the use of a passkey, not verified yet.
 
-    `user_id` is who the authenticator made the passkey for, where it says so.
+    `user_id` is the user that the authenticator created the passkey for, if it says so.
     """
 
     sent: Mapping[str, Any]
@@ -68,16 +68,16 @@ class Assertion:
 
 @dataclass(frozen=True)
 class RelyingParty:
-    """Us, as browsers see us: `id` is the host that passkeys belong to, `origin` where our pages are."""
+    """This server as a relying party: `id` is the host of passkeys, `origin` that of our pages."""
 
     id: str
     origin: str
 
     @classmethod
     def at(cls, url: str) -> "RelyingParty | None":
-        """The relying party of pages at `url`; None where browsers offer no passkeys.
+        """The relying party of pages at `url`; None if browsers offer no passkeys there.
 
-        They need a name instead of an IP address, and https but on the machine itself.
+        They require a host name instead of an IP address, and https except on localhost.
         """
         parts = urlsplit(url)
         host = (parts.hostname or "").lower()
@@ -90,7 +90,7 @@ class RelyingParty:
     def creation_options(
         self, challenge: bytes, user_id: UUID, email: str, existing: Sequence[PasskeyRow]
     ) -> str:
-        """JSON for `navigator.credentials.create`; `existing` are the user's passkeys, not made twice."""
+        """JSON for `navigator.credentials.create`; `existing` passkeys are not created again."""
         options = generate_registration_options(
             rp_id=self.id,
             rp_name=NAME,
@@ -109,7 +109,7 @@ class RelyingParty:
     def request_options(self, challenge: bytes, allowed: Sequence[PasskeyRow] = (), *, verified: bool) -> str:
         """JSON for `navigator.credentials.get`: one of `allowed`, or any that the authenticator finds.
 
-        `verified` asks the authenticator to check its user, by a PIN or a fingerprint.
+        `verified` requires the authenticator to verify its user, by a PIN or a fingerprint.
         """
         required, discouraged = (
             UserVerificationRequirement.REQUIRED,
@@ -125,7 +125,7 @@ class RelyingParty:
         return options_to_json(options)
 
     def check_creation(self, text: str, challenge: bytes) -> NewPasskey:
-        """The passkey that the browser made. Raises `Refused`."""
+        """The passkey that the browser created. Raises `Refused`."""
         try:
             credential = parse_registration_credential_json(text)
             verified = verify_registration_response(
@@ -134,7 +134,7 @@ class RelyingParty:
                 expected_rp_id=self.id,
                 expected_origin=self.origin,
             )
-        except Exception as error:  # Its parsers raise whatever they come upon.
+        except Exception as error:  # Its parsers raise many kinds of exceptions.
             raise Refused from error
         transports = [transport.value for transport in credential.response.transports or ()]
         return NewPasskey(
@@ -145,9 +145,9 @@ class RelyingParty:
         )
 
     def check_use(self, assertion: Assertion, public_key: str, *, verified: bool) -> int:
-        """The authenticator's count of signatures. Raises `Refused`.
+        """The authenticator's signature count, which the caller compares with the last one.
 
-        The caller compares it with the last one. `verified` demands that the authenticator checked its user.
+        `verified` requires that the authenticator has verified its user. Raises `Refused`.
         """
         try:
             result = verify_authentication_response(
@@ -159,13 +159,13 @@ class RelyingParty:
                 credential_current_sign_count=0,
                 require_user_verification=verified,
             )
-        except Exception as error:  # Its parsers raise whatever they come upon.
+        except Exception as error:  # Its parsers raise many kinds of exceptions.
             raise Refused from error
         return result.new_sign_count
 
 
 def read_assertion(text: str) -> Assertion:
-    """What the browser sent. Raises `Refused` where it cannot be read."""
+    """The assertion that the browser sent. Raises `Refused` if it cannot be parsed."""
     try:
         sent = json.loads(text)
         credential = parse_authentication_credential_json(sent)
@@ -176,16 +176,16 @@ def read_assertion(text: str) -> Assertion:
             challenge=parse_client_data_json(credential.response.client_data_json).challenge,
             user_id=UUID(bytes=handle) if handle else None,
         )
-    except Exception as error:  # Its parsers raise whatever they come upon.
+    except Exception as error:  # Its parsers raise many kinds of exceptions.
         raise Refused from error
 
 
 def challenge_of_creation(text: str) -> bytes:
-    """The challenge that the browser says it answers. Raises `Refused` where it cannot be read."""
+    """The challenge in the browser's answer. Raises `Refused` if it cannot be parsed."""
     try:
         credential = parse_registration_credential_json(text)
         return parse_client_data_json(credential.response.client_data_json).challenge
-    except Exception as error:  # Its parsers raise whatever they come upon.
+    except Exception as error:  # Its parsers raise many kinds of exceptions.
         raise Refused from error
 
 

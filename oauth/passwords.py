@@ -10,14 +10,14 @@ from pwdlib import PasswordHash
 from oauth.password_strength import is_easy_to_guess
 
 _hasher = PasswordHash.recommended()
-# Argon2 takes 64 MiB and a good part of a second: beside the event loop, and never for many at once.
+# Argon2 takes 64 MiB and up to a second, so it runs in a few threads beside the event loop.
 _threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="passwords")
 
 
 @cache
-def _nobodys_hash() -> str:
-    """Something to compare with where there is no user; made on first use, as it takes a quarter second."""
-    return _hasher.hash("a password that nobody has")
+def _placeholder_hash() -> str:
+    """A hash to compare with if there is no user; computed on first use, as it takes 0.25 seconds."""
+    return _hasher.hash("a password of no user")
 
 
 def hash_password(password: str) -> str:
@@ -25,23 +25,23 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(password: str, password_hash: str | None) -> bool:
-    """Whether it fits; with no hash (an unknown address) it takes the same time and says no."""
-    fits = _hasher.verify(password, password_hash or _nobodys_hash())
-    return fits and password_hash is not None
+    """Whether the password matches; without a hash (an unknown email) it takes as long and returns False."""
+    matches = _hasher.verify(password, password_hash or _placeholder_hash())
+    return matches and password_hash is not None
 
 
 async def is_easy_to_guess_aside(password: str, about: Collection[str | None]) -> bool:
-    """`is_easy_to_guess` without holding up the event loop."""
+    """`is_easy_to_guess` without blocking the event loop."""
     return await asyncio.get_running_loop().run_in_executor(_threads, is_easy_to_guess, password, about)
 
 
 async def hash_password_aside(password: str) -> str:
-    """`hash_password` without holding up the event loop."""
+    """`hash_password` without blocking the event loop."""
     return await asyncio.get_running_loop().run_in_executor(_threads, hash_password, password)
 
 
 async def verify_password_aside(password: str, password_hash: str | None) -> bool:
-    """`verify_password` without holding up the event loop."""
+    """`verify_password` without blocking the event loop."""
     return await asyncio.get_running_loop().run_in_executor(
         _threads, verify_password, password, password_hash
     )

@@ -1,4 +1,4 @@
-"""Who is asking."""
+"""Principals: authenticated callers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from oauth.scopes import CLIENT_SCOPES, CUSTOMER_SCOPES, USER_SCOPES, WORKSPACE_
 
 
 class PrincipalKind(StrEnum):
-    """What sort of credential proved the caller."""
+    """The kind of credential that authenticated the caller."""
 
     WORKSPACE_TOKEN = "workspace_token"  # noqa: S105
     PERSONAL_TOKEN = "personal_token"  # noqa: S105
@@ -20,7 +20,7 @@ class PrincipalKind(StrEnum):
 
 CORE_KINDS = frozenset(PrincipalKind) - {PrincipalKind.CUSTOMER_SESSION}
 
-# All that a credential of each kind can be granted.
+# The scopes that a credential of each kind can be granted.
 WIDEST_SCOPES: dict[PrincipalKind, frozenset[Scope]] = {
     PrincipalKind.WORKSPACE_TOKEN: WORKSPACE_SCOPES,
     PrincipalKind.PERSONAL_TOKEN: USER_SCOPES,
@@ -32,13 +32,13 @@ WIDEST_SCOPES: dict[PrincipalKind, frozenset[Scope]] = {
 
 @dataclass(frozen=True)
 class Principal:
-    """A caller, as the credential says.
+    """An authenticated caller.
 
-    `workspace_id` is set where the credential reaches just that workspace; otherwise `user_id` is, and
-    the reach is every workspace that user is a member of. `maker_user_id` is the user behind a
-    workspace's credential. `expires_at_stamp` is the credential's end in seconds since 1970, or None.
-    `requests_per_minute` is the workspace's own limit, where an operator set one. `authenticated_at` is when
-    the user of a browser session last proved who they are.
+    `workspace_id` is set if the credential is limited to that workspace; otherwise `user_id` is, and the
+    credential has access to every workspace of the user. `maker_user_id` is the user who created a
+    workspace's credential. `expires_at_stamp` is the credential's expiry in seconds since 1970, or None.
+    `requests_per_minute` is the workspace's own limit, if an operator set one. `authenticated_at` is when the
+    user of a browser session last authenticated.
     """
 
     kind: PrincipalKind
@@ -56,14 +56,14 @@ class Principal:
 
     @property
     def subject(self) -> str:
-        """Whose budget and idempotency keys these are; minting tokens makes no new subject."""
+        """The owner of rate limits and idempotency keys; more tokens do not make more subjects."""
         if self.customer_id is not None:
             return f"customer:{self.customer_id}"
         return f"client:{self.client_id}:{self._owner}" if self.client_id else self._owner
 
     @property
     def roof(self) -> str | None:
-        """The subject that bounds all of its kind together: a workspace's customers, an owner's clients."""
+        """The subject whose rate limit covers several: a workspace's customers, or an owner's clients."""
         if self.customer_id is not None:
             return f"customers:{self.workspace_id}"
         return f"clients:{self._owner}" if self.client_id else None

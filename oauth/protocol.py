@@ -1,4 +1,4 @@
-"""What the protocol's endpoints are asked and answer, apart from any web framework."""
+"""Requests and replies of the protocol's endpoints, independent of any web framework."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ Pairs = Sequence[tuple[str, str]]
 
 
 class Payload(OAuth2Payload):  # type: ignore[misc]
-    """Parameters as they were sent; of one that was sent twice, the first counts."""
+    """Parameters as sent; if one is repeated, the first value counts."""
 
     def __init__(self, pairs: Pairs) -> None:
         self._lists: dict[str, list[str]] = {}
@@ -28,9 +28,9 @@ class Payload(OAuth2Payload):  # type: ignore[misc]
 
 
 class ProtocolRequest(OAuth2Request):  # type: ignore[misc]
-    """A request of the protocol. Raises `OAuth2Error` for one that cannot be read.
+    """A request of the protocol.
 
-    The address is a stand-in: whether connections are encrypted is for what stands before the gateway.
+    Its URL is a placeholder that passes Authlib's check for https, which is the reverse proxy's concern.
     """
 
     def __init__(self, method: str, pairs: Pairs, headers: Mapping[str, str] | None = None) -> None:
@@ -47,7 +47,7 @@ class ProtocolRequest(OAuth2Request):  # type: ignore[misc]
 
     @property
     def named_client_id(self) -> str:
-        """Which client it says it comes from; empty where that cannot be read."""
+        """The client_id in the request; empty if it cannot be read."""
         try:
             client_id, _ = extract_basic_authorization(self.headers)
         except ValueError:
@@ -56,12 +56,12 @@ class ProtocolRequest(OAuth2Request):  # type: ignore[misc]
 
     @property
     def has_secret(self) -> bool:
-        """Whether it shows one, in the header or in the form; `check` has read the header."""
+        """Whether the header or the form has a secret; `check` has read the header."""
         _, secret = extract_basic_authorization(self.headers)
         return bool(secret or self.form.get("client_secret"))
 
     def check(self) -> None:
-        """Raises `OAuth2Error` for what Authlib would take or stumble over."""
+        """Raises `OAuth2Error` for requests that Authlib would accept or fail on."""
         repeated = sorted(name for name, values in self.payload.datalist.items() if len(values) > 1)
         if repeated:
             raise InvalidRequestError("A parameter was sent more than once.")
@@ -81,7 +81,7 @@ class ProtocolRequest(OAuth2Request):  # type: ignore[misc]
 
 @dataclass
 class Reply:
-    """What to answer: a body for JSON, or an address to redirect to."""
+    """The response: a JSON body, or a redirect address."""
 
     status: int
     body: Any

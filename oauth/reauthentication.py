@@ -1,7 +1,7 @@
 """Signing in again for one authorization request (`prompt=login`, `max_age`).
 
-The sign-in that a request leads to writes the request's digest into the session that it starts. Only that
-session, for that request, counts as fresh, for ten minutes and until the request is answered.
+A sign-in for a request stores the request's digest in the new session. Only that session, for that request,
+counts as fresh, for ten minutes and until the request is answered.
 """
 
 from datetime import datetime, timedelta
@@ -29,17 +29,17 @@ def read_pairs(query: str) -> Pairs:
 
 
 def digest_of(pairs: Pairs) -> str:
-    """SHA-256 in hex of all parameters: the client's, its state and nonce among them."""
+    """SHA-256 in hex of all parameters, the client's state and nonce included."""
     return sha256(urlencode(pairs).encode()).hexdigest()
 
 
 def is_fresh(signed_in_for: str | None, signed_in_at: datetime, pairs: Pairs) -> bool:
-    """Whether the session was started for this request, no longer than ten minutes ago."""
+    """Whether the session was started for this request at most ten minutes ago."""
     return signed_in_for == digest_of(pairs) and now() - signed_in_at <= LIFE
 
 
 async def spend(connection: AsyncConnection, session_id: UUID, pairs: Pairs) -> bool:
-    """End what the session's sign-in means for this request; whether it still meant something."""
+    """Use up the session's sign-in for this request. Returns whether it was unused."""
     unspent = (_credentials.c.id == session_id) & (_credentials.c.authorization_digest == digest_of(pairs))
     spent = await connection.execute(update(_credentials).where(unspent).values(authorization_digest=None))
     return spent.rowcount == 1

@@ -1,4 +1,4 @@
-"""Where a client may have people sent back to: what can be declared, and what matches a declaration."""
+"""Redirect addresses: which ones a client can register, and which ones match a registered one."""
 
 import re
 from dataclasses import dataclass
@@ -18,34 +18,34 @@ RULE = (
 
 @dataclass(frozen=True)
 class _Loopback:
-    """An address of the machine that the browser runs on, whose port is not known beforehand."""
+    """An address of the browser's own machine; its port is chosen at run time."""
 
     host: str
     rest: str
 
 
 def is_redirect_uri(uri: str) -> bool:
-    """Whether a client can declare it."""
+    """Whether a client can register the address."""
     return bool(_HTTPS.fullmatch(uri)) or is_loopback(uri)
 
 
 def is_loopback(uri: str) -> bool:
-    """Whether it leads to the machine of the browser, where any program can listen (RFC 8252 8.3)."""
+    """Whether the address is on the browser's own machine, where any program can listen (RFC 8252 8.3)."""
     return _loopback(uri) is not None
 
 
-def matches(declared: str, asked: str) -> bool:
-    """The same text; on loopback the port may differ (RFC 8252 7.3)."""
-    if declared == asked:
+def matches(registered: str, requested: str) -> bool:
+    """Whether the addresses are equal; on loopback the port may differ (RFC 8252 7.3)."""
+    if registered == requested:
         return True
-    mine = _loopback(declared)
-    return mine is not None and mine == _loopback(asked)
+    loopback = _loopback(registered)
+    return loopback is not None and loopback == _loopback(requested)
 
 
 def form_target(uri: str) -> str:
-    """The source that lets a page's form end at `uri`, for the directive `form-action`.
+    """The source for `form-action` that lets a page's form redirect to `uri`.
 
-    Such a source cannot name an address of IPv6, so those are let through by their scheme.
+    Such a source cannot contain an IPv6 address; its scheme is allowed instead.
     """
     match = _HTTPS.fullmatch(uri)
     origin = match["origin"] if match else "/".join(uri.split("/")[:3]).partition("?")[0]

@@ -1,4 +1,4 @@
-"""Answers to public clients' refreshes, kept for a moment: a client whose connection broke may ask again."""
+"""Answers to public clients' refreshes, stored briefly so that a client can retry after a lost connection."""
 
 import json
 from datetime import timedelta
@@ -28,7 +28,7 @@ async def keep_answer(
     scope: str | None,
     answer: dict[str, Any],
 ) -> None:
-    """Keep the answer to the use of `token`, which it replaces; `scope` is what the request asked for."""
+    """Store the answer that replaces `token`; `scope` is the request's."""
     about, plain = _about(replaced, scope), json.dumps(answer).encode()
     await insert_row(
         connection,
@@ -42,14 +42,16 @@ async def keep_answer(
 async def find_answer(
     connection: AsyncConnection, token: str, replaced: IssuedCredential, scope: str | None
 ) -> dict[str, Any] | None:
-    """The answer that `token` was replaced with, while it counts.
+    """The stored answer that replaced `token`.
 
     None after 30 seconds, for another `scope`, and once a token in the answer was replaced or revoked.
     """
     if replaced.grant.revoked_at is not None:
         return None
-    kept = select(_answers.c.sealed).where(_answers.c.hash == digest(token), _answers.c.expires_at > now())
-    sealed = (await connection.execute(kept)).scalar_one_or_none()
+    statement = select(_answers.c.sealed).where(
+        _answers.c.hash == digest(token), _answers.c.expires_at > now()
+    )
+    sealed = (await connection.execute(statement)).scalar_one_or_none()
     if sealed is None:
         return None
     try:
@@ -65,7 +67,7 @@ async def find_answer(
 
 
 async def drop_expired_answers(database: Database) -> bool:
-    """Delete the answers that nobody can be told any more; there are few, so this is all of them."""
+    """Delete all expired answers; there are few, so one statement suffices."""
     async with database.write() as connection:
         await connection.execute(delete(_answers).where(_answers.c.expires_at <= now()))
     return False

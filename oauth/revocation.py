@@ -1,4 +1,4 @@
-"""The end of one credential, of whatever kind, by those who need not own it: operators and leak reports."""
+"""Revocation of a single credential of any kind, for operators and leak reports."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from storage.rows import first, table_of, update_row
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_grants import OAuthGrantRow
 
-# With these more tokens can be had, so all that came of the same authorization ends with them.
+# These can be exchanged for more tokens, so their whole grant is revoked with them.
 _GIVE_TOKENS = (CredentialKind.REFRESH_TOKEN, CredentialKind.AUTHORIZATION_CODE)
 
 _credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)
@@ -23,24 +23,24 @@ _credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)
 
 @dataclass(frozen=True)
 class Revoked:
-    """A credential that does not count any more; `was_live` says whether it did until now."""
+    """A revoked credential; `was_live` is whether it was valid until now."""
 
     row: CredentialRow
     was_live: bool
 
 
 async def revoke_credential(connection: AsyncConnection, text_or_id: UUID | str) -> Revoked | None:
-    """End a credential, found by its text or its id; None where there is none.
+    """Revoke the credential with this text or id; None if there is none.
 
-    It fails from its next use on, in every process. One that was revoked before keeps its moment.
+    It fails from its next use on, in every process. One that is revoked already is left unchanged.
     """
-    wanted: Any = _credentials.c.id == text_or_id
+    condition: Any = _credentials.c.id == text_or_id
     if isinstance(text_or_id, str):
-        wanted = _credentials.c.hash == digest(text_or_id)
-    # Before the credential, as in `find_issued`: what is locked in one order makes nobody wait for ever.
-    grant = select(_credentials.c.grant_id).where(wanted).scalar_subquery()
+        condition = _credentials.c.hash == digest(text_or_id)
+    # The grant is locked before the credential, as in `find_issued`: one order avoids deadlocks.
+    grant = select(_credentials.c.grant_id).where(condition).scalar_subquery()
     await connection.execute(select(_grants.c.id).where(_grants.c.id == grant).with_for_update())
-    row, moment = await first(connection, CredentialRow, wanted, lock=True), now()
+    row, moment = await first(connection, CredentialRow, condition, lock=True), now()
     if row is None:
         return None
     if row.revoked_at is not None:

@@ -1,4 +1,4 @@
-"""The authorization server: Authlib's, over one unit of work."""
+"""The authorization server: Authlib's, in one transaction."""
 
 import logging
 from collections.abc import Awaitable, Sequence
@@ -25,16 +25,16 @@ from storage.tables.credentials import CredentialRow
 
 ACCESS_TOKEN_LIFE = timedelta(hours=1)
 REFRESH_TOKEN_LIFE = timedelta(days=60)
-# An expired access token stays a while: a leaked one can then still be told from one that never was.
+# Expired access tokens are kept for a while, so that a leaked one is still recognized.
 _KEPT_AFTER_EXPIRY = timedelta(days=7)
 
-# What an error says for which Authlib has no sentence.
-_SENTENCES = {
+# Descriptions of errors for which Authlib has none.
+_DESCRIPTIONS = {
     "invalid_grant": "The code or token is unknown, expired or revoked, or belongs to another client.",
     "unsupported_grant_type": "grant_type must be authorization_code or refresh_token.",
     "unauthorized_client": "The client is not allowed to do this.",
 }
-_SENTENCE = "The request cannot be processed."
+_DEFAULT_DESCRIPTION = "The request cannot be processed."
 
 _credentials = table_of(CredentialRow)
 Result = TypeVar("Result")
@@ -49,9 +49,9 @@ def wait(work: Awaitable[Result]) -> Result:
 
 
 class Server(AuthorizationServer):  # type: ignore[misc]
-    """One request's server. What it writes is committed with the unit, also where it refuses.
+    """One request's server. Its writes are committed with the transaction, also after a refusal.
 
-    `key` signs id_tokens; only the exchange of a code needs one.
+    `key` signs id_tokens; only exchanging a code requires one.
     """
 
     def __init__(self, connection: AsyncConnection, issuer: str, key: RSAKey | None = None) -> None:
@@ -74,39 +74,39 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     def authenticate_client(
         self, request: ProtocolRequest, methods: Sequence[str], endpoint: str = "token"
     ) -> Client:
-        """Raises `InvalidClientError` that says in plain words what the client did not prove."""
+        """Raises `InvalidClientError` with a description of what is missing or wrong."""
         try:
             client: Client = super().authenticate_client(request, methods, endpoint)
         except InvalidClientError as error:
-            error.description = self._why_unknown(request, methods)
+            error.description = self._explain_refusal(request, methods)
             raise
         return client
 
     def get_token_grant(self, request: ProtocolRequest) -> Any:
-        """Raises `InvalidRequestError` for a request that names no grant (RFC 6749 5.2)."""
+        """Raises `InvalidRequestError` for a request without a grant_type (RFC 6749 5.2)."""
         if not request.payload.grant_type:
             raise InvalidRequestError("grant_type is missing.")
         return super().get_token_grant(request)
 
     def handle_error_response(self, request: ProtocolRequest, error: OAuth2Error) -> Reply:
-        """The protocol's error, which always says what is wrong."""
-        error.description = error.description or _SENTENCES.get(error.error, _SENTENCE)
+        """The protocol's error, always with a description."""
+        error.description = error.description or _DESCRIPTIONS.get(error.error, _DEFAULT_DESCRIPTION)
         reply: Reply = super().handle_error_response(request, error)
         return reply
 
     def save_token(self, token: dict[str, Any], request: ProtocolRequest) -> None:
-        """Keep the hashes of a new access token and, where it comes with a new one, of its refresh token."""
-        came_of: IssuedCredential = request.authorization_code or request.refresh_token
-        wait(self._drop_expired(came_of))
-        self._keep(CredentialKind.ACCESS_TOKEN, token["access_token"], ACCESS_TOKEN_LIFE, token, came_of)
+        """Store the hash of a new access token, and that of its refresh token if it is new too."""
+        source: IssuedCredential = request.authorization_code or request.refresh_token
+        wait(self._drop_expired(source))
+        self._keep(CredentialKind.ACCESS_TOKEN, token["access_token"], ACCESS_TOKEN_LIFE, token, source)
         if request.refresh_token is None or request.client.is_public:
-            granted = {"scope": " ".join(came_of.row.scopes)}
+            granted = {"scope": " ".join(source.row.scopes)}
             self._keep(
-                CredentialKind.REFRESH_TOKEN, token["refresh_token"], REFRESH_TOKEN_LIFE, granted, came_of
+                CredentialKind.REFRESH_TOKEN, token["refresh_token"], REFRESH_TOKEN_LIFE, granted, source
             )
 
     def send_signal(self, name: str, *arguments: Any, **named: Any) -> None:
-        """Nobody listens."""
+        """Does nothing: there are no listeners."""
 
     def create_oauth2_request(self, request: ProtocolRequest) -> ProtocolRequest:
         return request
@@ -115,10 +115,10 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         return Reply(status, body, dict(headers))
 
     def name_issuer(self, reply: Reply) -> None:
-        """Add `iss` to an answer that Authlib did not make."""
+        """Add `iss` to a reply that Authlib did not create."""
         self._issuer_parameter.add_issuer_parameter(self, reply)
 
-    def _why_unknown(self, request: ProtocolRequest, methods: Sequence[str]) -> str:
+    def _explain_refusal(self, request: ProtocolRequest, methods: Sequence[str]) -> str:
         if not request.named_client_id:
             return "The request does not identify the client: send client_id."
         client = self.query_client(request.named_client_id)
@@ -135,9 +135,9 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         text: str,
         life: timedelta,
         token: dict[str, Any],
-        came_of: IssuedCredential,
+        source: IssuedCredential,
     ) -> None:
-        grant = came_of.grant
+        grant = source.grant
         is_of_user = grant.workspace_id is None
         row = insert_row(
             self.connection,
@@ -154,11 +154,11 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         )
         wait(row)
 
-    async def _drop_expired(self, came_of: IssuedCredential) -> None:
-        """Each refresh leaves an access token behind; of those that have long ended none is kept."""
+    async def _drop_expired(self, source: IssuedCredential) -> None:
+        """Delete the grant's long expired access tokens: each refresh leaves one behind."""
         await self.connection.execute(
             delete(_credentials).where(
-                _credentials.c.grant_id == came_of.grant.id,
+                _credentials.c.grant_id == source.grant.id,
                 _credentials.c.kind == CredentialKind.ACCESS_TOKEN.value,
                 _credentials.c.expires_at < now() - _KEPT_AFTER_EXPIRY,
             )

@@ -1,4 +1,4 @@
-"""What GitHub signs: its public keys, fetched when they are needed, and the check of a signature."""
+"""GitHub's signed reports: its public keys, fetched when needed, and the check of a signature."""
 
 import asyncio
 import binascii
@@ -27,7 +27,7 @@ PublicKeys = dict[str, ec.EllipticCurvePublicKey]
 
 
 class KeysOutOfReach(Exception):
-    """No keys are known and none can be had now."""
+    """No keys are cached and none can be fetched."""
 
 
 class _Key(BaseModel):
@@ -40,10 +40,10 @@ class _Keys(BaseModel):
 
 
 class ReportKeys:
-    """The keys at `url`, kept for an hour; longer where they cannot be fetched again.
+    """The keys at `url`, cached for an hour, or longer if they cannot be fetched again.
 
-    A key that is not among them may be new, so it has them fetched again, but strangers can name any: at
-    most five times in five minutes.
+    An unknown key may be new, so the keys are fetched again; since strangers can name any key, at most five
+    times in five minutes.
     """
 
     def __init__(self, url: str) -> None:
@@ -54,7 +54,7 @@ class ReportKeys:
         self._fetches = AsyncLimiter(FETCHES, FETCHES_SECONDS)
 
     async def find(self, identifier: str) -> ec.EllipticCurvePublicKey | None:
-        """The key of this name. Raises `KeysOutOfReach`."""
+        """The key with this identifier; None if it is unknown. Raises `KeysOutOfReach`."""
         async with self._fetching:
             if (identifier not in self._keys or self._are_old()) and self._fetches.has_capacity():
                 await self._fetches.acquire()
@@ -87,7 +87,7 @@ class ReportKeys:
 
 
 def is_signed(content: bytes, signature: str, key: ec.EllipticCurvePublicKey) -> bool:
-    """Whether the Base64 text is the key's ECDSA signature, with SHA-256, of just these bytes."""
+    """Whether the Base64 text is the key's ECDSA signature, with SHA-256, of these bytes."""
     try:
         key.verify(b64decode(signature, validate=True), content, ec.ECDSA(SHA256()))
     except (InvalidSignature, binascii.Error, ValueError):
@@ -96,12 +96,12 @@ def is_signed(content: bytes, signature: str, key: ec.EllipticCurvePublicKey) ->
 
 
 def _parse(content: bytes) -> PublicKeys:
-    found: PublicKeys = {}
+    keys: PublicKeys = {}
     for entry in _Keys.model_validate_json(content).public_keys:
         try:
             key = load_pem_public_key(entry.key.encode())
         except (ValueError, UnsupportedAlgorithm):
             continue
         if isinstance(key, ec.EllipticCurvePublicKey) and isinstance(key.curve, ec.SECP256R1):
-            found[entry.key_identifier] = key
-    return found
+            keys[entry.key_identifier] = key
+    return keys

@@ -1,4 +1,4 @@
-"""For whom a client acts: a user, perhaps in one workspace only; and what it learns of them."""
+"""Subjects that a client acts for: a user, perhaps in one workspace only; and their claims."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _users, _workspaces, _members = table_of(UserRow), table_of(WorkspaceRow), table
 
 @dataclass(frozen=True)
 class Subject:
-    """`authenticated_at` is when the user proved who they are, where that is known."""
+    """A user, perhaps limited to a workspace. `authenticated_at` is when they authenticated, if known."""
 
     user: UserRow
     workspace: WorkspaceRow | None
@@ -34,20 +34,20 @@ class Subject:
         return self.workspace.id if self.workspace else None
 
     def claims(self, scopes: Collection[str]) -> dict[str, Any]:
-        """What OpenID Connect tells a client that was granted these scopes."""
-        told: dict[str, Any] = {"sub": str(self.user_id)}
+        """The claims of OpenID Connect for a client with these scopes."""
+        claims: dict[str, Any] = {"sub": str(self.user_id)}
         if Scope.EMAIL in scopes:
-            told["email"] = self.user.email
-            told["email_verified"] = self.user.email_verified_at is not None
+            claims["email"] = self.user.email
+            claims["email_verified"] = self.user.email_verified_at is not None
         if Scope.PROFILE in scopes and self.user.name is not None:
-            told["name"] = self.user.name
+            claims["name"] = self.user.name
         if self.workspace is not None:
-            told["workspace"] = {
+            claims["workspace"] = {
                 "id": str(self.workspace.id),
                 "slug": self.workspace.slug,
                 "name": self.workspace.name,
             }
-        return told
+        return claims
 
 
 async def find_subject(
@@ -58,21 +58,21 @@ async def find_subject(
     authenticated_at: datetime | None = None,
     hold: bool = False,
 ) -> Subject | None:
-    """The user, in the workspace where one is given; None where they are no member of it.
+    """The user, limited to the workspace if there is one; None if they are not a member of it.
 
-    `hold` keeps the membership until the transaction ends.
+    `hold` locks the membership until the transaction ends.
     """
     user = await first(connection, UserRow, _users.c.id == user_id)
     if user is None:
         return None
     if workspace_id is None:
         return Subject(user, None, authenticated_at)
-    wanted = (
+    statement = (
         select(_workspaces)
         .join(_members, _members.c.workspace_id == _workspaces.c.id)
         .where(_members.c.user_id == user_id, _workspaces.c.id == workspace_id)
     )
     if hold:
-        wanted = wanted.with_for_update(of=_members)
-    workspace = await first_of(connection, WorkspaceRow, wanted)
+        statement = statement.with_for_update(of=_members)
+    workspace = await first_of(connection, WorkspaceRow, statement)
     return Subject(user, workspace, authenticated_at) if workspace else None

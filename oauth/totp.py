@@ -6,7 +6,7 @@ import pyotp
 
 ISSUER = "Duograph"
 DIGITS = 6
-# Codes of the step before and after count too: clocks differ, and people take time to type.
+# Codes of the previous and next step are accepted too: clocks differ, and typing takes time.
 _TOLERANCE = 1
 
 
@@ -21,12 +21,12 @@ def provisioning_uri(secret: str, email: str) -> str:
 
 
 def code_at(secret: str, at: datetime) -> str:
-    """The code that an app shows at that moment."""
+    """The code of that moment."""
     return pyotp.TOTP(secret).at(at)
 
 
 def matching_step(secret: str, code: str, at: datetime, after: int = -1) -> int | None:
-    """The time step that `code` is of, if it is later than the step `after`; None for a wrong code."""
+    """The time step of `code` if it is later than the step `after`; None for a wrong code."""
     totp = pyotp.TOTP(secret)
     current = totp.timecode(at)
     matching = [

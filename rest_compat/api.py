@@ -1,4 +1,4 @@
-"""The REST surface: every resource's router under one prefix, and one form for all failures."""
+"""The REST surface: every resource's router under one prefix, and one format for all failures."""
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse
@@ -59,13 +59,13 @@ ROUTERS: tuple[APIRouter, ...] = (
     workspace_members.router,
     workspaces.router,
 )
-# Routes are tried in turn, so these come first.
-_MOST_ASKED = (customers.router, events.router, metrics.router, shares.router)
+# Routes are tried in turn, so the busiest come first.
+_BUSIEST = (customers.router, events.router, metrics.router, shares.router)
 
 
 def include_api(app: FastAPI) -> None:
     """Add the REST surface to `app`, which has `state.context`."""
-    for router in sorted(ROUTERS, key=lambda router: router not in _MOST_ASKED):
+    for router in sorted(ROUTERS, key=lambda router: router not in _BUSIEST):
         app.include_router(router, prefix=PREFIX)
     describe_api(app)
     app.exception_handler(Failure)(render_failure)
@@ -73,13 +73,13 @@ def include_api(app: FastAPI) -> None:
 
 
 def documented_routes() -> list[OperationRoute]:
-    """Every route of the reference; a route's path is without the prefix."""
+    """Every documented route; paths are without the prefix."""
     routes = [route for router in ROUTERS for route in router.routes]
     return [route for route in routes if isinstance(route, OperationRoute) and route.include_in_schema]
 
 
 def operation_routes() -> dict[str, OperationRoute]:
-    """Operation name to its first documented route; some have a second one with a name of its own."""
+    """The first documented route by operation name; some operations have a second one under another name."""
     return {
         route.operation.name: route
         for route in documented_routes()
@@ -88,12 +88,12 @@ def operation_routes() -> dict[str, OperationRoute]:
 
 
 async def render_failure(_: Request, failure: Failure) -> JSONResponse:
-    """A failure as REST says it."""
+    """A failure as a REST response."""
     return JSONResponse(failure.body, int(failure.status), failure.headers)
 
 
 async def render_http_exception(request: Request, exception: HTTPException) -> JSONResponse:
-    """What the router itself refuses: an unknown path, or a method that a path does not have."""
+    """The response to an unknown path, or to a method that a path does not accept."""
     failure: Failure = NotFound(f"There is nothing at {request.url.path}.")
     if exception.status_code == 405:
         # Starlette names the methods of the first route that fits; several routes share a path here.

@@ -1,4 +1,4 @@
-"""`/api/metrics/`, and the same answer as a table to download."""
+"""`/api/metrics/`, and the same answer as a CSV file."""
 
 import csv
 from io import StringIO
@@ -24,7 +24,7 @@ class Csv(Response):
 
 
 class CsvRoute(OperationRoute):
-    """The periods in rows; then `totals`, and a row of money for each other currency."""
+    """A row for each period, then the totals, then the totals in each other currency."""
 
     writes: ClassVar[type[Response]] = Csv
 
@@ -34,7 +34,7 @@ class CsvRoute(OperationRoute):
 
 
 class LongRoute(OperationRoute):
-    """The same JSON as any route writes, thousands of periods by the quicker writer."""
+    """The same JSON as other routes, with a faster writer for thousands of periods."""
 
     def body_of(self, result: Metrics) -> bytes:
         rest = result.model_dump(mode="json", exclude={"periods"})

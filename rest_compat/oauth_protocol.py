@@ -1,4 +1,4 @@
-"""`/api/oauth2/`: what clients call in the words of OAuth 2.0 and OpenID Connect, not in ours."""
+"""`/api/oauth2/`: the endpoints of OAuth 2.0 and OpenID Connect, in those protocols' formats."""
 
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qsl
@@ -35,7 +35,7 @@ TOKEN, REVOKE, INTROSPECT, USERINFO = "/token", "/revoke", "/introspect", "/user
 OWN_AUTHENTICATION = tuple(PROTOCOL_PREFIX + path for path in (TOKEN, REVOKE, INTROSPECT, USERINFO))
 MOST_PARAMETERS = 50
 _FORM = "application/x-www-form-urlencoded"
-NEVER_KEEP = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 Handler = Callable[[Request, Context], Awaitable[Response]]
 
@@ -46,12 +46,12 @@ def protocol_routes() -> list[Route]:
         Route(PROTOCOL_PREFIX + TOKEN, endpoint(exchange), methods=["POST"]),
         Route(PROTOCOL_PREFIX + REVOKE, endpoint(revoke), methods=["POST"]),
         Route(PROTOCOL_PREFIX + INTROSPECT, endpoint(introspect), methods=["POST"]),
-        Route(PROTOCOL_PREFIX + USERINFO, endpoint(tell_userinfo), methods=["GET", "POST"]),
+        Route(PROTOCOL_PREFIX + USERINFO, endpoint(get_userinfo), methods=["GET", "POST"]),
     ]
 
 
 def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    """A failure of ours is told with `error` and `error_description` (RFC 6749 5.2)."""
+    """The handler as an endpoint whose failures have `error` and `error_description` (RFC 6749 5.2)."""
 
     async def answer(request: Request) -> Response:
         try:
@@ -63,17 +63,17 @@ def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
 
 
 def refusal(failure: Failure) -> JSONResponse:
-    """The failure in the protocol's form; input that cannot be read is its `invalid_request`."""
-    headers = {**NEVER_KEEP, **failure.headers}
+    """The failure in the protocol's format; invalid input is its `invalid_request`."""
+    headers = {**NO_STORE, **failure.headers}
     if isinstance(failure, Invalid):
-        told = "; ".join(str(entry["msg"]) for entry in failure.problems)
-        return JSONResponse({"error": "invalid_request", "error_description": told}, 400, headers)
+        description = "; ".join(str(entry["msg"]) for entry in failure.problems)
+        return JSONResponse({"error": "invalid_request", "error_description": description}, 400, headers)
     body = {"error": failure.code, "error_description": str(failure)}
     return JSONResponse(body, int(failure.status), headers)
 
 
 async def exchange(request: Request, ctx: Context) -> Response:
-    """Tokens for a code or for a refresh token; counted by client and address."""
+    """Tokens for a code or a refresh token; rate-limited by client and address."""
     asked = await _read(request, ctx)
     services = ctx.services
     client_id = asked.named_client_id[:64]
@@ -97,8 +97,8 @@ async def introspect(request: Request, ctx: Context) -> Response:
         return _as_response(await answer_introspection(connection, ctx.services.auth_url, asked))
 
 
-async def tell_userinfo(request: Request, ctx: Context) -> Response:
-    """Who granted the access token, as far as its scopes tell (OpenID Connect Core 5.3)."""
+async def get_userinfo(request: Request, ctx: Context) -> Response:
+    """The claims about the access token's user that its scopes allow (OpenID Connect Core 5.3)."""
     token = bearer_of(request.headers.get("authorization", ""))
     principal = None if token is None else await authenticate(ctx.services.database, token)
     subject = principal.subject if principal else ctx.caller.address
@@ -114,14 +114,14 @@ async def tell_userinfo(request: Request, ctx: Context) -> Response:
         raise InsufficientScope([Scope.OPENID])
     user_id = principal.user_id or principal.maker_user_id
     async with ctx.services.database.snapshot() as connection:
-        granted_by = await find_subject(connection, user_id, principal.workspace_id) if user_id else None
-    if granted_by is None:
+        grantor = await find_subject(connection, user_id, principal.workspace_id) if user_id else None
+    if grantor is None:
         raise InvalidToken
-    return JSONResponse(granted_by.claims(principal.scopes), headers=NEVER_KEEP)
+    return JSONResponse(grantor.claims(principal.scopes), headers=NO_STORE)
 
 
 async def _read(request: Request, ctx: Context) -> ProtocolRequest:
-    """The request's form, charged to its address. Raises `Invalid`, `TooLarge` or `RateLimited`."""
+    """The request with its form, charged to its address. Raises `Invalid`, `TooLarge` or `RateLimited`."""
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != _FORM:
@@ -132,7 +132,7 @@ async def _read(request: Request, ctx: Context) -> ProtocolRequest:
             body.decode(), keep_blank_values=True, errors="strict", max_num_fields=MOST_PARAMETERS
         )
     except ValueError:
-        raise Invalid([problem(("body",), "The body cannot be read as a form.", "form")]) from None
+        raise Invalid([problem(("body",), "The body is not a valid form.", "form")]) from None
     return ProtocolRequest(request.method, pairs, request.headers)
 
 

@@ -1,4 +1,4 @@
-"""`/api/oauth2/register`: clients that register and look after themselves (RFC 7591 and 7592)."""
+"""`/api/oauth2/register`: clients register and manage themselves (RFC 7591 and 7592)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,7 @@ from resolvers.operations.admission import Demand, admit
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import problems_of
-from rest_compat.oauth_protocol import NEVER_KEEP, endpoint
+from rest_compat.oauth_protocol import NO_STORE, endpoint
 from rest_compat.paths import PROTOCOL_PREFIX
 from schema.errors import Invalid, InvalidToken, Problem
 from schema.oauth_clients import OAuthClientCreate
@@ -35,7 +35,7 @@ REGISTER = "/register"
 REGISTER_PATH = PROTOCOL_PREFIX + REGISTER
 # Below it, clients prove themselves by their registration token, which the endpoint checks itself.
 CLIENT_PATH = f"{REGISTER_PATH}/"
-_NOT_IN_A_CHANGE = (
+_READ_ONLY = (
     "registration_access_token",
     "registration_client_uri",
     "client_secret_expires_at",
@@ -46,7 +46,7 @@ _clients, _credentials = table_of(OAuthClientRow), table_of(CredentialRow)
 
 
 class MetadataRefused(Exception):
-    """What a client says about itself cannot be taken; `code` is RFC 7591's."""
+    """The client's metadata is invalid; `code` is RFC 7591's."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ class MetadataRefused(Exception):
 
 
 def registration_routes(*, open_to_all: bool) -> list[Route]:
-    """`open_to_all` lets anyone register a client, who else needs to be a user."""
+    """The routes; with `open_to_all`, registering a client requires no user."""
 
     async def register(request: Request, ctx: Context) -> Response:
         if open_to_all and ctx.caller.principal is None:
@@ -78,10 +78,10 @@ def registration_routes(*, open_to_all: bool) -> list[Route]:
             )
             kind = CredentialKind.REGISTRATION_TOKEN
             token = await issue_client_credential(connection, kind, row.id)
-        told = _information(ctx, row, token.text)
+        response = _information(ctx, row, token.text)
         if secret is not None:
-            told |= {"client_secret": secret, "client_secret_expires_at": 0}
-        return JSONResponse(told, 201, NEVER_KEEP)
+            response |= {"client_secret": secret, "client_secret_expires_at": 0}
+        return JSONResponse(response, 201, NO_STORE)
 
     return [
         Route(REGISTER_PATH, endpoint(register), methods=["POST"]),
@@ -90,7 +90,7 @@ def registration_routes(*, open_to_all: bool) -> list[Route]:
 
 
 async def manage(request: Request, ctx: Context) -> Response:
-    """A client reads, replaces or deletes what it registered, by its registration token."""
+    """A client reads, replaces or deletes its registration with its registration token."""
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
     token = bearer_of(request.headers.get("authorization", ""))
     body = parse_json(await read_body(request)) if request.method == "PUT" else None
@@ -100,20 +100,20 @@ async def manage(request: Request, ctx: Context) -> Response:
             raise InvalidToken
         if request.method == "DELETE":
             await delete_client(connection, row)
-            return Response(status_code=204, headers=NEVER_KEEP)
+            return Response(status_code=204, headers=NO_STORE)
         if request.method == "PUT":
             try:
                 row = await _replace(connection, row, body)
             except MetadataRefused as refused:
                 return _refusal(refused)
-        return JSONResponse(_information(ctx, row, token), headers=NEVER_KEEP)
+        return JSONResponse(_information(ctx, row, token), headers=NO_STORE)
 
 
 async def _find(connection: AsyncConnection, client_id: str, token: str) -> OAuthClientRow | None:
-    """The client, locked, if the token is its registration token."""
+    """The client, locked; None if the token is not its registration token."""
     if not is_client_id(client_id) or kind_of(token) is not CredentialKind.REGISTRATION_TOKEN:
         return None
-    wanted = (
+    statement = (
         select(_clients)
         .join(_credentials, _credentials.c.oauth_client_id == _clients.c.id)
         .where(
@@ -124,15 +124,15 @@ async def _find(connection: AsyncConnection, client_id: str, token: str) -> OAut
         )
         .with_for_update(of=_clients)
     )
-    return await first_of(connection, OAuthClientRow, wanted)
+    return await first_of(connection, OAuthClientRow, statement)
 
 
 async def _replace(connection: AsyncConnection, row: OAuthClientRow, sent: Any) -> OAuthClientRow:
-    """RFC 7592 2.2: what is left out goes back to its default."""
+    """RFC 7592 2.2: omitted fields return to their defaults."""
     if not isinstance(sent, dict) or sent.get("client_id") != row.client_id:
         raise MetadataRefused("invalid_request", "Send the client's own client_id.")
-    if any(name in sent for name in _NOT_IN_A_CHANGE):
-        raise MetadataRefused("invalid_request", f"An update cannot contain: {', '.join(_NOT_IN_A_CHANGE)}.")
+    if any(name in sent for name in _READ_ONLY):
+        raise MetadataRefused("invalid_request", f"An update cannot contain: {', '.join(_READ_ONLY)}.")
     data, method = _read_metadata(sent)
     if (method == AuthMethod.NONE) != (row.token_endpoint_auth_method == AuthMethod.NONE):
         message = "A client cannot change between public and confidential: register another one."
@@ -149,7 +149,7 @@ async def _replace(connection: AsyncConnection, row: OAuthClientRow, sent: Any) 
 
 
 def _read_metadata(sent: Any) -> tuple[OAuthClientCreate, str]:
-    """The client as our own surfaces take it, and its way to prove itself. What we do not know is ignored."""
+    """The client in our own form, and its authentication method. Unknown fields are ignored."""
     if not isinstance(sent, dict):
         raise MetadataRefused("invalid_client_metadata", "The body should be a JSON object.")
     method = sent.get("token_endpoint_auth_method", AuthMethod.CLIENT_SECRET_BASIC)
@@ -173,7 +173,7 @@ def _read_metadata(sent: Any) -> tuple[OAuthClientCreate, str]:
 
 
 def _check_list(sent: dict[str, Any], name: str, required: str, allowed: Sequence[str]) -> None:
-    """Raises `MetadataRefused` for a list without `required`, its default, or with anything not allowed."""
+    """Raises `MetadataRefused` if the list lacks `required`, its default, or has a value not allowed."""
     values = sent.get(name, [required])
     if not isinstance(values, list) or required not in values or any(one not in allowed for one in values):
         message = f"{name} should contain {required} and only values of: {', '.join(allowed)}."
@@ -188,7 +188,7 @@ def _check_scopes(principal: Principal, data: OAuthClientCreate) -> None:
 
 
 def _name_of(redirect_uris: Any) -> str:
-    """The host that people are sent back to, where the client has no name."""
+    """The name of a client that sent none: the host of its first redirect_uri."""
     first = redirect_uris[0] if isinstance(redirect_uris, list) and redirect_uris else None
     try:
         host = urlsplit(first).hostname if isinstance(first, str) else None
@@ -200,18 +200,20 @@ def _name_of(redirect_uris: Any) -> str:
 def _refused(problems: list[Problem]) -> MetadataRefused:
     is_address = any(entry["loc"][0] == "redirect_uris" for entry in problems)
     names = {"name": "client_name", "scopes": "scope"}
-    told = "; ".join(f"{names.get(entry['loc'][0], entry['loc'][0])}: {entry['msg']}" for entry in problems)
-    return MetadataRefused("invalid_redirect_uri" if is_address else "invalid_client_metadata", told)
+    message = "; ".join(
+        f"{names.get(entry['loc'][0], entry['loc'][0])}: {entry['msg']}" for entry in problems
+    )
+    return MetadataRefused("invalid_redirect_uri" if is_address else "invalid_client_metadata", message)
 
 
 def _refusal(refused: MetadataRefused) -> JSONResponse:
     body = {"error": refused.code, "error_description": str(refused)}
-    return JSONResponse(body, 400, NEVER_KEEP)
+    return JSONResponse(body, 400, NO_STORE)
 
 
 def _information(ctx: Context, row: OAuthClientRow, token: str) -> dict[str, Any]:
     values = values_of(row)
-    told = {
+    response = {
         "client_id": row.client_id,
         "client_id_issued_at": int(row.created_at.timestamp()),
         "registration_access_token": token,
@@ -223,4 +225,4 @@ def _information(ctx: Context, row: OAuthClientRow, token: str) -> dict[str, Any
         "grant_types": list(GrantType),
         "response_types": [RESPONSE_TYPE],
     }
-    return told | {name: values[name] for name in _ADDRESSES if values[name] is not None}
+    return response | {name: values[name] for name in _ADDRESSES if values[name] is not None}

@@ -1,4 +1,4 @@
-"""Read a REST request as the arguments of an operation; the operation's own models check them."""
+"""Reads a REST request as the arguments of an operation, which its own models validate."""
 
 import re
 from typing import Any
@@ -18,13 +18,13 @@ _METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 async def read_arguments(
     request: Request, operation: Operation, path_names: frozenset[str]
 ) -> dict[str, Any]:
-    """The operation's arguments, checked. Raises `Invalid` with every problem at once, or `TooLarge`."""
+    """The validated arguments of the operation. Raises `Invalid` with every problem, or `TooLarge`."""
     values: dict[str, Any] = dict(request.path_params)
     query = read_query(operation, request.query_params, path_names)
     values |= query
     try:
         if any(parameter.place == "data" for parameter in operation.parameters):
-            # No body says nothing, as an empty object does: what is missing is then named.
+            # An empty body counts as an empty object, so that missing fields are named.
             values["data"] = parse_json(await read_body(request, operation.largest_body) or b"{}")
         return operation.validate(values)
     except Invalid as invalid:
@@ -32,28 +32,28 @@ async def read_arguments(
 
 
 def read_query(operation: Operation, params: QueryParams, path_names: frozenset[str]) -> dict[str, Any]:
-    """The query's parameters by the resolver's parameter; unknown ones stay, to be refused by name.
+    """The query parameters by parameter of the resolver; unknown ones stay, to be refused by name.
 
-    Raises `Invalid` for too many of them.
+    Raises `Invalid` if there are too many.
     """
     values: dict[str, Any] = {}
-    taken: set[str] = set()
+    known: set[str] = set()
     grouped = _grouped(operation, params)
     for parameter in operation.parameters:
         if parameter.place == "filters":
             values[parameter.name] = _read_filters(parameter, grouped)
-            taken |= set(params)
+            known |= set(params)
         elif parameter.place == "value" and parameter.name not in path_names and parameter.name in params:
             values[parameter.name] = params[parameter.name]
-            taken.add(parameter.name)
-    stray = set(params) - taken
-    return values | {f"?{name}": params[name] for name in stray}
+            known.add(parameter.name)
+    unknown = set(params) - known
+    return values | {f"?{name}": params[name] for name in unknown}
 
 
 def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) -> Invalid:
-    """The same problems with each `loc` beginning with `path`, `query` or `body`."""
+    """The same problems, with each `loc` beginning with `path`, `query` or `body`."""
     places = {parameter.name: parameter.place for parameter in operation.parameters}
-    found = []
+    problems = []
     for entry in invalid.problems:
         first, *rest = entry["loc"] or [""]
         place = places.get(str(first))
@@ -67,12 +67,12 @@ def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) 
             loc = ["path" if first in path_names else "query", first, *rest]
         else:
             loc = [first, *rest]
-        found.append(entry | {"loc": loc})
-    return Invalid(found, invalid.more)
+        problems.append(entry | {"loc": loc})
+    return Invalid(problems, invalid.more)
 
 
 def _grouped(operation: Operation, params: QueryParams) -> dict[str, list[str]]:
-    """The values of each name, in order. Raises `Invalid`."""
+    """The values of each parameter, in order. Raises `Invalid` if there are too many parameters."""
     grouped: dict[str, list[str]] = {}
     for name, value in params.multi_items():
         grouped.setdefault(name, []).append(value)
@@ -87,17 +87,17 @@ def _grouped(operation: Operation, params: QueryParams) -> dict[str, list[str]]:
 
 def _read_filters(parameter: Parameter, grouped: dict[str, list[str]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name, given in grouped.items():
+    for name, texts in grouped.items():
         field = parameter.annotation.model_fields.get(name)
         pair = _METADATA.fullmatch(name)
         if pair and "metadata" in parameter.annotation.model_fields:
-            # Several values of one key are no text, which the model says.
-            value: Any = given[0] if len(given) == 1 else given
+            # The model refuses several values for one key.
+            value: Any = texts[0] if len(texts) == 1 else texts
             values.setdefault("metadata", []).append({"key": pair[1], "value": value})
         elif name == "metadata" or field is None or not is_list(field.annotation):
-            values[name] = given[0] if len(given) == 1 else given
+            values[name] = texts[0] if len(texts) == 1 else texts
         else:
-            values[name] = given
+            values[name] = texts
     return values
 
 

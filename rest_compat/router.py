@@ -1,4 +1,4 @@
-"""Routes made from operations: a line each, with the operation's own arguments, docstring and scope."""
+"""Routes made from operations: one line each, with the operation's arguments, docstring and scope."""
 
 import inspect
 from collections.abc import Callable, Coroutine
@@ -21,13 +21,13 @@ from schema.base import Resource
 from schema.errors import Invalid
 
 JSON = "application/json"
-EMPTY = frozenset({202, 204})  # Answers without a body.
+EMPTY = frozenset({202, 204})  # Responses without a body.
 
 
 class Error(BaseModel):
     """The body of every error response.
 
-    `detail` is a list of at most 100 problems where the status is 422; `more` counts those left out, if any.
+    `detail` is a list of at most 100 problems if the status is 422; `more` counts the omitted ones.
     """
 
     error: str
@@ -38,7 +38,7 @@ class Error(BaseModel):
 ERRORS: dict[int | str, dict[str, Any]] = {
     "4XX": {"model": Error, "description": "A failure that the caller can correct."}
 }
-# FastAPI documents a model under the media type of the route, but failures are JSON everywhere.
+# FastAPI documents a model under the route's media type, but failures are always JSON.
 ERRORS_AS_JSON: dict[int | str, dict[str, Any]] = {
     status: {
         "description": entry["description"],
@@ -49,10 +49,10 @@ ERRORS_AS_JSON: dict[int | str, dict[str, Any]] = {
 
 
 class OperationRoute(APIRoute):
-    """A route that runs an operation; FastAPI matches it and documents it.
+    """A route that runs an operation; FastAPI matches and documents it.
 
-    `omits` names parameters of the operation that this path does not take. `writes` is the class of its
-    responses: where it is not JSON, a subclass makes them.
+    `omits` names parameters of the operation that this path does not accept. `writes` is the class of its
+    responses; a subclass creates those that are not JSON.
     """
 
     writes: ClassVar[type[Response]] = JSONResponse
@@ -129,11 +129,11 @@ class Router(APIRouter):
         omits: tuple[str, ...] = (),
         route_class: type[OperationRoute] = OperationRoute,
     ) -> None:
-        """Publish `resolver`; a collection path answers with and without its trailing slash.
+        """Publish `resolver`; a collection's path works with and without its trailing slash.
 
-        `answer` is the type to write where it is narrower than what the resolver returns. `name` is for
-        a second path to the same resolver, `omits` for what its other path takes, `route_class` for one
-        that writes something else than JSON.
+        `answer` is the response's type if it is narrower than the resolver's. `name` is for a second path to
+        the same resolver, `omits` for parameters of its other path, `route_class` for responses that are not
+        JSON.
         """
         operation = operation_of(resolver)
         name = name or operation.name

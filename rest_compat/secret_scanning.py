@@ -1,4 +1,4 @@
-"""GitHub's secret scanning partner program: reports of credentials that were found in public."""
+"""GitHub's secret scanning partner program: reports of leaked credentials."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _REPORT = operation_of(report_leaks)
 
 
 async def receive(request: Request) -> list[LeakVerdict]:
-    """Who sends it is checked over the body as it came, before anything of it is read."""
+    """Checks the signature of the raw body before parsing it."""
     ctx: Context = request.app.state.context(request)
     await admit(ctx.caller, [Demand.of(_REPORT)], restricted=_REPORT.restricted)
     body = await read_body(request, LARGEST_REPORT)
@@ -40,7 +40,7 @@ def _read(body: bytes) -> list[Leak]:
             raise TooLarge(f"A report can have at most {MOST_LEAKS} leaks.")
         return _LEAKS.validate_python(sent)
     except ValidationError as error:
-        # A token may be real: none is repeated in an answer that says what is wrong with it.
+        # A token may be real, so no problem repeats it.
         problems = [_without_secret(entry) for entry in problems_of(error)]
     except Invalid as invalid:
         problems = [entry | {"loc": []} for entry in invalid.problems]

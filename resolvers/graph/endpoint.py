@@ -1,4 +1,4 @@
-"""`/graphql`: GraphQL over HTTP, and the explorer for those who come with a browser."""
+"""`/graphql`: GraphQL over HTTP, and the explorer for browsers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,13 +38,13 @@ MOST_ERRORS = 100
 MOST_LOCATIONS = 10
 _QUERIES = {OperationType.QUERY}
 _ALL = {OperationType.QUERY, OperationType.MUTATION}
-# A failure of the whole document that HTTP has a status for; every other answer is 200.
+# Failures of the whole document that have an HTTP status; every other response is 200.
 _HTTP_FAILURES = (Unauthorized, RateLimited, MethodNotAllowed, TooLarge)
 _OBJECTS = ("variables", "extensions")
 
 
 class GraphQLEndpoint:
-    """Answers POST with a JSON body and GET with query parameters; GET only reads."""
+    """Accepts POST with a JSON body and GET with query parameters; GET only runs queries."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class GraphQLEndpoint:
         self._make_context = make_context
         self._explorer = explorer
         operations = [place.operation for place in exposed(schema._schema).values()]
-        # Asked at each request, so only those that make a difference.
+        # Checked at each request, so only those that raise the limit.
         self._batches = [item for item in operations if item.largest_body > LARGEST_BODY]
 
     async def answer(self, request: Request) -> Response:
@@ -65,11 +65,11 @@ class GraphQLEndpoint:
             await admit(ctx.caller, [])
             if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
                 return self._explorer()
-            asked, size = await _read(request, largest_body(ctx.caller, self._batches))
+            payload, size = await _read(request, largest_body(ctx.caller, self._batches))
             result = await self._schema.execute(
-                asked["query"],
-                variable_values=asked.get("variables"),
-                operation_name=asked.get("operationName"),
+                payload["query"],
+                variable_values=payload.get("variables"),
+                operation_name=payload.get("operationName"),
                 context_value={"ctx": ctx, "outcome": ctx.outcome, "load": make_load(ctx), SIZE: size},
                 allowed_operation_types=_QUERIES if request.method == "GET" else _ALL,
             )
@@ -115,7 +115,7 @@ def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Response:
 
 
 def _shorten(errors: list[dict[str, Any]]) -> None:
-    """Keep 100 problems of the answer, and the first of each error."""
+    """Limit the answer to 100 problems, but keep the first of each error."""
     left = MOST_PROBLEMS
     for extensions in (error["extensions"] for error in errors):
         if not isinstance(detail := extensions["detail"], list):
@@ -127,7 +127,7 @@ def _shorten(errors: list[dict[str, Any]]) -> None:
 
 
 def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
-    """The error as callers get it; what nobody foresaw is logged and says only the request id."""
+    """The error as callers see it; an unexpected one is logged and reveals only the request id."""
     cause = error.original_error
     while isinstance(cause, GraphQLError) and cause.original_error is not None:
         cause = cause.original_error
@@ -146,7 +146,7 @@ def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
 
 
 def _field_of(error: GraphQLError) -> str | None:
-    """The schema's name of the field that failed: its path holds aliases, which the caller chose."""
+    """The schema's name of the failed field; the error's path has aliases, which the caller chose."""
     node = error.nodes[0] if error.nodes else None
     return node.name.value if isinstance(node, FieldNode) else None
 
@@ -156,28 +156,29 @@ def _as_error(failure: Failure) -> GraphQLError:
 
 
 async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
-    """`query`, `variables` and the others, and how many bytes came. Raises `Invalid` or `TooLarge`."""
+    """The request's `query`, `variables` and so on, and its size in bytes. Raises `Invalid` or `TooLarge`."""
     size = 0
     if request.method == "GET":
-        asked: Any = dict(request.query_params)
+        payload: Any = dict(request.query_params)
         for name in _OBJECTS:
-            if name in asked:
-                asked[name] = _parse_parameter(name, asked[name])
+            if name in payload:
+                payload[name] = _parse_parameter(name, payload[name])
     else:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
         body = await read_body(request, largest)
-        asked, size = parse_json(body), len(body)
-    if not isinstance(asked, dict) or not isinstance(asked.get("query"), str) or not asked["query"].strip():
+        payload, size = parse_json(body), len(body)
+    document = payload.get("query") if isinstance(payload, dict) else None
+    if not isinstance(document, str) or not document.strip():
         message = "Send the document as the string `query`: in a JSON object, or by GET as a parameter"
         raise Invalid([problem(("query",), message, "missing")])
     for name in _OBJECTS:
-        if not isinstance(asked.get(name), dict | None):
+        if not isinstance(payload.get(name), dict | None):
             raise Invalid([problem((name,), f"`{name}` should be an object or null", "type")])
-    if not isinstance(asked.get("operationName"), str | None):
+    if not isinstance(payload.get("operationName"), str | None):
         raise Invalid([problem(("operationName",), "`operationName` should be a string or null", "type")])
-    return asked, size
+    return payload, size
 
 
 def _parse_parameter(name: str, text: str) -> Any:

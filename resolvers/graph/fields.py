@@ -1,4 +1,4 @@
-"""Turn an operation into a GraphQL field."""
+"""GraphQL fields made from operations."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -22,8 +22,7 @@ IF_MATCH = Parameter("if_match", str | None, None, "condition")
 def expose(resolver: Callable[..., Any]) -> Any:
     """A field with the arguments, result, docstring and scope of `resolver`.
 
-    Filters are spread over the field's arguments. A root field can be null on its own, so that one
-    failure does not take its siblings' answers away.
+    Each filter becomes an argument. Root fields are nullable, so that a failure leaves their siblings intact.
     """
     operation = operation_of(resolver)
     arguments = [argument for parameter in operation.parameters for argument in _arguments_of(parameter)]
@@ -37,13 +36,13 @@ def expose(resolver: Callable[..., Any]) -> Any:
             )
         )
 
-    async def field(*, info: strawberry.Info, **given: Any) -> Any:
-        # Whatever picks the operation to run must be what was admitted.
+    async def field(*, info: strawberry.Info, **arguments: Any) -> Any:
+        # The executor must run the operation that was admitted.
         if info.context.get(ADMITTED) is not info.operation:
             raise NotPermitted("This operation of the document was not admitted.")
-        ctx = context_for(info, operation, given.pop(IF_MATCH.name, None))
+        ctx = context_for(info, operation, arguments.pop(IF_MATCH.name, None))
         try:
-            values = operation.validate(collect(operation, given))
+            values = operation.validate(collect(operation, arguments))
             return await run(operation, ctx, values)
         except Invalid as invalid:
             raise located(operation, invalid) from None
@@ -57,7 +56,7 @@ def expose(resolver: Callable[..., Any]) -> Any:
 
 
 def context_for(info: strawberry.Info, operation: Operation, if_match: str | None) -> Context:
-    """The request's context with what is this field's own: its selection and its condition."""
+    """The request's context with this field's own selection and precondition."""
     ctx: Context = info.context["ctx"]
     selections = [below for field in info.selected_fields for below in field.selections]
     selection = None if operation.changes else frozenset(_paths(selections, ""))
@@ -65,9 +64,9 @@ def context_for(info: strawberry.Info, operation: Operation, if_match: str | Non
     return replace(ctx, selection=selection, if_match=if_match, outcome=outcome)
 
 
-def collect(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The resolver's parameters out of the field's arguments, nothing checked yet."""
-    sent = {name: value for name, value in given.items() if value is not strawberry.UNSET}
+def collect(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The resolver's arguments from those of the field, not validated yet."""
+    sent = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
     values: dict[str, Any] = {}
     for parameter in operation.parameters:
         if parameter.place == "filters":
@@ -80,15 +79,15 @@ def collect(operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def located(operation: Operation, invalid: Invalid) -> Invalid:
-    """The same problems with each `loc` beginning with the field's argument."""
+    """The same problems, with each `loc` beginning with the field's argument."""
     spread = {parameter.name for parameter in operation.parameters if parameter.place == "filters"}
-    found = []
+    problems = []
     for entry in invalid.problems:
         first, *rest = entry["loc"]
         if first in spread and rest:
             first, *rest = rest
-        found.append(entry | {"loc": [to_camel_case(first) if isinstance(first, str) else first, *rest]})
-    return Invalid(found, invalid.more)
+        problems.append(entry | {"loc": [to_camel_case(first) if isinstance(first, str) else first, *rest]})
+    return Invalid(problems, invalid.more)
 
 
 def _arguments_of(parameter: Parameter) -> list[inspect.Parameter]:
@@ -118,12 +117,12 @@ def _argument(name: str, annotation: Any, default: Any, description: str | None)
 
 
 def _paths(selections: list[Selection], prefix: str) -> set[str]:
-    """Dotted snake-case paths of what is selected."""
-    found: set[str] = set()
+    """The dotted snake-case paths of the selected fields."""
+    paths: set[str] = set()
     for selection in selections:
         if isinstance(selection, SelectedField):
             path = prefix + to_snake_case(selection.name)
-            found |= {path} | _paths(selection.selections, f"{path}.")
+            paths |= {path} | _paths(selection.selections, f"{path}.")
         else:
-            found |= _paths(selection.selections, prefix)
-    return found
+            paths |= _paths(selection.selections, prefix)
+    return paths

@@ -1,4 +1,4 @@
-"""Loaders behind the links between types: what is asked for at the same moment is one statement."""
+"""Loaders for the links between types: keys requested at the same moment share one statement."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -6,27 +6,27 @@ from typing import Any
 from strawberry.dataloader import DataLoader
 
 from resolvers.customers import loaders as customer_loaders
-from resolvers.events import answers as event_parts
-from resolvers.file_shares import loaders as file_share_links
+from resolvers.events import answers as event_answers
+from resolvers.file_shares import loaders as file_share_loaders
 from resolvers.operations.context import Context
 from resolvers.workspaces import workspaces
 
 Batch = Callable[[Context, Sequence[Any]], Awaitable[list[Any]]]
 
 LOADERS: dict[str, Batch] = {
-    "customer": file_share_links.load_customers,
-    "customer_events": event_parts.load_customer_events,
-    "customer_file_share_sessions": file_share_links.load_customer_file_share_sessions,
-    "event": event_parts.load_events,
-    "event_children": event_parts.load_event_children,
+    "customer": file_share_loaders.load_customers,
+    "customer_events": event_answers.load_customer_events,
+    "customer_file_share_sessions": file_share_loaders.load_customer_file_share_sessions,
+    "event": event_answers.load_events,
+    "event_children": event_answers.load_event_children,
     "members": customer_loaders.load_members,
-    "share": file_share_links.load_shares,
+    "share": file_share_loaders.load_shares,
     "workspace": workspaces.load_workspaces,
 }
 
 
 def make_load(ctx: Context) -> Callable[[str, Any], Awaitable[Any]]:
-    """One request's `load(loader, key)`."""
+    """The function `load(loader, key)` for one request."""
     loaders: dict[str, DataLoader[Any, Any]] = {}
 
     def bind(batch: Batch) -> Callable[[list[Any]], Awaitable[list[Any]]]:

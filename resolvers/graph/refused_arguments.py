@@ -1,4 +1,4 @@
-"""Raw GraphQL arguments as the data that REST would have sent, for input that graphql-core refuses."""
+"""Raw GraphQL arguments as the data that REST would send, to explain what graphql-core refuses."""
 
 from collections import Counter
 from enum import Enum
@@ -27,7 +27,7 @@ Variables = dict[str, Any]
 
 
 def with_defaults(definition: OperationDefinitionNode, variables: Variables) -> dict[str, Any]:
-    """The variables as sent, and the document's defaults for those that were not."""
+    """The variables as sent, with the document's defaults for those omitted."""
     defaults = {
         node.variable.name.value: value_from_ast_untyped(node.default_value)
         for node in definition.variable_definitions or ()
@@ -37,7 +37,7 @@ def with_defaults(definition: OperationDefinitionNode, variables: Variables) -> 
 
 
 def filled_size(document: DocumentNode, variables: Variables) -> int:
-    """How many bytes of JSON the variables are, each as often as the document uses it."""
+    """The variables' size in bytes of JSON, each counted as often as the document uses it."""
     uses: Counter[str] = Counter()
     token = document.loc.start_token if document.loc and variables else None
     while token is not None:
@@ -45,7 +45,7 @@ def filled_size(document: DocumentNode, variables: Variables) -> int:
             token = _after(token)
             uses[token.value if token and token.value else ""] += 1
         token = token.next if token else None
-    # One of them declares the variable.
+    # The first use declares the variable.
     counts = {name: uses[name] - 1 for name in variables if uses[name] > 1}
     return sum(count * len(to_json(variables[name], fallback=str)) for name, count in counts.items())
 
@@ -58,7 +58,7 @@ def _after(token: Token) -> Token | None:
 
 
 def refusal_of_field(operation: Operation, node: FieldNode, variables: Variables) -> Invalid | None:
-    """What the operation's own models say against the arguments of `node`."""
+    """The problems that the operation's own models find in the arguments of `node`; None without any."""
     try:
         _checked(operation, node, variables)
     except Invalid as invalid:
@@ -67,7 +67,7 @@ def refusal_of_field(operation: Operation, node: FieldNode, variables: Variables
 
 
 def weight_of_field(operation: Operation, node: FieldNode, variables: Variables) -> int:
-    """What the operation costs with the arguments of `node`, in calls; 1 where they are refused."""
+    """The operation's cost in calls with the arguments of `node`; 1 if they are refused."""
     if operation.weigh is None:
         return 1
     try:
@@ -77,25 +77,27 @@ def weight_of_field(operation: Operation, node: FieldNode, variables: Variables)
 
 
 def _checked(operation: Operation, node: FieldNode, variables: Variables) -> dict[str, Any]:
-    given = {}
+    arguments = {}
     for argument in node.arguments or ():
         value = value_from_ast_untyped(argument.value, variables)
         if value is not Undefined:
-            given[to_snake_case(argument.name.value)] = value
+            arguments[to_snake_case(argument.name.value)] = value
     annotations = _annotations(operation)
-    data = {name: _as_data(annotations.get(name), value) for name, value in given.items()}
+    data = {name: _as_data(annotations.get(name), value) for name, value in arguments.items()}
     data.pop("if_match", None)
     return operation.validate(collect(operation, data))
 
 
 def _annotations(operation: Operation) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    annotations: dict[str, Any] = {}
     for parameter in operation.parameters:
         if parameter.place == "filters":
-            found |= {name: field.annotation for name, field in parameter.annotation.model_fields.items()}
+            annotations |= {
+                name: field.annotation for name, field in parameter.annotation.model_fields.items()
+            }
         else:
-            found[parameter.name] = parameter.annotation
-    return found
+            annotations[parameter.name] = parameter.annotation
+    return annotations
 
 
 def _as_data(annotation: Any, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The GraphQL roots: one line for each thing that can be asked or done."""
+"""The GraphQL root types: one line for each query and mutation."""
 
 from dataclasses import dataclass
 
@@ -166,12 +166,12 @@ class Mutation:
 
 
 class Schema(strawberry.Schema):
-    """Strawberry's schema, silent: it would log each refusal with a traceback and the document."""
+    """Strawberry's schema without its log, which has a traceback and the document for each refusal."""
 
     def process_errors(
         self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
     ) -> None:
-        """Nothing; whoever answers logs what nobody foresaw."""
+        """Does nothing; the endpoint logs unexpected errors."""
 
 
 def make_schema() -> strawberry.Schema:
@@ -190,7 +190,7 @@ def make_schema() -> strawberry.Schema:
 
 @dataclass(frozen=True)
 class Exposed:
-    """Where an operation is in the graph: `kind` is `query` or `mutation`, `path` the names down to it."""
+    """An operation's place in the graph: `kind` is `query` or `mutation`, `path` the names of its fields."""
 
     operation: Operation
     kind: str
@@ -199,8 +199,8 @@ class Exposed:
 
 
 def exposed(schema: GraphQLSchema) -> dict[str, Exposed]:
-    """Every operation of the graph by its name."""
-    found: dict[str, Exposed] = {}
+    """The operations of the graph by name."""
+    operations: dict[str, Exposed] = {}
 
     def collect(kind: str, owner: GraphQLNamedType | None, path: tuple[str, ...]) -> None:
         for name, field in owner.fields.items() if isinstance(owner, GraphQLObjectType) else ():
@@ -208,8 +208,8 @@ def exposed(schema: GraphQLSchema) -> dict[str, Exposed]:
             if operation is None:
                 collect(kind, get_named_type(field.type), (*path, name))
             else:
-                found[operation.name] = Exposed(operation, kind, (*path, name), field)
+                operations[operation.name] = Exposed(operation, kind, (*path, name), field)
 
     collect("query", schema.query_type, ())
     collect("mutation", schema.mutation_type, ())
-    return found
+    return operations

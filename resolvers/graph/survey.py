@@ -1,4 +1,4 @@
-"""One pass over a GraphQL document before it is validated: what it needs, what it costs, how deep it is."""
+"""One pass over a GraphQL document before it is validated, for its demands, cost and depth."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,16 +43,16 @@ INTROSPECTION_COST = 10
 _MEMBERS = frozenset({"fields", "inputFields", "interfaces", "possibleTypes"})
 _META_FIELDS = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
 _LONGEST_LIMIT = 10
-# Where a type's extensions keep the names of its free fields.
+# The key of a type's extensions for the names of its free fields.
 FREE = "free"
 
 
 @dataclass(slots=True)
-class Part:
-    """What a selection set asks of one object, fragments spread out.
+class Totals:
+    """The counts of a selection set for one object, with its fragments expanded.
 
-    `depth` counts levels of fields, `nested` those of selection sets; `members` are levels of the lists of
-    a type's members, as introspection has them.
+    `depth` counts levels of fields, `nested` levels of selection sets, and `members` levels of lists of a
+    type's members in introspection.
     """
 
     cost: int = 0
@@ -64,8 +64,8 @@ class Part:
     types: int = 0
     members: int = 0
 
-    def add(self, below: "Part", times: int = 1) -> None:
-        """Count what lies in a selection of this set; its cost, for each of so many objects."""
+    def add(self, below: "Totals", times: int = 1) -> None:
+        """Add the counts of a nested selection set; its cost counts for each of `times` objects."""
         self.cost += times * below.cost
         self.nested = max(self.nested, below.nested + 1)
         self.aliases += below.aliases
@@ -77,10 +77,10 @@ class Part:
 
 @dataclass
 class Survey:
-    """What a document asks for. `cost` is in calls: what REST would need for the same.
+    """What a document requests. `cost` is the number of calls that REST would need for the same.
 
-    `roots` are the fields that are operations, each as often as it is written. `is_introspection` says that
-    there are none, and that the document asks for the schema instead.
+    `roots` are the fields that are operations, each as often as it is written. `is_introspection` marks a
+    document that selects only the schema.
     """
 
     roots: list[tuple[Operation, FieldNode]] = field(default_factory=list)
@@ -91,80 +91,80 @@ class Survey:
 
 @dataclass
 class _Surveyor:
-    """Walks each selection that is written once, however often its fragment is spread."""
+    """Visits each written selection once, however often its fragment is spread."""
 
     schema: GraphQLSchema
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: dict[str, Any]
     survey: Survey = field(default_factory=Survey)
-    parts: dict[str, Part | None] = field(default_factory=dict)
+    totals_of_fragments: dict[str, Totals | None] = field(default_factory=dict)
 
-    def part_of(self, selections: SelectionSetNode, owner: GraphQLNamedType | None, level: int) -> Part:
-        """What the selections ask of one `owner`. Raises `TooComplex` or `Invalid`."""
+    def totals_of(self, selections: SelectionSetNode, owner: GraphQLNamedType | None, level: int) -> Totals:
+        """The counts of the selections for one `owner`. Raises `TooComplex` or `Invalid`."""
         if level > MOST_NESTED:
             raise TooComplex(f"This document is nested more than {MOST_NESTED} levels deep, the limit.")
-        part, free = Part(selections=len(selections.selections)), _free_fields(owner)
+        totals, free = Totals(selections=len(selections.selections)), _free_fields(owner)
         for node in selections.selections:
             if isinstance(node, FieldNode):
                 if node.alias is None and node.selection_set is None and node.name.value in free:
-                    part.depth = part.depth or 1
+                    totals.depth = totals.depth or 1
                     continue
-                self._add_field(part, node, owner, level)
+                self._add_field(totals, node, owner, level)
             else:
-                below = self._part_behind(node, owner, level + 1)
-                part.add(below)
-                part.depth = max(part.depth, below.depth)
-            _check_selections(part)
-        return part
+                below = self._totals_behind(node, owner, level + 1)
+                totals.add(below)
+                totals.depth = max(totals.depth, below.depth)
+            _check_selections(totals)
+        return totals
 
-    def _part_behind(self, node: SelectionNode, owner: GraphQLNamedType | None, level: int) -> Part:
-        """What an inline fragment or a spread stands for."""
+    def _totals_behind(self, node: SelectionNode, owner: GraphQLNamedType | None, level: int) -> Totals:
+        """The counts of an inline fragment or a fragment spread."""
         if isinstance(node, InlineFragmentNode):
             named = self.schema.get_type(node.type_condition.name.value) if node.type_condition else owner
-            return self.part_of(node.selection_set, named, level)
+            return self.totals_of(node.selection_set, named, level)
         if not isinstance(node, FragmentSpreadNode):
-            raise TypeError(f"{node.kind} is no selection.")
+            raise TypeError(f"{node.kind} is not a selection.")
         name = node.name.value
         fragment = self.fragments.get(name)
         if fragment is None:
             raise _refusal(f"Unknown fragment '{name}'.")
-        if name not in self.parts:
-            self.parts[name] = None
+        if name not in self.totals_of_fragments:
+            self.totals_of_fragments[name] = None
             named = self.schema.get_type(fragment.type_condition.name.value)
-            self.parts[name] = self.part_of(fragment.selection_set, named, level)
-        part = self.parts[name]
-        if part is None:
+            self.totals_of_fragments[name] = self.totals_of(fragment.selection_set, named, level)
+        totals = self.totals_of_fragments[name]
+        if totals is None:
             raise _refusal(f"Cannot spread fragment '{name}' within itself.")
-        return part
+        return totals
 
-    def _add_field(self, part: Part, node: FieldNode, owner: GraphQLNamedType | None, level: int) -> None:
+    def _add_field(self, totals: Totals, node: FieldNode, owner: GraphQLNamedType | None, level: int) -> None:
         name = node.name.value
         is_meta = name.startswith("__") or (owner is not None and owner.name.startswith("__"))
         definition = self._definition(name, owner)
         if node.alias is not None:
             _check_alias(node.alias.value, owner)
-            part.aliases += 1
+            totals.aliases += 1
         depth = 1
         if definition is not None:
-            part.cost += self._cost(node, definition)
+            totals.cost += self._cost(node, definition)
         if node.selection_set:
             named = get_named_type(definition.type) if definition is not None else None
-            below = self.part_of(node.selection_set, named, level + 1)
-            part.add(below, 1 if definition is None else self._limit(node, definition))
+            below = self.totals_of(node.selection_set, named, level + 1)
+            totals.add(below, 1 if definition is None else self._limit(node, definition))
             depth += below.depth
             if is_meta:
-                _add_introspection(part, name, below)
+                _add_introspection(totals, name, below)
         if not is_meta:
-            part.depth = max(part.depth, depth)
+            totals.depth = max(totals.depth, depth)
 
     def _definition(self, name: str, owner: GraphQLNamedType | None) -> GraphQLField | None:
         if not isinstance(owner, GraphQLObjectType):
             return None
-        found: GraphQLField | None = owner.fields.get(name) or _META_FIELDS.get(name)
-        return found
+        definition: GraphQLField | None = owner.fields.get(name) or _META_FIELDS.get(name)
+        return definition
 
     def _cost(self, node: FieldNode, definition: GraphQLField) -> int:
-        """What the field costs by itself; notes what it needs."""
+        """The cost of the field itself; records its demands."""
         metadata = _metadata(definition)
         if operation := metadata.get(OPERATION):
             self.survey.roots.append((operation, node))
@@ -176,7 +176,7 @@ class _Surveyor:
         return 0
 
     def _limit(self, node: FieldNode, definition: GraphQLField) -> int:
-        """How many items the field's list can hold; 1 where it is no list."""
+        """The largest number of items in the field's list; 1 if the field is not a list."""
         declared = definition.args.get("limit")
         if declared is None:
             return 1
@@ -184,7 +184,7 @@ class _Surveyor:
         for argument in node.arguments or ():
             if argument.name.value == "limit":
                 if isinstance(argument.value, IntValueNode):
-                    # Python refuses to read thousands of digits.
+                    # Python refuses to parse thousands of digits.
                     text = argument.value.value
                     value = int(text) if len(text) <= _LONGEST_LIMIT else None
                 elif isinstance(argument.value, VariableNode):
@@ -198,32 +198,32 @@ def survey(
     operation: OperationDefinitionNode,
     variables: dict[str, Any],
 ) -> Survey:
-    """What `operation` of the document asks for, in time that grows as its text does.
+    """What `operation` of the document requests, in time linear in the document's length.
 
-    Raises `TooComplex` with the limit and the value, and `Invalid` for fragments that are unknown or spread
+    Raises `TooComplex` with the limit and the value, and `Invalid` for fragments that are unknown or contain
     themselves.
     """
     fragments = {
         node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
     }
     surveyor = _Surveyor(schema, fragments, variables)
-    part = surveyor.part_of(operation.selection_set, schema.get_root_type(operation.operation), 1)
+    totals = surveyor.totals_of(operation.selection_set, schema.get_root_type(operation.operation), 1)
     for value, limit, unit in (
-        (part.nested, MOST_NESTED, "levels of selections"),
-        (part.depth, DEEPEST, "levels of fields"),
-        (part.aliases, MOST_ALIASES, "aliases"),
-        (part.schemas, 1, "fields `__schema`"),
-        (part.types, MOST_TYPES, "fields `__type`"),
+        (totals.nested, MOST_NESTED, "levels of selections"),
+        (totals.depth, DEEPEST, "levels of fields"),
+        (totals.aliases, MOST_ALIASES, "aliases"),
+        (totals.schemas, 1, "fields `__schema`"),
+        (totals.types, MOST_TYPES, "fields `__type`"),
     ):
         if value > limit:
             raise TooComplex(f"This document has {value} {unit}; the limit is {limit}.")
-    surveyor.survey.cost = part.cost
-    surveyor.survey.is_introspection = part.schemas + part.types > 0 and not surveyor.survey.demands
+    surveyor.survey.cost = totals.cost
+    surveyor.survey.is_introspection = totals.schemas + totals.types > 0 and not surveyor.survey.demands
     return surveyor.survey
 
 
 def _free_fields(owner: GraphQLNamedType | None) -> frozenset[str]:
-    """The names of the type's fields that cost nothing and need nothing by themselves."""
+    """The names of the type's fields without a cost or demand of their own."""
     if not isinstance(owner, GraphQLObjectType) or owner.name.startswith("__"):
         return frozenset()
     if FREE not in owner.extensions:
@@ -235,8 +235,8 @@ def _free_fields(owner: GraphQLNamedType | None) -> frozenset[str]:
     return free
 
 
-def _check_selections(part: Part) -> None:
-    if part.selections > MOST_SELECTIONS:
+def _check_selections(totals: Totals) -> None:
+    if totals.selections > MOST_SELECTIONS:
         raise TooComplex(
             f"This document has more than {MOST_SELECTIONS} selections with its fragments expanded: "
             "select less at once."
@@ -253,21 +253,21 @@ def _check_alias(alias: str, owner: GraphQLNamedType | None) -> None:
         raise TooComplex("Fields below `__schema` and `__type` cannot have an alias: remove it.")
 
 
-def _add_introspection(part: Part, name: str, below: Part) -> None:
-    """Count a meta field. Raises `TooComplex` where the answer would repeat the schema many times."""
+def _add_introspection(totals: Totals, name: str, below: Totals) -> None:
+    """Count a meta field. Raises `TooComplex` if the answer would repeat the schema many times."""
     if name == "__schema":
         if below.members > 1:
             raise TooComplex(
                 "Below `__schema`, members of types cannot select the members of their own types: "
                 "select each type by `__type`."
             )
-        part.schemas += 1
-        part.cost += INTROSPECTION_COST
+        totals.schemas += 1
+        totals.cost += INTROSPECTION_COST
     elif name == "__type":
-        part.types += 1
-        part.cost += INTROSPECTION_COST
+        totals.types += 1
+        totals.cost += INTROSPECTION_COST
     elif name in _MEMBERS:
-        part.members = max(part.members, below.members + 1)
+        totals.members = max(totals.members, below.members + 1)
 
 
 def _refusal(message: str) -> Invalid:

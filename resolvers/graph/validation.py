@@ -1,4 +1,4 @@
-"""Validation of documents by graphql-core's rules, in time that a hostile document cannot stretch."""
+"""Validation of documents by graphql-core's rules, in bounded time."""
 
 from graphql import (
     SKIP,
@@ -28,11 +28,11 @@ validation_context.MAX_FRAGMENT_WORK = 10_000
 
 
 class _Enough(Exception):
-    """Enough problems of one literal are known."""
+    """Enough problems of one literal have been reported."""
 
 
 class ValuesOfCorrectType(ValuesOfCorrectTypeRule):
-    """The rule of that name, for a few errors of each literal: every error repeats the whole literal."""
+    """graphql-core's rule, limited to a few errors per literal: every error repeats the whole literal."""
 
     def is_valid_value_node(self, node: ValueNode, input_type: GraphQLInputType | None) -> VisitorAction:
         left = ERRORS_PER_LITERAL
@@ -61,9 +61,9 @@ RULES = (
 
 
 def validate(schema: GraphQLSchema, document: DocumentNode) -> list[GraphQLError]:
-    """What is wrong with the document: some 20 errors at most.
+    """The document's errors, about 20 at most.
 
-    Raises `TooComplex` for one whose selections overlap so often that looking for conflicts was given up.
+    Raises `TooComplex` if its selections overlap too often to be checked for conflicts.
     """
     errors = validate_by(schema, document, RULES, max_errors=MOST_ERRORS)
     last = errors[-1] if errors else None

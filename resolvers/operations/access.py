@@ -1,4 +1,4 @@
-"""Which rows a caller can see, and in which workspace they can make one: written here and nowhere else."""
+"""The rows that a caller can see, and the workspaces in which it can create some: decided only here."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,7 +24,7 @@ from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
-# The column that says whose a row is, for a customer: everything else of the workspace is not there.
+# The column that ties a row to its customer; customers cannot see tables that are not listed.
 _CUSTOMER_COLUMNS: dict[type[SQLModel], str] = {
     CustomerRow: "id",
     MemberRow: "customer_id",
@@ -35,7 +35,7 @@ _OF_USERS = (CredentialKind.PERSONAL_TOKEN.value, CredentialKind.BROWSER_SESSION
 
 
 def reachable(principal: Principal) -> Select[UUID]:
-    """The workspaces that the principal reaches, as a subquery of ids."""
+    """The workspaces that the principal has access to, as a subquery of ids."""
     if principal.workspace_id is not None:
         workspaces = table_of(WorkspaceRow)
         return select(workspaces.c.id).where(workspaces.c.id == principal.workspace_id)
@@ -43,7 +43,7 @@ def reachable(principal: Principal) -> Select[UUID]:
 
 
 def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
-    """The condition on `model`'s rows that the principal may know of; deleted rows are nobody's."""
+    """The condition on the rows of `model` that the principal can see; deleted rows are never visible."""
     if model in _OWN_CONDITIONS:
         return false() if principal.customer_id else _OWN_CONDITIONS[model](principal)
     table = table_of(model)
@@ -60,7 +60,7 @@ def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
 
 
 def _visible_to_customer(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
-    """Of the workspace's rows: the customer's own, and what the workspace shows to everyone."""
+    """The condition on a workspace's rows: the customer's own, and those that are public."""
     table = table_of(model)
     if model is WorkspaceRow:
         return true()
@@ -72,22 +72,22 @@ def _visible_to_customer(model: type[SQLModel], principal: Principal) -> ColumnE
 
 
 def _is_present(principal: Principal) -> ColumnElement[bool]:
-    """Whether the customer, and the member whose session it is, have not been deleted meanwhile."""
+    """The condition that the session's customer, and its member if it has one, still exist."""
 
-    def is_there(model: type[SQLModel], id: UUID | None) -> ColumnElement[bool]:
-        # Under a name of its own: the row that is asked for may be of the same table.
+    def exists_still(model: type[SQLModel], id: UUID | None) -> ColumnElement[bool]:
+        # An alias, because the query may select from the same table.
         table = table_of(model).alias()
         mine = and_(table.c.workspace_id == principal.workspace_id, table.c.id == id)
         return exists(select(table.c.id).where(mine, table.c.deleted_at.is_(None)))
 
-    customer = is_there(CustomerRow, principal.customer_id)
+    customer = exists_still(CustomerRow, principal.customer_id)
     if principal.member_id is None:
         return customer
-    return and_(customer, is_there(MemberRow, principal.member_id))
+    return and_(customer, exists_still(MemberRow, principal.member_id))
 
 
 def _visible_credentials(principal: Principal) -> ColumnElement[bool]:
-    """The access tokens of the workspaces in reach, a user's own and sessions; a revoked one is nobody's."""
+    """Unrevoked access tokens of accessible workspaces, and a user's own tokens and sessions."""
     table = table_of(CredentialRow)
     of_workspace = and_(
         table.c.kind == CredentialKind.WORKSPACE_TOKEN.value, table.c.workspace_id.in_(reachable(principal))
@@ -97,27 +97,25 @@ def _visible_credentials(principal: Principal) -> ColumnElement[bool]:
 
 
 def _visible_clients(principal: Principal) -> ColumnElement[bool]:
-    """The OAuth clients of the workspaces in reach and a user's own."""
+    """The OAuth clients of accessible workspaces, and a user's own."""
     table = table_of(OAuthClientRow)
     own = and_(table.c.workspace_id.is_(None), table.c.user_id == principal.user_id)
-    looked_after = or_(
-        table.c.workspace_id.in_(reachable(principal)), own if _is_user(principal) else false()
-    )
-    return and_(looked_after, table.c.deleted_at.is_(None))
+    manageable = or_(table.c.workspace_id.in_(reachable(principal)), own if _is_user(principal) else false())
+    return and_(manageable, table.c.deleted_at.is_(None))
 
 
 def _visible_consents(principal: Principal) -> ColumnElement[bool]:
-    """What the user allowed OAuth clients."""
+    """The consents that the user gave to OAuth clients."""
     return table_of(OAuthConsentRow).c.user_id == principal.user_id if _is_user(principal) else false()
 
 
 def _visible_passkeys(principal: Principal) -> ColumnElement[bool]:
-    """The user's own."""
+    """The user's own passkeys."""
     return table_of(PasskeyRow).c.user_id == principal.user_id if _is_user(principal) else false()
 
 
 def invitations_to(principal: Principal) -> ColumnElement[bool]:
-    """The condition on rows of workspace members: open invitations to the user's confirmed address."""
+    """The condition on workspace members that are open invitations to the user's confirmed address."""
     confirmed = select(_users.c.email_folded).where(
         _users.c.id == principal.user_id, _users.c.email_verified_at.is_not(None)
     )
@@ -138,21 +136,21 @@ _OWN_CONDITIONS: Mapping[type[SQLModel], Callable[[Principal], ColumnElement[boo
 
 
 async def get_visible(ctx: Context, model: type[Model], **values: Any) -> Model:
-    """The visible row whose columns have these values. Raises `NotFound`."""
+    """The visible row with these column values. Raises `NotFound`."""
     async with ctx.read() as connection:
         return _present(await first_of(connection, model, _select(ctx, model, values)), model)
 
 
 async def get_for_update(ctx: Context, model: type[Model], **values: Any) -> Model:
-    """The same inside a change, locked until its end; compares `If-Match` once the lock is held.
+    """The visible row with these column values, locked until the change ends; then compares `If-Match`.
 
     Raises `NotFound`, `PreconditionFailed` and what `check_owner` raises.
     """
     statement = _select(ctx, model, values)
     if ctx.owners_only:
-        # A removal locks the membership before what its user created: in one order nobody waits in a circle.
-        seen = values_of(_present(await first_of(ctx.connection, model, statement), model))
-        await check_owner(ctx, seen["id"] if model is WorkspaceRow else seen.get("workspace_id"))
+        # A removal locks the membership before its user's rows too: one order avoids deadlocks.
+        columns = values_of(_present(await first_of(ctx.connection, model, statement), model))
+        await check_owner(ctx, columns["id"] if model is WorkspaceRow else columns.get("workspace_id"))
     row = _present(await first_of(ctx.connection, model, statement.with_for_update()), model)
     if ctx.precondition is not None:
         await ctx.precondition()
@@ -160,32 +158,34 @@ async def get_for_update(ctx: Context, model: type[Model], **values: Any) -> Mod
 
 
 async def workspace_for(ctx: Context, workspace_id: UUID | None) -> UUID:
-    """The workspace in which the caller makes something.
+    """The workspace in which the caller creates something; by default the only one it has access to.
 
-    It may be left out where the credential reaches just one. Raises `NotFound` for one that is not
-    visible, `Invalid` where it has to be named, and what `check_owner` raises.
+    Raises `NotFound` if the workspace is not visible, `Invalid` if there is no default, and what
+    `check_owner` raises.
     """
-    chosen = await _choose_workspace(ctx, workspace_id)
-    await check_owner(ctx, chosen)
-    return chosen
+    workspace_id = await _choose_workspace(ctx, workspace_id)
+    await check_owner(ctx, workspace_id)
+    return workspace_id
 
 
 async def check_owner(ctx: Context, workspace_id: UUID | None) -> None:
-    """Raises `NotPermitted` where the operation is for owners and the caller's user is none of the workspace.
+    """Raises `NotPermitted` if the operation is for owners and the caller's user does not own the workspace.
 
-    A workspace token passes: an owner gave it its scopes. What belongs to no workspace is the user's own.
-    Within a change the user stays an owner until the change ends.
+    A workspace token passes: an owner granted its scopes. A row without a workspace is the user's own.
+    Inside a change the membership is locked, so the user stays an owner until the change ends.
     """
     principal = ctx.principal
     if not ctx.owners_only or workspace_id is None or principal.kind is PrincipalKind.WORKSPACE_TOKEN:
         return
     user_id = principal.user_id or principal.maker_user_id
-    role = select(_members.c.role).where(
+    statement = select(_members.c.role).where(
         _members.c.workspace_id == workspace_id, _members.c.user_id == user_id
     )
     async with ctx.read() as connection:
-        found = await connection.execute(role if ctx.transaction is None else role.with_for_update(read=True))
-    if found.scalar() != WorkspaceRole.OWNER:
+        if ctx.transaction is not None:
+            statement = statement.with_for_update(read=True)
+        role = (await connection.execute(statement)).scalar()
+    if role != WorkspaceRole.OWNER:
         raise NotPermitted("Only an owner of the workspace can do this. Ask one of them.")
 
 
@@ -196,23 +196,23 @@ async def _choose_workspace(ctx: Context, workspace_id: UUID | None) -> UUID:
     if ctx.principal.workspace_id is not None:
         return ctx.principal.workspace_id
     async with ctx.read() as connection:
-        found = await connection.execute(reachable(ctx.principal).limit(2))
-        reached: list[UUID] = list(found.scalars())
-    if len(reached) == 1:
-        return reached[0]
+        result = await connection.execute(reachable(ctx.principal).limit(2))
+        workspace_ids: list[UUID] = list(result.scalars())
+    if len(workspace_ids) == 1:
+        return workspace_ids[0]
     message = "Send `workspace_id`: this credential has access to several workspaces, or to none"
     raise Invalid([problem(("data", "workspace_id"), message, "missing")])
 
 
 async def check_workspaces(ctx: Context, ids: list[UUID] | None) -> None:
-    """Raises `NotFound` if a workspace that a list is filtered by is not visible."""
+    """Raises `NotFound` if one of the workspaces that filter a list is not visible."""
     if not ids:
         return
     table = table_of(WorkspaceRow)
     condition = and_(visible(WorkspaceRow, ctx.principal), table.c.id.in_(ids))
     async with ctx.read() as connection:
-        found = set((await connection.execute(select(table.c.id).where(condition))).scalars())
-    if set(ids) - found:
+        visible_ids = set((await connection.execute(select(table.c.id).where(condition))).scalars())
+    if set(ids) - visible_ids:
         raise NotFound("There is no such workspace.")
 
 

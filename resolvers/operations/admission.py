@@ -1,4 +1,4 @@
-"""Admission: budget, credential and scopes of a request, checked before anything else of it is read."""
+"""Admission: a request's budget, credential and scopes, checked before anything else is read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ from schema.errors import (
 )
 from storage.clock import now
 
-# How long a browser session may hand out access after its user entered the password.
+# How long after entering the password a browser session may grant access to others.
 FRESH_FOR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What one operation or link asks of the caller's credential: nothing where it takes no kind of one.
+    """What one operation or link requires of the caller's credential; nothing if `kinds` is empty.
 
-    `fresh` asks of a browser session that its user entered the password within the last hour.
+    `fresh` requires that the user of a browser session entered the password within the last hour.
     """
 
     scope: Scope | None
@@ -39,7 +39,7 @@ class Demand:
 
 
 async def admit(caller: Caller, demands: Iterable[Demand], *, restricted: bool = False) -> None:
-    """Let the request in and charge its first call, to the caller's subject; a refused one costs that much.
+    """Charge the request's first call to the caller's subject and check its demands; a refusal costs a call.
 
     Raises `RateLimited`, `Unauthorized`, `NotPermitted`, `InsufficientScope` or `ReauthenticationRequired`.
     """
@@ -48,27 +48,28 @@ async def admit(caller: Caller, demands: Iterable[Demand], *, restricted: bool =
 
 
 async def charge_rest(caller: Caller, cost: int, *, restricted: bool = False) -> None:
-    """Charge what the request costs beyond its first call, which `admit` has charged.
+    """Charge the request's cost beyond its first call, which `admit` has charged.
 
-    Raises `RateLimited` or `TooComplex` (it could never fit the limit).
+    Raises `RateLimited`, or `TooComplex` if the cost could never fit the limit.
     """
     largest = caller.budget.largest(_limit(caller))
     if largest is not None and cost > largest:
         raise TooComplex(f"This request costs {cost} calls; the limit is {largest} per minute.")
-    # The lower budget has not been charged yet: which one it is was not known before the document was read.
+    # `admit` could not charge the lower budget, which is known only once the document is read.
     if cost > 1 or restricted:
         await _charge(caller, cost if restricted else cost - 1, restricted=restricted)
 
 
 def check_demands(caller: Caller, demands: Iterable[Demand]) -> None:
-    """Raises what `admit` raises, for the first that is not met."""
-    refusal = next((found for demand in demands if (found := _refusal(caller, demand))), None)
+    """Raises the refusal of the first demand that is not met, as `admit` does."""
+    refusals = (_refusal(caller, demand) for demand in demands)
+    refusal = next(filter(None, refusals), None)
     if refusal is not None:
         raise refusal
 
 
 def largest_body(caller: Caller, operations: Iterable[Operation]) -> int:
-    """The bytes that any of the operations takes which the caller may ask for."""
+    """The largest body in bytes of the operations that the caller may run."""
     sizes = [item.largest_body for item in operations if _refusal(caller, Demand.of(item)) is None]
     return max(sizes, default=LARGEST_BODY)
 

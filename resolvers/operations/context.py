@@ -1,4 +1,4 @@
-"""What every resolver is given: who asks, a way to the database, and the services around it."""
+"""The context of every resolver: the caller, access to the database, and the services of the process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -20,27 +20,27 @@ UNITS_AT_A_TIME = 4
 
 
 class Budget(Protocol):
-    """Where calls are charged; `limit` is the subject's own, None for the default."""
+    """The rate limits that calls are charged to; `limit` is the subject's own, None for the default."""
 
     async def charge(
         self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
     ) -> None:
-        """Raises `RateLimited` when `cost` calls do not fit the subject's window, or that of its `roof`."""
+        """Raises `RateLimited` if `cost` calls do not fit the window of the subject or of its `roof`."""
 
     def largest(self, limit: int | None) -> int | None:
-        """The most that could ever fit; None where there is no limit."""
+        """The highest cost that could ever fit; None without a limit."""
 
 
 class MailBudget(Protocol):
-    """Where mails to people are counted who did not ask for them."""
+    """The limits for mails to people who did not request them."""
 
     async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
-        """Whole seconds after which the mail may be sent; 0 where it is charged and may be now."""
+        """Whole seconds until the mail may be sent; 0 if it was charged and may be sent now."""
 
 
 @dataclass(frozen=True)
 class Quota:
-    """What a workspace may store and have open unless an operator set its own; 0 for no limit."""
+    """A workspace's default limits for stored bytes and open uploads; 0 for no limit."""
 
     stored_bytes: int = 0
     open_uploads: int = 0
@@ -48,11 +48,11 @@ class Quota:
 
 @dataclass(frozen=True)
 class Services:
-    """What the process offers to resolvers; made once by the gateway.
+    """The services of the process, created once by the gateway.
 
-    `base_url` and `auth_url` have no slash at the end; `secret_key` is for `storage.sealing`.
-    `wake_delivery` has mails sent that were committed; without a gateway that runs, nobody is woken.
-    `mails_for_new_workspaces`: strangers may be mailed for a workspace whose review has not begun.
+    `base_url` and `auth_url` have no trailing slash; `secret_key` is for `storage.sealing`. `wake_delivery`
+    starts the delivery of committed mails; without a running gateway it does nothing.
+    `mails_for_new_workspaces` allows mails to strangers for a workspace whose review has not begun.
     """
 
     database: Database
@@ -71,10 +71,9 @@ class Services:
 
 @dataclass(frozen=True)
 class Caller:
-    """The request around an operation: its credential, its conditions and its budget.
+    """The request around an operation: its credential, its headers and its budget.
 
-    What is put into `after_response` runs once the answer is on its way, so that it cannot be told from
-    how long the answer took.
+    The actions in `after_response` run once the response has been sent, so its timing does not reveal them.
     """
 
     principal: Principal | None
@@ -91,7 +90,7 @@ class Caller:
 
 @dataclass
 class Outcome:
-    """What an operation says beside its result: its status, where that varies, and whether it is a replay."""
+    """An operation's report besides its result: the status, if it varies, and whether it is a replay."""
 
     status: int | None = None
     replayed: bool = False
@@ -99,11 +98,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Context:
-    """One operation's view of the request. `transaction` is set while it changes something.
+    """One operation's view of the request. `transaction` is set inside a change.
 
-    `precondition` is what must hold of the row to be changed, once it is locked. `prepared` is what the
-    operation's `prepare` yielded before the transaction began. `owners_only` says that the operation is for
-    owners of the workspace that it changes, which `resolvers/operations/access.py` checks.
+    `precondition` checks the row to be changed once it is locked. `prepared` is what the operation's
+    `prepare` yielded before the transaction began. `owners_only` restricts the operation to owners of the
+    workspace that it changes, which `resolvers/operations/access.py` checks.
     """
 
     services: Services
@@ -119,18 +118,18 @@ class Context:
 
     @property
     def principal(self) -> Principal:
-        """Who asks. Raises `Unauthorized` where nobody proved to be anyone."""
+        """The authenticated caller. Raises `Unauthorized` if there is none."""
         if self.caller.principal is None:
             raise Unauthorized
         return self.caller.principal
 
     def wants(self, path: str) -> bool:
-        """Whether the caller will see the field at `path`, like `meta.total`; REST sees all."""
+        """Whether the caller selected the field at `path`, like `meta.total`; REST selects all."""
         return self.selection is None or path in self.selection
 
     @asynccontextmanager
     async def read(self, *, replica: bool = False) -> AsyncIterator[AsyncConnection]:
-        """For one statement; inside a change, the change's own transaction."""
+        """A connection for one statement; inside a change, that of its transaction."""
         if self.transaction is not None:
             yield self.transaction
             return
@@ -139,7 +138,7 @@ class Context:
 
     @asynccontextmanager
     async def snapshot(self, *, replica: bool = False) -> AsyncIterator[AsyncConnection]:
-        """For several statements that must agree; inside a change, the change's own transaction."""
+        """A connection for several statements that must agree; inside a change, that of its transaction."""
         if self.transaction is not None:
             yield self.transaction
             return
@@ -148,9 +147,9 @@ class Context:
 
     @asynccontextmanager
     async def change(self) -> AsyncIterator["Context"]:
-        """One unit of work: commits when its block ends, rolls back when it raises.
+        """One transaction: commits when its block ends, rolls back when it raises.
 
-        What was put into `afterwards` runs once the commit is done.
+        The actions in `afterwards` run after the commit.
         """
         afterwards: list[Callable[[], Awaitable[None]]] = []
         async with self.caller.units, self.services.database.write() as connection:
@@ -162,5 +161,5 @@ class Context:
     def connection(self) -> AsyncConnection:
         """The connection of the change in progress."""
         if self.transaction is None:
-            raise RuntimeError("This is only for an operation that changes something.")
+            raise RuntimeError("There is no change in progress.")
         return self.transaction

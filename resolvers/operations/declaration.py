@@ -1,4 +1,4 @@
-"""Operations: a resolver with the one declaration of who may call it and what it takes."""
+"""Operations: resolvers with a declaration of their callers, arguments and results."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,7 +29,7 @@ _ABSENT = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter after `ctx`.
+    """One parameter of a resolver, without `ctx`.
 
     `place` is `filters` (a model spread over query parameters and field arguments), `data` (the body)
     or `value` (a path parameter, or one query parameter).
@@ -43,22 +43,22 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Operation:
-    """What both surfaces publish about a resolver.
+    """The declaration of a resolver, which both surfaces publish.
 
-    `scope` is None where any credential of the kinds will do, or where `why_public` says why none is
-    needed. `gives` is the single read that answers for the resource: what `ETag` and `If-Match` compare,
-    and what a retry under the same Idempotency-Key is given. `restricted` calls count against the lower
-    limit. `fresh` operations hand out access: a browser session's user has to have entered the password
-    within the last hour. `owners_only` refuses users who are no owners of the workspace: where
-    `resolvers/operations/access.py` finds the row to change, or the workspace to make something in.
+    `scope` is None if any credential of the kinds suffices, or if `why_public` explains why none is needed.
+    `gives` is the operation that reads the same resource: `ETag` and `If-Match` compare its result, and a
+    retry with the same Idempotency-Key returns it. `restricted` calls count against the lower limit. `fresh`
+    operations grant access, so the user of a browser session must have entered the password within the last
+    hour. `owners_only` refuses users who do not own the workspace, when `resolvers/operations/access.py`
+    looks up the row to change or the workspace to create something in.
 
-    What must not wait inside a change's transaction goes around it. `prepare` takes what the resolver
-    takes: it is entered before the transaction begins and left after it ends, what it yields is
-    `ctx.prepared`, and what it sees raised it can undo. `finish` is given the result once all is committed
-    and gives the one to answer with, also where nothing changes.
+    Slow work stays outside a change's transaction. `prepare` takes the resolver's arguments; it is entered
+    before the transaction begins and left after it ends. Its value becomes `ctx.prepared`; if the operation
+    raises, it can undo its work. `finish` takes the result after the commit and returns the one to answer
+    with; it also runs for operations that change nothing.
 
-    `largest_body` is how many bytes a request for it may have. `weigh` takes what the resolver takes and
-    gives what the call costs, which is else 1.
+    `largest_body` is the request's largest size in bytes. `weigh` takes the resolver's arguments and returns
+    the cost of the call; without it a call costs 1.
     """
 
     resolver: Callable[..., Awaitable[Any]]
@@ -82,12 +82,12 @@ class Operation:
 
     @cached_property
     def changes(self) -> bool:
-        """Whether it is a mutation: it needs a scope that writes."""
+        """Whether the operation is a mutation, that is, needs a scope that writes."""
         return self.scope is not None and self.scope.writes
 
     @cached_property
     def is_conditional(self) -> bool:
-        """Whether it changes one resource that `If-Match` can be compared with."""
+        """Whether the operation changes one resource, so that `If-Match` applies."""
         if self.gives is None or self.makes_child:
             return False
         names = {parameter.name for parameter in self.parameters}
@@ -96,14 +96,14 @@ class Operation:
 
     @cached_property
     def description(self) -> str:
-        """What both surfaces publish: the resolver's docstring and what it needs."""
+        """The published description: the resolver's docstring and the credential it needs."""
         text = inspect.getdoc(self.resolver) or ""
         if self.why_public is not None:
             return f"{text}\n\nNeeds no credential: {self.why_public}."
         if self.scope is None:
             return f"{text}\n\nNeeds a credential, but no scope."
-        wanted = " or ".join(f"`{scope}`" for scope in that_would_do(self.scope))
-        needs = f"{text}\n\nNeeds the scope {wanted}."
+        scopes = " or ".join(f"`{scope}`" for scope in that_would_do(self.scope))
+        needs = f"{text}\n\nNeeds the scope {scopes}."
         if self.owners_only:
             needs += " A user must also be an owner of the workspace."
         if self.fresh:
@@ -111,7 +111,7 @@ class Operation:
         return needs
 
     def is_open_to(self, kind: PrincipalKind | None) -> bool:
-        """Whether a credential of this kind, with every scope it can have, may do it; None is none."""
+        """Whether a credential of this kind, with all its scopes, may run it; None is no credential."""
         if not self.kinds:
             return True
         if kind not in self.kinds:
@@ -157,7 +157,7 @@ class Operation:
 
 
 def problems_of(error: ValidationError) -> list[Problem]:
-    """Pydantic's problems in our form: without the raw input where it is a container or secret."""
+    """Pydantic's problems in our form, without inputs that are containers or secrets."""
     return [
         problem(_readable(entry["loc"]), _message(entry), entry["type"], input=entry["input"])
         for entry in error.errors(include_url=False)
@@ -170,7 +170,7 @@ def _message(entry: Any) -> str:
 
 
 def _readable(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    # Pydantic adds the branch of a union and the marker of a key to a location; callers sent neither.
+    # Pydantic adds union branches and key markers to a location, which callers did not send.
     return tuple(
         part
         for part in loc
@@ -201,12 +201,10 @@ def requires(
     largest_body: int = LARGEST_BODY,
     weigh: Callable[..., int] | None = None,
 ) -> Callable[[Resolver], Resolver]:
-    """Declare the scope that a resolver needs, and the kinds of credential that it takes.
+    """Declare the scope that a resolver needs, and the kinds of credential that it accepts.
 
-    A scope of None stands for any. `gives` is the single read of the same resource. `seals` says that the
-    answer holds a secret that is shown once, `makes_child` that the `id` it takes is of the parent of what
-    it gives, `fresh` that it hands out access, `owners_only` that a user has to be an owner. `Operation`
-    tells of the others.
+    A scope of None accepts any. `seals` marks a result that contains a secret shown once, `makes_child` an
+    operation whose `id` is that of the new resource's parent. `Operation` describes the others.
     """
 
     def declare(resolver: Resolver) -> Resolver:
@@ -242,7 +240,7 @@ def public(why: str, *, restricted: bool = False) -> Callable[[Resolver], Resolv
 
 
 def operation_of(resolver: Callable[..., Any]) -> Operation:
-    """The declaration of a resolver; one that has none cannot be published."""
+    """The declaration of a resolver. Raises `TypeError` without one: it must not be published."""
     operation: Operation | None = getattr(resolver, "operation", None)
     if operation is None:
         raise TypeError(
@@ -252,5 +250,5 @@ def operation_of(resolver: Callable[..., Any]) -> Operation:
 
 
 def default_of(field: FieldInfo) -> Any:
-    """A filter's default as a call would see it."""
+    """A filter's default value, as in a signature."""
     return _ABSENT if field.is_required() else field.get_default(call_default_factory=True)

@@ -2,12 +2,12 @@
 
 
 def matches_strongly(header: str, etag: str) -> bool:
-    """Whether `If-Match` holds for a resource with this tag: weak tags never do."""
+    """Whether an `If-Match` header matches a resource with this tag; weak tags never match."""
     return not {"*", etag}.isdisjoint(_tags(header))
 
 
 def matches_weakly(header: str, etag: str) -> bool:
-    """Whether `If-None-Match` names a representation with this tag, weak or strong."""
+    """Whether an `If-None-Match` header contains this tag, weak or strong."""
     return not {"*", etag}.isdisjoint(tag.removeprefix("W/") for tag in _tags(header))
 
 

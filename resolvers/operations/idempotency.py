@@ -1,4 +1,4 @@
-"""Idempotency-Key: a retry of a change does nothing and is told what the first one was told."""
+"""Idempotency-Key: a retry of a change changes nothing and gets the first request's answer."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _keys = table_of(IdempotencyKeyRow)
 async def find(
     change: Context, operation: Operation, arguments: Mapping[str, Any]
 ) -> IdempotencyKeyRow | None:
-    """What is kept under the caller's key, or None if the key is free.
+    """The row of the caller's key, or None if the key is unused.
 
     Raises `IdempotencyConflict` if the first request is still running or had other parameters.
     """
@@ -49,18 +49,18 @@ async def find(
 
 
 async def keep(change: Context, operation: Operation, arguments: Mapping[str, Any], result: Any) -> None:
-    """Write down, in the operation's own transaction, what a retry will be told."""
-    told: dict[str, Any] = {}
+    """Store a retry's answer, in the operation's own transaction."""
+    columns: dict[str, Any] = {}
     identity, created_at = _identity(change, operation), now()
     if operation.seals:
         secret, about = _protection(change, identity, created_at)
-        told["sealed"] = seal(secret, Purpose.IDEMPOTENT_ANSWER, result.model_dump_json().encode(), about)
+        columns["sealed"] = seal(secret, Purpose.IDEMPOTENT_ANSWER, result.model_dump_json().encode(), about)
     elif isinstance(result, UUID):
-        told["resource_id"] = result
+        columns["resource_id"] = result
     elif operation.gives is not None:
-        told["resource_id"] = result.id
+        columns["resource_id"] = result.id
     else:
-        told["answer"] = result.model_dump(mode="json")
+        columns["answer"] = result.model_dump(mode="json")
     await insert_row(
         change.connection,
         IdempotencyKeyRow,
@@ -68,12 +68,12 @@ async def keep(change: Context, operation: Operation, arguments: Mapping[str, An
         created_at=created_at,
         digest=_digest(arguments),
         status=change.outcome.status,
-        **told,
+        **columns,
     )
 
 
 async def replay(change: Context, operation: Operation, kept: IdempotencyKeyRow) -> Any:
-    """The first answer's resource as it is now, its counts, or its sealed secret.
+    """The current state of the first answer's resource, or its counts or sealed secret.
 
     Raises `NotFound` if the resource is gone, `IdempotencyConflict` if another credential sealed it.
     """
@@ -85,13 +85,13 @@ async def replay(change: Context, operation: Operation, kept: IdempotencyKeyRow)
         return operation.answer.model_validate(kept.answer)
     if operation.gives is None:
         return kept.resource_id
-    # What is the caller's own, like its own profile, is read without an id.
-    named = {"id": kept.resource_id} if operation.gives.parameters else {}
-    return await operation.gives.resolver(change, **named)
+    # The caller's own resource, like its profile, is read without an id.
+    identity = {"id": kept.resource_id} if operation.gives.parameters else {}
+    return await operation.gives.resolver(change, **identity)
 
 
 async def drop_expired(database: Database) -> bool:
-    """Delete keys that are over a day old with what is sealed in them; True if there may be more."""
+    """Delete keys older than a day with their sealed answers; True if more may remain."""
     identity = [_keys.c.subject, _keys.c.operation, _keys.c.key]
     expired = select(*identity).where(_keys.c.created_at < now() - KEPT_FOR).limit(ROWS_AT_A_TIME)
     async with database.write() as connection:
@@ -113,7 +113,7 @@ def _digest(arguments: Mapping[str, Any]) -> str:
 
 
 def _protection(change: Context, identity: Mapping[str, str], created_at: datetime) -> tuple[bytes, str]:
-    """The secret that seals this row's answer, which the caller's credential is a part of, and its row."""
+    """The secret that seals the answer, with the credential in it, and the row that it is bound to."""
     row = [*identity.values(), created_at.isoformat()]
     return json.dumps([change.caller.credential, *row]).encode(), json.dumps(row)
 

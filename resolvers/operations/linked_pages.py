@@ -1,4 +1,4 @@
-"""Pages of a list behind a link: a page for each of many parents, found by one statement."""
+"""Pages of linked lists: one page for each of many parents, read by one statement."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -16,15 +16,15 @@ from schema.links import PageKey, RowKey
 from schema.pages import ListQuery, Page
 from storage.rows import Model, read, table_of
 
-# A row with its `place` among its parent's and their `total`, and what it becomes.
+# A row with its `place` and `total` among its parent's rows, and the item made of it.
 Numbered = tuple[SelectedRow[Any], Item]
 
 
 @dataclass(frozen=True)
 class LinkedList(Generic[Model, Item]):
-    """The rows of a listing, in its default order, by the parent that `column` names.
+    """A listing's rows in its default order, grouped by the parent in `column`.
 
-    `query` makes the same list's filters of parent, limit and page: a page's cursor continues in it.
+    `query` makes the listing's query for a parent, limit and page; a page's cursor continues that list.
     """
 
     listing: Listing[Model]
@@ -35,9 +35,9 @@ class LinkedList(Generic[Model, Item]):
 async def load_pages(
     ctx: Context, linked: LinkedList[Model, Item], keys: Sequence[PageKey], assemble: Assemble[Model, Item]
 ) -> list[Page[Item]]:
-    """The pages of `keys`, in their order.
+    """The pages for `keys`, in the same order.
 
-    Only what an index holds is numbered; the rows of the pages are looked up afterwards.
+    Only indexed columns are numbered; the rows of the pages are looked up afterwards.
     """
     table, column = table_of(linked.listing.model), linked.column
     counted = any(key.counted for key in keys)
@@ -68,7 +68,7 @@ async def load_pages(
 
 
 def of_keys(column: Column[Any], keys: Sequence[RowKey]) -> Any:
-    """The rows whose `column` is one of these ids of these workspaces."""
+    """The condition that `column` is one of these ids in one of these workspaces."""
     return and_(
         column.table.c.workspace_id.in_({workspace_id for workspace_id, _ in keys}),
         column.in_([id for _, id in keys]),

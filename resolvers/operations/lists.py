@@ -1,4 +1,4 @@
-"""Lists: filtered, totally ordered, read by page or by cursor, counted only where the count is seen."""
+"""Lists: filtered, totally ordered, read by page or cursor, and counted only if the count is selected."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -30,10 +30,9 @@ Assemble = Callable[[AsyncConnection, Sequence[Record]], Awaitable[list[Item]]]
 class Listing(Generic[Model]):
     """How one resource is listed: its table, its sort keys and its default order.
 
-    `columns` has the columns behind sort keys; a key that is not there sorts by the table's column of its
-    name. The column of an `inverted` key runs the other way: `days_in_status` grows as its moment gets
-    earlier. `identity` makes the order total and defaults to the table's `id`. Lists with `replica` are read
-    from a replica.
+    `columns` maps sort keys to columns; other keys sort by the table's column of the same name. The column
+    of an `inverted` key has the opposite order: `days_in_status` grows as its moment gets earlier. `identity`
+    makes the order total and defaults to the table's `id`. Lists with `replica` are read from a replica.
 
     Raises `TypeError` if a sort key has no column, or a column no sort key.
     """
@@ -73,9 +72,9 @@ async def list_page(
     conditions: Sequence[ColumnElement[bool]],
     assemble: Assemble[Model, Item],
 ) -> Page[Item]:
-    """One page of the rows that the caller can see and that meet `conditions`.
+    """One page of the visible rows that meet `conditions`.
 
-    Raises `Invalid` for a cursor that is altered, of another list, or together with `page`.
+    Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
 
     async def assemble_records(connection: AsyncConnection, rows: Sequence[SelectedRow[Any]]) -> list[Item]:
@@ -87,7 +86,7 @@ async def list_page(
 
 
 def each(make: Callable[[Values], Item]) -> Assemble[Any, Item]:
-    """Assembles each row by itself, out of its values by column."""
+    """Makes each item from the values of one row."""
 
     async def assemble(_: AsyncConnection, rows: Sequence[SQLModel]) -> list[Item]:
         return [make(values_of(row)) for row in rows]
@@ -102,7 +101,7 @@ async def list_rows(
     rows: Select[Any],
     assemble: Assemble[SelectedRow[Any], Item],
 ) -> Page[Item]:
-    """One page of `rows`, which has the columns of the listing's keys. Raises as `list_page` does."""
+    """One page of `rows`, which selects the listing's sort columns. Raises `Invalid` as `list_page` does."""
     order = listing.order(query.sort_keys())
     statement = rows.order_by(*(key.order for key in order)).limit(query.limit + 1)
     page = query.page or 1
@@ -122,7 +121,7 @@ async def list_rows(
 
 
 def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
-    """The page that `query` asks for; without a total it was not counted."""
+    """The page of `items`; `total` is None if the list was not counted."""
     pages = None if total is None else -(-total // query.limit)
     return Page(
         data=items,
@@ -140,22 +139,22 @@ def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str 
 def metadata_conditions(
     column: Column[Any], filters: Sequence[MetadataFilter] | None
 ) -> list[ColumnElement[bool]]:
-    """Rows whose metadata holds every pair."""
+    """The conditions that a row's metadata contains every pair."""
     return [MetadataText(column, pair.key) == pair.value for pair in filters or ()]
 
 
 def any_of(column: Column[Any], values: Sequence[Any] | None) -> list[ColumnElement[bool]]:
-    """A repeatable filter: one of the values, or no condition where it was left out."""
+    """The condition of a repeatable filter: one of the values; none if the filter was omitted."""
     return [] if values is None else [column.in_([getattr(value, "value", value) for value in values])]
 
 
 def contains(column: Column[Any], part: str | None) -> list[ColumnElement[bool]]:
-    """A part of a folded text."""
+    """The condition that the case-folded text contains `part`; none if the filter was omitted."""
     return [] if part is None else [column.contains(part.casefold(), autoescape=True)]
 
 
 def make_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, row: Any) -> str:
-    """Where to read on after `row` in the list that `query` asks for."""
+    """The cursor that continues the list of `query` after `row`."""
     order = listing.order(query.sort_keys())
     values = json.dumps([to_json(getattr(row, key.column.name)) for key in order])
     return signed(ctx.services.secret_key, Purpose.LIST_CURSOR, values, *_place(ctx, listing, query))
@@ -175,6 +174,6 @@ def _open_cursor(
 
 
 def _place(ctx: Context, listing: Listing[Any], query: ListQuery) -> tuple[str, ...]:
-    """What ties a cursor to its list, its reader, its sorting and filters."""
-    asked = query.model_dump_json(exclude={"page", "limit", "after"})
-    return table_of(listing.model).name, ctx.principal.subject, asked
+    """What a cursor is bound to: its list, its reader, and its sorting and filters."""
+    parameters = query.model_dump_json(exclude={"page", "limit", "after"})
+    return table_of(listing.model).name, ctx.principal.subject, parameters

@@ -1,4 +1,4 @@
-"""Run an operation: one unit of work for a change, with its conditions, its retries and its refusals."""
+"""Running operations: a change in one transaction, with its preconditions, retries and refusals."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -16,7 +16,7 @@ ATTEMPTS = 3
 
 
 async def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
-    """The operation's result, for both surfaces."""
+    """The operation's result; both surfaces call this."""
     if operation.owners_only:
         ctx = replace(ctx, owners_only=True)
     change = _change if operation.changes else _read
@@ -31,17 +31,17 @@ async def _read(operation: Operation, ctx: Context, arguments: Mapping[str, Any]
 async def _change(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
     """The result of a change.
 
-    A change that a unique or foreign key refuses is rolled back; then the broken rules are named. If
-    none is found, what stood in the way has gone meanwhile and the change is tried again.
+    A change that violates a unique or foreign key is rolled back and refused with the fields in conflict. If
+    none is found, the conflicting row has gone in the meantime, and the change is retried.
     """
     for attempt in range(1, ATTEMPTS + 1):
         try:
             return await _attempt(operation, ctx, arguments)
         except Duplicate as duplicate:
             async with ctx.read() as connection:
-                taken = await taken_fields(connection, duplicate)
-            if taken:
-                raise Invalid([_taken(field, duplicate.values.get(field)) for field in taken]) from None
+                fields = await taken_fields(connection, duplicate)
+            if fields:
+                raise Invalid([_taken(field, duplicate.values.get(field)) for field in fields]) from None
             if attempt == ATTEMPTS:
                 raise
     raise AssertionError("unreachable")
@@ -63,12 +63,12 @@ async def _attempt(operation: Operation, ctx: Context, arguments: Mapping[str, A
 async def _prepared(
     operation: Operation, ctx: Context, arguments: Mapping[str, Any]
 ) -> AsyncIterator[Context]:
-    """The context inside of the operation's `prepare`, which is not entered for a retry."""
+    """The context inside the operation's `prepare`, which is not entered for a retry."""
     if operation.prepare is None or await _is_retry(operation, ctx, arguments):
         yield ctx
         return
-    early = _with_precondition(operation, ctx, arguments)
-    async with operation.prepare(early, **arguments) as prepared:
+    unlocked = _with_precondition(operation, ctx, arguments)
+    async with operation.prepare(unlocked, **arguments) as prepared:
         yield replace(ctx, prepared=prepared)
 
 
@@ -80,7 +80,7 @@ async def _is_retry(operation: Operation, ctx: Context, arguments: Mapping[str, 
 
 
 def _with_precondition(operation: Operation, change: Context, arguments: Mapping[str, Any]) -> Context:
-    """The change, told to compare `If-Match` with the resource as it is, inside a change under its lock."""
+    """The change with a precondition that compares `If-Match` with the resource once it is locked."""
     read = operation.gives
     if change.if_match is None or read is None:
         return change

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from graphql import get_introspection_query, parse
 
-from resolvers.graph.documents import BYTES_OF_DOCUMENTS, LONGEST_KEPT, Documents
+from resolvers.graph.documents import BYTES_OF_DOCUMENTS, LONGEST_CACHED, Documents
 from tests.support.gateways import make_tenant, run_gateway
 
 # Several times what the slowest of them takes on two shared cores.
@@ -207,7 +207,7 @@ async def test_long_and_invalid_documents_are_not_kept(counting):
     kept = counting.app.state.schema.get_extensions()[0]._documents.parsed
     before = set(kept.entries)
     for number in range(20):
-        for document in (f"{{__typename}}#{number}{'x' * LONGEST_KEPT}", f"{{ nothing{number} }}", "{"):
+        for document in (f"{{__typename}}#{number}{'x' * LONGEST_CACHED}", f"{{ nothing{number} }}", "{"):
             await counting.client.post("/graphql", json={"query": document})
     assert set(kept.entries) == before
 

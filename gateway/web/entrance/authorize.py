@@ -19,7 +19,7 @@ from oauth.consent_step import (
     NeedsConsent,
     NeedsSignIn,
     SignedInUser,
-    has_to_sign_in,
+    must_sign_in,
     next_step,
 )
 from oauth.protocol import Pairs
@@ -48,7 +48,7 @@ class Question:
         if user is None or person is None:
             return False
         was_fresh = person.is_fresh and await spend(connection, user.session_id, self.pairs)
-        return was_fresh or not has_to_sign_in(self.asked, replace(person, is_fresh=False))
+        return was_fresh or not must_sign_in(self.asked, replace(person, is_fresh=False))
 
 
 def authorize_routes() -> list[Route]:
