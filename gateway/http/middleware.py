@@ -12,18 +12,17 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.http.addresses import client_subject
+from gateway.http.api_paths import is_api, is_graphql
 from gateway.http.route_templates import RouteTemplates, method_of
 from gateway.rate_limits.budget import RequestBudget
 from gateway.web.kit.cookies import SESSION, Cookies
 from gateway.web.kit.origins import is_same_origin
 from oauth.authentication import authenticate, authenticate_session
 from oauth.credentials import bearer_of
-from resolvers.graph.endpoint import GRAPHQL_PATH
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Caller
 from rest_compat.oauth_protocol import OWN_AUTHENTICATION
 from rest_compat.oauth_registration import CLIENT_PATH, REGISTER_PATH
-from rest_compat.paths import PREFIX
 from schema.errors import Failure, Internal, Invalid, InvalidToken, problem
 from storage.database import Database
 
@@ -31,7 +30,6 @@ log = structlog.get_logger()
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
-_AUTHENTICATED = (PREFIX, GRAPHQL_PATH)
 _OWN_AUTHENTICATION = (*OWN_AUTHENTICATION, CLIENT_PATH)
 _OAUTH_ERRORS = (*OWN_AUTHENTICATION, REGISTER_PATH)
 
@@ -138,7 +136,7 @@ class CallerMiddleware:
 
 
 def _takes_bearer(path: str) -> bool:
-    return path.startswith(_AUTHENTICATED) and not path.startswith(_OWN_AUTHENTICATION)
+    return is_api(path) and not path.startswith(_OWN_AUTHENTICATION)
 
 
 def _idempotency_key(scope: Scope, headers: Headers) -> str | None:
@@ -155,6 +153,6 @@ def _render(scope: Scope, failure: Failure) -> Response:
     body = failure.body
     if scope["path"].startswith(_OAUTH_ERRORS):
         body = {"error": failure.code, "error_description": str(failure)}
-    elif scope["path"].startswith(GRAPHQL_PATH):
+    elif is_graphql(scope["path"]):
         body = {"data": None, "errors": [{"message": str(failure), "extensions": failure.extensions}]}
     return Response(orjson.dumps(body), int(failure.status), failure.headers, media_type="application/json")

@@ -3,11 +3,10 @@
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.files.store import OBJECTS_PATH
-from resolvers.graph.endpoint import GRAPHQL_PATH
-from rest_compat.paths import PREFIX, PROTOCOL_PREFIX
+from gateway.http.api_paths import is_api
+from rest_compat.paths import PROTOCOL_PREFIX
 
 _READS = frozenset({"GET", "HEAD"})
-_API = (f"{PREFIX}/", GRAPHQL_PATH)
 _PROTOCOL = f"{PROTOCOL_PREFIX}/"
 
 # A cookie counts for the API where a page of ours asks.
@@ -49,7 +48,7 @@ class ResponseHeadersMiddleware:
         headers += [header for header in self._always if header[0] not in names]
         if b"cache-control" not in names:
             headers.append((b"cache-control", _keeping(scope)))
-        if scope["path"].startswith(_API):
+        if is_api(scope["path"]):
             headers.append(_VARY)
         return headers
 
@@ -60,4 +59,4 @@ def _keeping(scope: Scope) -> bytes:
         return NEVER_KEEP
     if path == OBJECTS_PATH:
         return FOR_THE_CALLER
-    return ASK_EACH_TIME if path.startswith(_API) else NEVER_KEEP
+    return ASK_EACH_TIME if is_api(path) else NEVER_KEEP

@@ -1,0 +1,45 @@
+"""A workspace's pages, whose addresses may begin like the API's: `/api-shop/portal` is a page."""
+
+from uuid import uuid4
+
+import pytest
+
+from tests.support.gateways import Gateway, make_tenant
+
+
+@pytest.fixture(params=["api", "graphql"])
+async def page(request: pytest.FixtureRequest, gateway: Gateway) -> str:
+    """The portal of a workspace whose slug begins like the path of a surface."""
+    slug = f"{request.param}-{uuid4().hex}"
+    await make_tenant(gateway, slug=slug)
+    return f"/{slug}/portal"
+
+
+async def test_a_page_whose_address_begins_like_the_api_takes_no_bearer_token(
+    gateway: Gateway, page: str
+) -> None:
+    answer = await gateway.client.get(page, headers={"Authorization": "Bearer garbage"})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+
+
+async def test_a_page_whose_address_begins_like_the_api_has_a_pages_headers(
+    gateway: Gateway, page: str
+) -> None:
+    answer = await gateway.client.get(page)
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers.get("vary") is None
+
+
+async def test_a_failure_on_such_a_page_does_not_have_the_form_of_graphql(
+    gateway: Gateway, page: str
+) -> None:
+    answer = await gateway.client.post(page, headers={"Idempotency-Key": "not a key"})
+    assert answer.status_code == 422
+    assert answer.json()["error"] == "invalid"
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/shares/", "/graphql"])
+async def test_the_apis_own_paths_take_a_bearer_token(gateway: Gateway, path: str) -> None:
+    answer = await gateway.client.get(path, headers={"Authorization": "Bearer garbage"})
+    assert answer.status_code == 401
