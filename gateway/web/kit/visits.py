@@ -250,13 +250,13 @@ async def _recognized(visit: Visit) -> Visit:
 
 
 async def _find_user(ctx: Context, session_id: UUID) -> SignedIn:
-    wanted = (
+    statement = (
         select(_users, _credentials.c.authenticated_at, _credentials.c.authorization_digest)
         .join_from(_credentials, _users, _credentials.c.user_id == _users.c.id)
         .where(_credentials.c.id == session_id)
     )
     async with ctx.read() as connection:
-        row = (await connection.execute(wanted)).one()
+        row = (await connection.execute(statement)).one()
     is_verified = row.email_verified_at is not None
     return SignedIn(
         row.id,

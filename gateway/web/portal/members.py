@@ -65,12 +65,12 @@ async def remove_member(portal: PortalVisit) -> Response:
 
 async def _show_members(portal: PortalVisit, form: Form, status_code: int = 200) -> Response:
     query = {"limit": MOST_PER_PAGE, "page": portal.visit.page_number}
-    found = await portal.visit.call(list_portal_members, filters=query)
+    listing = await portal.visit.call(list_portal_members, filters=query)
     return portal.render(
         "portal_members.html",
         status_code=status_code,
         form=form,
-        found=found,
+        listing=listing,
         roles=ROLES,
         may_change=await _may_change(portal),
     )

@@ -62,17 +62,19 @@ async def show_portal(portal: PortalVisit) -> Response:
     if portal.session is None:
         return show_entrance(portal)
     query = {"limit": SHARES_AT_A_TIME, "page": portal.visit.page_number}
-    found = await portal.visit.call(list_portal_shares, filters=query)
-    images = tuple(media.public_url for share in found.data for media in share.medias[:1] if media.public_url)
-    return portal.render("portal_shares.html", images=images, found=found)
+    listing = await portal.visit.call(list_portal_shares, filters=query)
+    images = tuple(
+        media.public_url for share in listing.data for media in share.medias[:1] if media.public_url
+    )
+    return portal.render("portal_shares.html", images=images, listing=listing)
 
 
 async def show_sessions(portal: PortalVisit) -> Response:
     """The customer's file-share sessions, with downloads if the workspace shows usage."""
     query = {"limit": SESSIONS_AT_A_TIME, "page": portal.visit.page_number}
-    found = await portal.visit.call(list_portal_file_share_sessions, filters=query)
+    listing = await portal.visit.call(list_portal_file_share_sessions, filters=query)
     shows_usage = portal.workspace.customer_portal_settings.usage.show
-    return portal.render("portal_sessions.html", found=found, shows_usage=shows_usage)
+    return portal.render("portal_sessions.html", listing=listing, shows_usage=shows_usage)
 
 
 async def show_profile(portal: PortalVisit) -> Response:

@@ -106,7 +106,7 @@ class TokenPages:
             status_code=status_code,
             workspace=workspace,
             form=form,
-            found=await visit.call(self.find, filters=query),
+            listing=await visit.call(self.find, filters=query),
             scopes=scope_choices(self.scopes),
             lives=LIVES,
             made=made,

@@ -80,8 +80,8 @@ async def send_confirmation(visit: Visit) -> Response:
 
 async def show_sessions(visit: Visit) -> Response:
     query = {"limit": MOST_PER_PAGE, "page": visit.page_number, "sorting": ["-created_at"]}
-    found = await visit.call(list_browser_sessions, filters=query)
-    return visit.render("browser_sessions.html", found=found, browser_name=browser_name)
+    listing = await visit.call(list_browser_sessions, filters=query)
+    return visit.render("browser_sessions.html", listing=listing, browser_name=browser_name)
 
 
 async def end_session(visit: Visit) -> Response:
@@ -92,10 +92,10 @@ async def end_session(visit: Visit) -> Response:
 
 async def show_applications(visit: Visit) -> Response:
     query = {"limit": MOST_PER_PAGE, "page": visit.page_number}
-    found = await visit.call(list_authorized_applications, filters=query)
+    listing = await visit.call(list_authorized_applications, filters=query)
     workspaces = await visit.call(list_workspaces, filters={"limit": MOST_PER_PAGE})
     names = {workspace.id: workspace.name for workspace in workspaces.data}
-    return visit.render("authorized_applications.html", found=found, names=names, in_words=in_words)
+    return visit.render("authorized_applications.html", listing=listing, names=names, in_words=in_words)
 
 
 async def revoke_application(visit: Visit) -> Response:

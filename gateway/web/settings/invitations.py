@@ -30,7 +30,7 @@ def invitation_routes() -> list[Route]:
 async def show(visit: Visit) -> Response:
     query = {"limit": MOST_PER_PAGE, "page": visit.page_number}
     return visit.render(
-        "workspace_invitations.html", found=await visit.call(list_workspace_invitations, filters=query)
+        "workspace_invitations.html", listing=await visit.call(list_workspace_invitations, filters=query)
     )
 
 

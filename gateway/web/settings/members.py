@@ -101,7 +101,7 @@ async def _show(visit: Visit, form: Form, status_code: int = 200) -> Response:
         workspace=workspace,
         form=form,
         roles=ROLES,
-        found=await visit.call(list_workspace_members, filters=query),
+        listing=await visit.call(list_workspace_members, filters=query),
         is_owner=await is_owner_of(visit, workspace),
     )
 

@@ -107,7 +107,7 @@ async def _show_list(visit: Visit, form: Form, status_code: int = 200) -> Respon
         status_code=status_code,
         workspace=workspace,
         form=form,
-        found=await visit.call(list_oauth_clients, filters=query),
+        listing=await visit.call(list_oauth_clients, filters=query),
         is_owner=await is_owner_of(visit, workspace),
         scopes=scope_choices(CLIENT_SCOPES),
     )

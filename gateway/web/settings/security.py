@@ -100,13 +100,13 @@ async def renew_codes(visit: Visit) -> Response:
 
 
 async def _show(visit: Visit, form: Form, status_code: int = 200) -> Response:
-    found = await visit.call(list_passkeys, filters={"limit": MOST_PASSKEYS})
+    listing = await visit.call(list_passkeys, filters={"limit": MOST_PASSKEYS})
     return visit.render(
         "account_security.html",
         status_code=status_code,
         form=form,
         factors=await visit.call(get_second_factors),
-        passkeys=found.data,
+        passkeys=listing.data,
         most_passkeys=MOST_PASSKEYS,
         options=await visit.call(begin_passkey),
     )

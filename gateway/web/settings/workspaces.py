@@ -108,13 +108,13 @@ def _show_settings(visit: Visit, workspace: Workspace, form: Form, status_code: 
 
 async def _show_list(visit: Visit, form: Form, status_code: int = 200) -> Response:
     query = {"limit": MOST_PER_PAGE, "page": visit.page_number, "sorting": ["name"]}
-    found = await visit.call(list_workspaces, filters=query)
+    listing = await visit.call(list_workspaces, filters=query)
     invitations = await visit.call(list_workspace_invitations, filters={"limit": 1})
     return visit.render(
         "workspaces.html",
         status_code=status_code,
         form=form,
-        found=found,
+        listing=listing,
         invitations=invitations.meta.total,
     )
 

@@ -1,4 +1,4 @@
-// Passkeys: a form with data-passkey has the browser make or use one, and sends what it gave.
+// Passkeys: a form with data-passkey has the browser create or use a passkey, and sends its answer.
 "use strict";
 
 {
@@ -7,7 +7,7 @@
   const toText = (buffer) =>
     btoa(String.fromCharCode(...new Uint8Array(buffer))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 
-  // The options as JSON have bytes in base64url.
+  // In the JSON, bytes are base64url.
   const readOptions = (json) => {
     const options = JSON.parse(json);
     options.challenge = toBytes(options.challenge);
@@ -18,21 +18,21 @@
     return options;
   };
 
-  const written = (credential) => {
-    const given = credential.response;
-    const response = { clientDataJSON: toText(given.clientDataJSON) };
-    if (given.attestationObject) {
-      response.attestationObject = toText(given.attestationObject);
-      response.transports = given.getTransports?.() ?? [];
+  const asJson = (credential) => {
+    const answer = credential.response;
+    const response = { clientDataJSON: toText(answer.clientDataJSON) };
+    if (answer.attestationObject) {
+      response.attestationObject = toText(answer.attestationObject);
+      response.transports = answer.getTransports?.() ?? [];
     } else {
-      response.authenticatorData = toText(given.authenticatorData);
-      response.signature = toText(given.signature);
-      if (given.userHandle) response.userHandle = toText(given.userHandle);
+      response.authenticatorData = toText(answer.authenticatorData);
+      response.signature = toText(answer.signature);
+      if (answer.userHandle) response.userHandle = toText(answer.userHandle);
     }
     return JSON.stringify({ id: credential.id, rawId: toText(credential.rawId), type: credential.type, response });
   };
 
-  const said = {
+  const messages = {
     InvalidStateError: "This device already keeps a passkey for your account.",
     NotAllowedError: "That was cancelled or took too long. Try again.",
   };
@@ -47,10 +47,10 @@
       try {
         const publicKey = readOptions(form.dataset.options);
         const credential = await navigator.credentials[form.dataset.passkey]({ publicKey });
-        form.querySelector("[data-passkey-answer]").value = written(credential);
+        form.querySelector("[data-passkey-answer]").value = asJson(credential);
         form.submit();
       } catch (reason) {
-        error.textContent = said[reason.name] ?? "The browser could not use a passkey. Try again.";
+        error.textContent = messages[reason.name] ?? "The browser could not use a passkey. Try again.";
         error.hidden = false;
       }
     });
