@@ -1,4 +1,4 @@
-"""Work that the gateway does beside requests, in pieces, from its start until its end."""
+"""Work that the gateway does in the background, in pieces, for as long as it runs."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -9,15 +9,15 @@ import structlog
 
 log = structlog.get_logger()
 
-# What the names of the asyncio tasks begin with.
+# The prefix of the names of the asyncio tasks.
 TASK_NAME = "background "
 
 
 @dataclass
 class BackgroundTask:
-    """`run` does one bounded piece and says whether there is more; without more it rests `every` seconds.
+    """`run` does one bounded piece and returns whether there is more; if not, the task rests `every` seconds.
 
-    Several processes run the same tasks on one database, so a piece has to claim what it works on.
+    Several processes run the same tasks on one database, so a piece has to claim the rows it works on.
     """
 
     name: str
@@ -26,11 +26,11 @@ class BackgroundTask:
     _woken: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def wake(self) -> None:
-        """Look for work now; to be called after the commit that made some."""
+        """Look for work now. Call this after the commit that creates the work."""
         self._woken.set()
 
     async def rest(self) -> None:
-        # Not by wait_for, which in Python 3.11 loses a cancellation that comes together with the waking.
+        # Not `wait_for`, which in Python 3.11 loses a cancellation that arrives together with the wake-up.
         with suppress(TimeoutError):
             async with asyncio.timeout(self.every):
                 await self._woken.wait()
@@ -38,17 +38,17 @@ class BackgroundTask:
 
 @asynccontextmanager
 async def running(tasks: Sequence[BackgroundTask]) -> AsyncIterator[None]:
-    """Run the tasks until the block is left; a piece under way is cancelled, which undoes its transaction."""
-    running = [asyncio.create_task(_keep_running(task), name=TASK_NAME + task.name) for task in tasks]
+    """Run the tasks until the block ends; a piece in progress is cancelled and rolled back."""
+    asyncio_tasks = [asyncio.create_task(_keep_running(task), name=TASK_NAME + task.name) for task in tasks]
     try:
         yield
     finally:
-        left = set(running)
-        while left:
-            for each in left:
+        pending = set(asyncio_tasks)
+        while pending:
+            for each in pending:
                 each.cancel()
-            # A library that a piece waits in may lose a cancellation, so it is told again.
-            _, left = await asyncio.wait(left, timeout=1)
+            # A library may lose a cancellation while a piece waits in it, so the task is cancelled again.
+            _, pending = await asyncio.wait(pending, timeout=1)
 
 
 async def _keep_running(task: BackgroundTask) -> None:

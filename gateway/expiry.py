@@ -1,4 +1,4 @@
-"""What is kept for a retry goes once none can come any more."""
+"""Deletes answers that are stored for retries, once no retry can use them."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ MINUTE, HOUR = 60, 3600
 
 
 def expiry_tasks(database: Database) -> list[BackgroundTask]:
-    """Delete expired rows, in which secrets may be sealed."""
+    """The tasks that delete expired rows, which may contain sealed secrets."""
     return [
         BackgroundTask("refresh answers", partial(drop_expired_answers, database), MINUTE),
         BackgroundTask("idempotency keys", partial(drop_expired, database), HOUR),

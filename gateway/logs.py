@@ -1,7 +1,7 @@
-"""Log lines: one event each, for people or as JSON, and at no level a value that somebody sent.
+"""Log lines: one event each, for people or as JSON, at no level with a value that a client sent.
 
-Our own events name what they say. Libraries' messages are written as the text in their source, placeholders
-included, because what they fill in may be a row, a header or a body; exceptions as `stack_of` has them.
+Our own events name their values. Messages of libraries are written as they stand in the source, with their
+placeholders, because the arguments may be a row, a header or a body. Exceptions are written by `stack_of`.
 """
 
 import logging
@@ -16,18 +16,18 @@ import structlog
 from gateway.stacks import exception_of, stack_of
 
 WITHHELD = "a message that is not in the source"
-# Loggers whose messages are written with their values: what they log is ours, or says how the process is.
+# Loggers whose messages are written with their values: our own, and those about the state of the process.
 TRUSTED = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage", "uvicorn", "alembic")
-# Its messages without values are statements, whose values are all parameters.
+# Its messages without arguments are SQL statements, which contain no values: all are parameters.
 STATEMENTS = "sqlalchemy.engine"
 
 _Event = MutableMapping[str, Any]
 
 
 def configure_logs(log_format: str, log_level: str) -> None:
-    """`console` or `json`, on standard error, for our own lines and for those of the libraries.
+    """Write our own lines and those of libraries to standard error, as `console` or `json`.
 
-    Libraries have their say from `warning` on, and with `debug`.
+    Libraries are logged from `warning` on, and from `debug` on if that is the level.
     """
     level = logging.getLevelNamesMapping()[log_level.upper()]
     renderer: structlog.typing.Processor = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
@@ -53,9 +53,9 @@ def configure_logs(log_format: str, log_level: str) -> None:
 
 
 def take_over_process() -> None:
-    """Have the interpreter's own complaints logged as others are; for processes that are ours alone.
+    """Log the interpreter's warnings and uncaught exceptions like other events, in processes of our own.
 
-    Their usual form repeats messages: those of exceptions that nobody caught, and warnings with values.
+    Their usual form repeats messages, which may contain values.
     """
     log = structlog.get_logger()
 
@@ -76,18 +76,18 @@ def take_over_process() -> None:
 
 
 class _Handler(logging.StreamHandler[Any]):
-    """Standard error, for what goes by the standard library."""
+    """Writes records of the standard library's loggers to standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
         super().emit(_without_values(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
-        """In short, as the usual form repeats the record's values."""
+        """Report the failure in a few words, because the usual form repeats the record's values."""
         sys.stderr.write(f"a log line of {record.name} could not be written\n")
 
 
 def _take_over_logging(formatter: logging.Formatter, level: int) -> None:
-    """Write what libraries log in the same form; the access log is ours, so uvicorn's is silent."""
+    """Write the records of libraries in the same form. The access log is ours, so uvicorn's is disabled."""
     handler = _Handler(sys.stderr)
     handler.set_name("duograph")
     handler.setFormatter(formatter)
@@ -98,13 +98,13 @@ def _take_over_logging(formatter: logging.Formatter, level: int) -> None:
     root.setLevel(level if level != logging.INFO else logging.WARNING)
     logging.getLogger("uvicorn").setLevel(level)
     logging.getLogger("uvicorn.access").disabled = True
-    # With `debug` they would format every row, and tell of every hop to SQLite's thread.
+    # At `debug` they would format every row and report every switch to SQLite's thread.
     for busy in (STATEMENTS, "aiosqlite"):
         logging.getLogger(busy).setLevel(logging.INFO if level == logging.DEBUG else logging.NOTSET)
 
 
 def _without_values(record: logging.LogRecord) -> logging.LogRecord:
-    """The record as it can be written; another one, as other handlers have the first."""
+    """The record without its values: a copy, because other handlers use the original."""
     if record.name.partition(".")[0] in TRUSTED:
         return record
     bare = logging.makeLogRecord(record.__dict__)
@@ -116,7 +116,7 @@ def _without_values(record: logging.LogRecord) -> logging.LogRecord:
 
 
 def _is_in_source(record: logging.LogRecord) -> bool:
-    """Whether the message is a constant of the function that logs it, and so has no value in it."""
+    """Whether the message is a constant of the function that logs it and so contains no value."""
     frame = sys._getframe(1)
     while frame.f_back is not None:
         code = frame.f_code
@@ -133,8 +133,8 @@ def _add_logger(_: Any, __: str, event: _Event) -> _Event:
 
 
 def _write_stack(_: Any, __: str, event: _Event) -> _Event:
-    given = event.pop("exc_info", None)
-    error = exception_of(sys.exc_info() if given is True else given)
+    exc_info = event.pop("exc_info", None)
+    error = exception_of(sys.exc_info() if exc_info is True else exc_info)
     if error is not None:
         event["exception"] = stack_of(error)
     return event

@@ -1,6 +1,6 @@
-"""How an exception is logged: where it came from and of what type it is, never the values in its message.
+"""The form in which an exception is logged: its stack and its type, never the values in its message.
 
-Messages repeat what was sent: PostgreSQL's DETAIL has the row, Pydantic's the input, a KeyError the key.
+Messages repeat what a client sent: PostgreSQL's DETAIL has the row, Pydantic's the input, a KeyError the key.
 """
 
 import traceback
@@ -12,23 +12,22 @@ ExcInfo: TypeAlias = tuple[type[BaseException] | None, BaseException | None, Tra
 
 CAUSED = "which caused"
 MEANWHILE = "while that was handled"
-# What drivers and the operating system say of a failure without a value: codes, and names in our schema.
+# Attributes of errors of drivers and of the operating system without values: codes, and names in our schema.
 CODES = ("sqlstate", "constraint_name", "table_name", "column_name", "sqlite_errorname", "errno")
 
 
 def stack_of(error: BaseException) -> str:
-    """The stacks of the exception and of those that led to it, oldest first, as Python words them.
+    """The stacks of the exception and of those that led to it, oldest first, in Python's format.
 
-    Each ends with the exception's class and its `CODES`. Lines of source code are kept: no value is in them.
+    Each ends with the exception's class and its `CODES`. Source lines are kept: they contain no values.
     """
     return "\n".join(_lines_of(error))
 
 
-def exception_of(given: object) -> BaseException | None:
-    """What `exc_info` stands for in a log record: an exception or the triple with one in it."""
-    if isinstance(given, tuple):
-        given = given[1]
-    return given if isinstance(given, BaseException) else None
+def exception_of(exc_info: object) -> BaseException | None:
+    """The exception in a log record's `exc_info`, which is an exception or a triple that contains one."""
+    error = exc_info[1] if isinstance(exc_info, tuple) else exc_info
+    return error if isinstance(error, BaseException) else None
 
 
 def _lines_of(error: BaseException) -> Iterator[str]:
@@ -44,7 +43,7 @@ def _lines_of(error: BaseException) -> Iterator[str]:
 
 
 def _chain_of(error: BaseException) -> list[tuple[BaseException, str]]:
-    """Oldest first, each with how it is related to the next one."""
+    """The exceptions, oldest first, each with its relation to the next one."""
     chain: list[tuple[BaseException, str]] = []
     seen: set[int] = set()
     current: BaseException | None = error

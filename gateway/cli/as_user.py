@@ -1,4 +1,4 @@
-"""Operations that an operator runs on behalf of a user: the API's rules, without credential or limits."""
+"""Runs operations on behalf of a user, for an operator: by the API's rules, without credentials or limits."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,12 +20,12 @@ from storage.tables.users import UserRow
 
 
 class NoBudget:
-    """Operators have no rate limit."""
+    """A budget without a rate limit, for operators."""
 
     async def charge(
         self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
     ) -> None:
-        """Charges nothing."""
+        """Does nothing."""
 
     def largest(self, limit: int | None) -> int | None:
         return None
@@ -44,7 +44,7 @@ def in_place_of(user: UserRow, settings: Settings, database: Database) -> Contex
 
 
 async def perform(ctx: Context, resolver: Callable[..., Any], **arguments: Any) -> Any:
-    """The operation's result, in its own transaction or in the one that `ctx` has open.
+    """Run the operation, in a transaction of its own or in the open one of `ctx`.
 
     Raises `CommandError` if the operation fails.
     """

@@ -1,4 +1,4 @@
-"""`duograph clients`: applications that users can connect."""
+"""`duograph clients`: create applications that users can connect."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""How subcommands use the database: connect, check its revision, close."""
+"""Database access for subcommands: connect, check the revision, close."""
 
 import asyncio
 import sqlite3
@@ -35,7 +35,7 @@ def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
 async def reached(settings: Settings, *, create: bool = False) -> AsyncIterator[Database]:
     """The database at any revision, once it answers. Raises `CommandError`.
 
-    `create` makes a missing SQLite file; otherwise that is an error, because the address may be wrong.
+    `create` creates a missing SQLite file; without it that is an error, because the address may be wrong.
     """
     if settings.sqlite_path is not None:
         _check_file(settings.sqlite_path, create=create)
@@ -51,7 +51,7 @@ async def reached(settings: Settings, *, create: bool = False) -> AsyncIterator[
 
 @asynccontextmanager
 async def migrated(settings: Settings, *, migrate_sqlite: bool = False) -> AsyncIterator[Database]:
-    """The database at our revision. Raises `CommandError` for any other.
+    """The database at this version's revision. Raises `CommandError` for any other.
 
     With `migrate_sqlite`, a SQLite file is created or migrated instead.
     """
@@ -65,7 +65,7 @@ async def migrated(settings: Settings, *, migrate_sqlite: bool = False) -> Async
 
 
 async def revision_fault(database: Database) -> str | None:
-    """What is wrong with the revision and what to do; None if it is ours."""
+    """What is wrong with the revision and what to do; None if it is this version's."""
     current, newest = await current_revision(database), newest_revision()
     if current == newest:
         return None

@@ -1,4 +1,4 @@
-"""Demo data: made through the operations of the API, so that it is what callers could have made."""
+"""Demo data, created through the operations of the API, as callers would create it."""
 
 import secrets
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ _REVIEW = (WorkspaceStatus.ONBOARDING_STARTED, WorkspaceStatus.INITIAL_REVIEW, W
 
 @dataclass(frozen=True)
 class Demo:
-    """A demo workspace with what is needed to use it; the secrets are known only here."""
+    """A demo workspace with the credentials to use it; the secrets exist nowhere else."""
 
     workspace: Workspace
     workspace_token: str
@@ -50,7 +50,7 @@ class Demo:
 
 
 async def make_demo(settings: Settings, database: Database) -> Demo:
-    """A new demo workspace, all or nothing: `demo`, or where that is taken `demo-` and eight hex digits."""
+    """Create a demo workspace in one transaction: `demo`, or `demo-` and eight hex digits if that exists."""
     async with database.read() as connection:
         is_taken = await find_workspace(connection, SLUG) is not None
     slug = _another_slug() if is_taken else SLUG
@@ -64,7 +64,7 @@ async def make_demo(settings: Settings, database: Database) -> Demo:
 
 @dataclass(frozen=True)
 class Entry:
-    """A way into the workspace `demo`; no password where the workspace is not our demo user's."""
+    """Credentials for the workspace `demo`; without a password if the demo user does not exist."""
 
     workspace_token: str
     email: str
@@ -72,7 +72,7 @@ class Entry:
 
 
 async def enter_demo(settings: Settings, database: Database) -> Entry:
-    """A new token, of 30 days, and a new password for the workspace `demo`, made where it is missing."""
+    """Issue a token for 30 days and a new password for the workspace `demo`, which is created if missing."""
     async with database.write() as connection:
         workspace = await find_workspace(connection, SLUG)
         if workspace is not None:
@@ -84,7 +84,7 @@ async def enter_demo(settings: Settings, database: Database) -> Entry:
 
 
 async def _renew_password(connection: AsyncConnection) -> str | None:
-    """The old one is known to nobody who did not see it printed."""
+    """Set a new password: the old one was printed once and cannot be shown again."""
     user = await find_user(connection, _email_of(SLUG))
     if user is None:
         return None
@@ -113,8 +113,8 @@ async def _make(settings: Settings, database: Database, slug: str) -> Demo:
 async def _fill(ctx: Context, workspace_id: str) -> None:
     custom_fields = {}
     for data in CUSTOM_FIELDS:
-        made = await perform(ctx, create_custom_field, data={**data, "workspace_id": workspace_id})
-        custom_fields[made.slug] = str(made.id)
+        custom_field = await perform(ctx, create_custom_field, data={**data, "workspace_id": workspace_id})
+        custom_fields[custom_field.slug] = str(custom_field.id)
     for share in SHARES:
         attached = [
             {"custom_field_id": custom_fields[slug], "required": False}
@@ -130,11 +130,11 @@ async def _fill(ctx: Context, workspace_id: str) -> None:
 
 
 async def _add_people(connection: AsyncConnection, workspace_id: UUID, slug: str, founder: UserRow) -> None:
-    """A member beside the founder, and an invitation; neither is mailed."""
+    """Add a second member and an open invitation; neither gets an email."""
     colleague = await create_user(connection, f"robin-{slug}@example.com", secrets.token_urlsafe(12), "Robin")
-    invited = (colleague.email, f"alex-{slug}@example.com")
+    addresses = (colleague.email, f"alex-{slug}@example.com")
     rows = [
-        await invite(connection, workspace_id, email, WorkspaceRole.MEMBER, founder.id) for email in invited
+        await invite(connection, workspace_id, email, WorkspaceRole.MEMBER, founder.id) for email in addresses
     ]
     await join(connection, rows[0], colleague)
 

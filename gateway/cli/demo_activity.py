@@ -1,4 +1,4 @@
-"""Plausible activity: histories of sessions and events, made by the steps that live calls take."""
+"""Plausible activity: histories of sessions and events, built from the same steps as live calls."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ ZONES = tuple(
     map(ZoneInfo, ("America/New_York", "Europe/Berlin", "Europe/London", "Asia/Kolkata", "Asia/Tokyo"))
 )
 EVENT_NAMES = ("file.opened", "page.viewed", "preview.played", "link.shared")
-# Weights of the days from Monday, and of the hours of a day in the customer's time zone.
+# Weights of the days of the week, from Monday, and of the hours of a day in the customer's time zone.
 WEEKDAYS = (10, 11, 11, 10, 12, 15, 14)
 HOURS = (2, 1, 1, 1, 1, 2, 4, 6, 8, 9, 9, 9, 10, 9, 8, 8, 9, 10, 12, 14, 15, 12, 8, 4)
 PARTS_PER_UNIT = 10**12
@@ -64,7 +64,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Activity:
-    """Activity of a workspace in the `days` before `until`, the same for the same seed of `random`."""
+    """The activity of a workspace in the `days` before `until`. The same seed of `random` repeats it."""
 
     random: Random
     workspace_id: UUID
@@ -74,20 +74,20 @@ class Activity:
     until: datetime
 
     def batches(self, sessions: int, size: int) -> Iterator[Batch]:
-        """Histories of so many sessions with as many events, `size` in each batch, day after day."""
-        # Few buy often, many buy once.
+        """Yield this many sessions and as many events in order of their days, `size` in each batch."""
+        # A few customers buy often, many buy once.
         weights = tuple(accumulate(1 / (rank + 10) for rank in range(len(self.buyers))))
         days = sorted(self._day() for _ in range(sessions))
-        for begun in range(0, sessions, size):
-            batch, some = Batch(), days[begun : begun + size]
-            buyers = self.random.choices(self.buyers, cum_weights=weights, k=len(some))
-            for buyer, day in zip(buyers, some, strict=True):
+        for start in range(0, sessions, size):
+            batch, days_of_batch = Batch(), days[start : start + size]
+            buyers = self.random.choices(self.buyers, cum_weights=weights, k=len(days_of_batch))
+            for buyer, day in zip(buyers, days_of_batch, strict=True):
                 self._add_session(batch, buyer, self._moment(day, buyer.zone))
                 self._add_event(batch, buyer.customer, self._moment(day, buyer.zone))
             yield batch
 
     def _day(self) -> int:
-        """A day of the range: later ones are busier, and weekends too."""
+        """A random day of the range: later days and weekends are busier."""
         while True:
             day = int(self.days * self.random.random() ** 0.7)
             weekday = (self.until - timedelta(days=self.days - day)).weekday()
@@ -95,7 +95,7 @@ class Activity:
                 return day
 
     def _moment(self, day: int, zone: ZoneInfo) -> datetime:
-        """A moment of that day of the range: evenings are busier."""
+        """A random moment of that day of the range: evenings are busier."""
         random = self.random
         date = (self.until - timedelta(days=self.days - day)).date()
         (hour,) = random.choices(range(24), HOURS)
@@ -159,8 +159,8 @@ class Activity:
         return session
 
     def _add_downloads(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
-        (many,) = self.random.choices((0, 1, 2, 3, 5), (12, 55, 20, 9, 4))
-        for at in sorted(self._later(session.created_at, minutes=2 * 24 * 60) for _ in range(many)):
+        (count,) = self.random.choices((0, 1, 2, 3, 5), (12, 55, 20, 9, 4))
+        for at in sorted(self._later(session.created_at, minutes=2 * 24 * 60) for _ in range(count)):
             row = new_row(
                 FileShareDownloadRow,
                 workspace_id=self.workspace_id,
@@ -217,5 +217,5 @@ class Activity:
         return max(moment, min(moment + timedelta(seconds=seconds), self.until))
 
     def new_id(self) -> UUID:
-        """An id that follows from the seed, without a system call for each."""
+        """An id from the seeded generator, which needs no system call."""
         return UUID(int=self.random.getrandbits(128), version=4)

@@ -1,4 +1,4 @@
-"""What the demo workspace holds, as callers would send it."""
+"""The data of the demo workspace, as callers would send it."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ CUSTOM_FIELDS: tuple[Data, ...] = (
         "type": "text",
         "slug": "dedication",
         "name": "Dedication",
-        "properties": {"form_label": "For whom is it?", "max_length": 80},
+        "properties": {"form_label": "Who is it for?", "max_length": 80},
     },
     {
         "type": "select",
@@ -27,7 +27,7 @@ CUSTOM_FIELDS: tuple[Data, ...] = (
         },
     },
 )
-# `custom_fields` names those of them that the share's form asks for.
+# `custom_fields` lists the custom fields in the share's form.
 SHARES: tuple[Data, ...] = (
     {
         "name": "Lighthouse poster",
@@ -61,7 +61,7 @@ SHARES: tuple[Data, ...] = (
         "prices": [{"amount_type": "fixed", "price_amount": 1800, "price_currency": "eur"}],
     },
 )
-# Each with the members that join its owner.
+# Each customer with its members other than the owner.
 CUSTOMERS: tuple[tuple[Data, tuple[Data, ...]], ...] = (
     (
         {

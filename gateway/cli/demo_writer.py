@@ -1,4 +1,4 @@
-"""Bulk writing of a demo workspace's customers and activity, with a progress bar."""
+"""Writes a demo workspace's customers and activity in bulk, with a progress bar."""
 
 import sys
 from collections.abc import Sequence
@@ -37,13 +37,13 @@ SEED = 20_260_131
 
 
 async def write_activity(database: Database, workspace_id: UUID, sessions: int, days: int) -> None:
-    """Add so many sessions and events of the last `days` to the workspace, 2,000 in a transaction."""
+    """Add this many sessions and events in the last `days` to the workspace, 2,000 in each transaction."""
     random = Random(SEED)  # noqa: S311
     until = datetime.now(UTC)
-    many = min(max(sessions // SESSIONS_FOR_A_CUSTOMER, FEWEST_CUSTOMERS), MOST_CUSTOMERS)
+    customer_count = min(max(sessions // SESSIONS_FOR_A_CUSTOMER, FEWEST_CUSTOMERS), MOST_CUSTOMERS)
     async with database.write() as connection:
         items = await _items(connection, workspace_id, random)
-        customers = await _make_customers(connection, database, workspace_id, many)
+        customers = await _make_customers(connection, database, workspace_id, customer_count)
     buyers = [Buyer(customer, random.choice(ZONES), random.random() < 0.25) for customer in customers]
     activity = Activity(random, workspace_id, items, buyers, days, until)
     with _progress() as progress:
@@ -57,21 +57,21 @@ async def write_activity(database: Database, workspace_id: UUID, sessions: int, 
 async def _items(connection: AsyncConnection, workspace_id: UUID, random: Random) -> list[Item]:
     shares, prices = table_of(ShareRow), table_of(SharePriceRow)
     same = (prices.c.workspace_id == shares.c.workspace_id) & (prices.c.share_id == shares.c.id)
-    wanted = (
+    statement = (
         select(shares.c.id, prices.c.price_amount)
         .join_from(shares, prices, same & prices.c.is_archived.is_(False))
         .where(shares.c.workspace_id == workspace_id, shares.c.is_archived.is_(False))
         .order_by(shares.c.name_folded)
     )
-    rows = (await connection.execute(wanted)).all()
+    rows = (await connection.execute(statement)).all()
     return [Item(row.id, row.price_amount, int(random.lognormvariate(17, 1))) for row in rows]
 
 
 async def _make_customers(
-    connection: AsyncConnection, database: Database, workspace_id: UUID, many: int
+    connection: AsyncConnection, database: Database, workspace_id: UUID, count: int
 ) -> list[CustomerRow]:
     """Create customers with their owners, events and persons."""
-    persons = await new_persons(connection, database, workspace_id, many)
+    persons = await new_persons(connection, database, workspace_id, count)
     customers = await insert_rows(
         connection,
         CustomerRow,

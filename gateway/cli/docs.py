@@ -1,4 +1,4 @@
-"""`duograph docs`: the pages of docs/ that are generated from declarations."""
+"""`duograph docs`: write the pages of docs/ that are generated from declarations."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from gateway.cli.output import CommandError, Json, noun, show
 app = noun("The documentation that is generated from declarations.")
 
 FOLDER = Path(__file__).parents[2] / "docs"
-# Ends the generated part of a page; the rest of the file is kept.
+# Marks the end of the generated part of a page; the rest of the file is kept.
 BY_HAND = "<!-- What follows is written by hand. -->"
 
 

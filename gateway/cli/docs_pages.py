@@ -1,4 +1,4 @@
-"""The pages of docs/ that are generated from declarations."""
+"""Generates pages of docs/ from declarations."""
 
 import inspect
 from collections.abc import Iterable, Iterator
@@ -15,8 +15,8 @@ from storage.metrics.definitions import METRICS, Combination
 from storage.metrics.periods import FIRST_DATE, LAST_DATE, MOST_PERIODS
 
 OAUTH_CLIENTS_NOTE = (
-    "With `oauth_clients:write` a credential can give OAuth clients more scopes than it has itself, and\n"
-    "other redirect addresses; what users allowed the client before stays.\n"
+    "With `oauth_clients:write`, a credential can give an OAuth client more scopes than it has itself, and\n"
+    "other redirect addresses. What users have allowed the client before remains valid.\n"
 )
 GENERATED = "<!-- Made by `make generated`; edit the declarations, not this page. -->\n"
 
@@ -27,14 +27,14 @@ def operations_page() -> str:
     lines = [
         "# Operations\n",
         GENERATED,
-        "Each row is one resolver, published twice: path and field take the same input, need the same",
-        "scope and fail in the same way; links between types exist in GraphQL only.\n",
+        "Each row is one resolver, published twice: the path and the field take the same input, need the",
+        "same scope and fail in the same way. Links between types exist in GraphQL only.\n",
     ]
     tag = None
     for route in documented_routes():
         if route.tags[0] != tag:
             tag = route.tags[0]
-            lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "scope", "answers"), "|---|---|---|---|"]
+            lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "scope", "status"), "|---|---|---|---|"]
         operation = route.operation
         method = next(iter(route.methods or ()))
         needed = (
@@ -51,25 +51,27 @@ def scopes_page() -> str:
     lines = ["# Scopes\n", GENERATED, "A `:write` scope also reads.\n", OAUTH_CLIENTS_NOTE]
     lines += [*_row("scope", "held by"), "|---|---|"]
     for scope in Scope:
-        who = [f"{_words(kind)}s" for kind, scopes in WIDEST_SCOPES.items() if scope in scopes]
+        holders = [f"{_words(kind)}s" for kind, scopes in WIDEST_SCOPES.items() if scope in scopes]
         note = "; OpenID Connect" if scope in OPENID_SCOPES else ""
-        lines += _row(f"`{scope}`", ", ".join(who) + note)
+        lines += _row(f"`{scope}`", ", ".join(holders) + note)
     return "\n".join(lines) + "\n"
 
 
 def permissions_page() -> str:
-    """docs/permissions.md: each operation with the kinds of credential that may and may not do it."""
+    """docs/permissions.md: each operation with the kinds of credential that may and may not run it."""
     lines = [
         "# Permissions\n",
         GENERATED,
-        "Who may do what, with every scope that a credential of the kind can be granted: see",
-        "[scopes.md](scopes.md). Refused is 401 `unauthorized` without a credential, else 403:",
-        "`not_permitted` where the operation does not take the kind, `insufficient_scope` where no",
-        "credential of the kind can have the scope. Allowed means for what the caller can see: a",
-        "workspace's or a user's own, and for a customer its own and what its workspace shows to",
-        "everyone; anything else does not exist (404). Owners means that what belongs to a workspace takes",
-        "a user who is an owner of it, others get 403 `not_permitted`: see [members.md](members.md). The",
-        "tests try each cell on REST and on GraphQL.",
+        "The operations that each kind of credential may run, if it has every scope that it can be granted",
+        "(see [scopes.md](scopes.md)).\n",
+        "- *refused*: 401 `unauthorized` without a credential. Otherwise 403: `not_permitted` if the",
+        "  operation does not accept the kind, `insufficient_scope` if no credential of the kind can have",
+        "  the scope.",
+        "- *allowed*: for what the caller can see. A workspace token and a user see what is their own; a",
+        "  customer also sees what its workspace shows to everyone. Anything else is not found (404).",
+        "- *owners*: for what belongs to a workspace, the user must be one of its owners. Others get 403",
+        "  `not_permitted`; see [members.md](members.md).\n",
+        "The tests try each cell on REST and on GraphQL.",
     ]
     twins, tag = _twins(), None
     for route in documented_routes():
@@ -92,7 +94,7 @@ def _permission(operation: Operation, kind: PrincipalKind | None) -> str:
 
 
 def errors_page() -> str:
-    """docs/errors.md: every outcome that is no success, with its code and status."""
+    """docs/errors.md: every failure with its code and status."""
     lines = [
         "# Errors\n",
         GENERATED,
@@ -115,13 +117,14 @@ def metrics_page() -> str:
     lines = [
         "# Metrics\n",
         GENERATED,
-        f"`GET {PREFIX}/metrics/` and the field `metrics` answer them for periods from `start_date` to the",
-        "end of `end_date` in a time zone: a day, week (from Monday), month or year begins at the first",
-        "instant of its local dates, an hour whenever the wall clock shows a whole hour or jumps over one.",
-        "`totals` is each metric over the whole range as one period. What happened counts at its moment.\n",
-        f"The dates lie from {FIRST_DATE} to {LAST_DATE}; an answer has at most {MOST_PERIODS:,} periods.",
-        "Money is in minor units of one currency; `other_currencies` says what that leaves out. Sums are",
-        "exact: integers up to 2^53-1; beyond that, and where there are decimals, the nearest double.\n",
+        f"`GET {PREFIX}/metrics/` and the field `metrics` return metrics for each period from `start_date`",
+        "to the end of `end_date` in a time zone. A day, week (from Monday), month or year begins at the first",
+        "instant of its local dates; an hour begins whenever the wall clock shows a whole hour or jumps over",
+        "one. `totals` has each metric over the whole range as one period. Activity counts at the moment it",
+        "happened.\n",
+        f"Dates are from {FIRST_DATE} to {LAST_DATE}; an answer has at most {MOST_PERIODS:,} periods.",
+        "Money is in minor units of one currency; `other_currencies` lists what that leaves out. Sums are",
+        "exact integers up to 2^53-1; larger sums and values with decimals are the nearest double.\n",
         *_row("slug", "name", "unit", "combines", "value"),
         "|---|---|---|---|---|",
     ]
@@ -137,8 +140,8 @@ def settings_page() -> str:
     lines = [
         "# Settings\n",
         GENERATED,
-        "Every setting is an environment variable. An empty variable counts as unset. An unknown variable",
-        "that begins with `DUOGRAPH_` stops the start, so that a misspelled name is noticed.",
+        "Every setting is an environment variable. An empty variable counts as unset. The gateway does not",
+        "start with an unknown variable that begins with `DUOGRAPH_`, so that a misspelled name is noticed.",
         "`duograph doctor` checks that the settings work.",
     ]
     for topic, settings in describe_settings():
@@ -150,7 +153,7 @@ def settings_page() -> str:
 
 
 def pages() -> dict[str, str]:
-    """File name in docs/ to its text."""
+    """The text of each page by its file name in docs/."""
     return {
         "operations.md": operations_page(),
         "permissions.md": permissions_page(),
@@ -162,11 +165,11 @@ def pages() -> dict[str, str]:
 
 
 def _twins() -> dict[str, str]:
-    found = {}
+    fields = {}
     for name, place in exposed(make_schema()._schema).items():
         path, arguments = ".".join(place.path), ", ".join(place.field.args)
-        found[name] = f"{path}({arguments})" if arguments else path
-    return found
+        fields[name] = f"{path}({arguments})" if arguments else path
+    return fields
 
 
 def _words(kind: PrincipalKind) -> str:

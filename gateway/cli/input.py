@@ -1,4 +1,4 @@
-"""Arguments of subcommands: checked by the API's models, and looked up in the database."""
+"""Checks arguments of subcommands by the API's models, and looks them up in the database."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -32,7 +32,7 @@ def sentence_of(problems: Sequence[Problem]) -> str:
 
 
 async def workspace_of(connection: AsyncConnection, slug: str) -> WorkspaceRow:
-    """Raises `CommandError` if no workspace has the slug."""
+    """The workspace with the slug. Raises `CommandError` if there is none."""
     workspace = await find_workspace(connection, slug)
     if workspace is None:
         raise CommandError(f"There is no workspace with the slug {slug}: create it, or correct the slug.")
@@ -40,7 +40,7 @@ async def workspace_of(connection: AsyncConnection, slug: str) -> WorkspaceRow:
 
 
 async def user_of(connection: AsyncConnection, email: str) -> UserRow:
-    """Raises `CommandError` if no user has the address."""
+    """The user with the address. Raises `CommandError` if there is none."""
     user = await find_user(connection, email)
     if user is None:
         raise CommandError(f"There is no user with the address {email}: use `duograph users create`.")

@@ -56,15 +56,15 @@ async def _rebuild(database: Database, workspace_id: UUID) -> Count:
     return await rebuild_cells(database, workspace_id), differences
 
 
-async def _each(settings: Settings, slug: str | None, doing: str, work: Work) -> Count:
-    """Run `work` for each workspace; gives the sums of its counts."""
+async def _each(settings: Settings, slug: str | None, label: str, work: Work) -> Count:
+    """Run `work` for each workspace and return the sums of its counts."""
     cells = differences = 0
     async with migrated(settings) as database:
         console = Console(file=sys.stderr)
         ids = await _ids(database, slug)
-        for workspace_id in track(ids, doing, console=console, disable=not console.is_terminal):
-            some, different = await work(database, workspace_id)
-            cells, differences = cells + some, differences + different
+        for workspace_id in track(ids, label, console=console, disable=not console.is_terminal):
+            more_cells, more_differences = await work(database, workspace_id)
+            cells, differences = cells + more_cells, differences + more_differences
     return cells, differences
 
 

@@ -1,4 +1,4 @@
-"""`duograph migrate`: bring the tables to this version."""
+"""`duograph migrate`: bring the database to the revision of this version."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""What subcommands print: one JSON object or a short text, or one sentence about an error."""
+"""The output of subcommands: one JSON object or a short text, or one sentence about an error."""
 
 import json
 from collections.abc import Mapping
@@ -38,4 +38,4 @@ def table(rows: list[tuple[str, ...]]) -> str:
 
 
 def _nothing() -> None:
-    """With a callback, Typer keeps a group of one command."""
+    """Does nothing. Its presence makes Typer treat one command as a group."""

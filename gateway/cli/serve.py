@@ -1,4 +1,4 @@
-"""`duograph serve`: bind the port, prepare the database, run the processes, print their address."""
+"""`duograph serve`: bind the port, prepare the database, run the processes and print their address."""
 
 import shlex
 import signal
@@ -46,7 +46,7 @@ def serve(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Serve until a signal. SQLite is migrated first. With --json, log lines are JSON too."""
+    """Serve until stopped by a signal. SQLite is migrated first. With --json, log lines are JSON too."""
     listener = _bind(host, port)
     origin = f"http://{_address_of(host)}:{listener.getsockname()[1]}"
     json_logs = {"log_format": LogFormat.JSON} if as_json else {}

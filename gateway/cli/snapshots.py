@@ -1,4 +1,4 @@
-"""Generated files that are committed, so that a review shows changes of the API."""
+"""Writes generated files that are committed, so that a review shows changes to the API."""
 
 from pathlib import Path
 

@@ -11,7 +11,7 @@ READABLE_BY_OTHERS = 0o077
 
 
 def warnings_of(settings: Settings, workers: int) -> Iterator[tuple[str, str]]:
-    """The topic and a sentence for each warning."""
+    """Yield the topic and the sentence of each warning."""
     yield from _about_processes(settings, workers)
     if settings.env == Environment.PRODUCTION:
         yield from _about_production(settings)

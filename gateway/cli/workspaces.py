@@ -1,4 +1,4 @@
-"""`duograph workspaces`: tenants, their members and the state of their review."""
+"""`duograph workspaces`: create workspaces, review them and manage their members."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""`/media`: images of shares and avatars of workspaces, for anyone to see."""
+"""`/media`: the images of shares and the avatars of workspaces, which are public."""
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -22,12 +22,12 @@ def media_routes() -> list[Route]:
 
 
 async def get_media(request: Request) -> Response:
-    """An uploaded image; 304 for one that the caller has. An SVG can run nothing (`answer_download`)."""
+    """An uploaded image; 304 if the caller has it. An SVG cannot run scripts (see `answer_download`)."""
     ctx: Context = request.app.state.context(request)
     try:
         file = await find_public_file(ctx, request.path_params["path"])
     except NotFound:
-        # Images are free; guessing their addresses is not.
+        # Images are free of charge; guesses at their addresses are not.
         await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
         raise
     etag = file.checksum_etag or ""

@@ -1,4 +1,4 @@
-"""`/objects`: parts come in and downloads go out, by the local object store's signed URLs."""
+"""`/objects`: uploads of parts and downloads, by the signed URLs of the local object store."""
 
 from collections.abc import Awaitable, Callable
 
@@ -16,7 +16,7 @@ from storage.objects.interface import ObjectMissing, ObjectStore, PartsRefused, 
 from storage.objects.local import LocalObjectStore
 from storage.objects.signing import CHECKSUM_HEADER
 
-# Any page may use a URL that it was given; such a request carries no cookie, and none is looked at here.
+# Any page may use a signed URL that it has; such requests carry no cookie, and none is read here.
 CORS_HEADERS = {
     "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": "ETag, Content-Disposition, Content-Length, Content-Range, "
@@ -30,7 +30,7 @@ PREFLIGHT_HEADERS = {
 
 
 def object_routes(path: str, objects: ObjectStore) -> list[Route]:
-    """The routes at `path`, which everything but the store's signature leaves open; none for other stores."""
+    """The routes at `path`, which need no credential but the store's signature; none for other stores."""
     if not isinstance(objects, LocalObjectStore):
         return []
 
@@ -41,7 +41,7 @@ def object_routes(path: str, objects: ObjectStore) -> list[Route]:
 
 
 async def put_part(request: Request) -> Response:
-    """Keep the part that the URL was signed for; answers with its ETag."""
+    """Store the part that the URL was signed for and answer with its ETag."""
     objects = _store(request)
     try:
         claims = objects.urls.verify_part(request.query_params, request.headers)
@@ -59,12 +59,12 @@ async def put_part(request: Request) -> Response:
     except UploadUnknown:
         raise NotFound("This upload has been completed or dropped.") from None
     except ClientDisconnect:
-        return Response(status_code=400)  # there is nobody left to read it
+        return Response(status_code=400)  # The client is gone and does not read it.
     return Response(status_code=200, headers={"ETag": part.etag})
 
 
 async def get_object(request: Request) -> Response:
-    """The object that the URL was signed for, or the range of it that is asked for."""
+    """The object that the URL was signed for, or the requested range of it."""
     objects = _store(request)
     try:
         claims = objects.urls.verify_download(request.query_params)
@@ -81,7 +81,7 @@ async def get_object(request: Request) -> Response:
 
 
 async def allow_browsers(request: Request) -> Response:
-    """The answer to a browser that asks before it sends."""
+    """The answer to a browser's CORS preflight request."""
     return Response(status_code=204, headers=PREFLIGHT_HEADERS)
 
 
@@ -100,7 +100,7 @@ def _across_origins(
 
 
 async def _not_permitted(request: Request, refused: UrlRefused) -> NotPermitted:
-    """A good URL was paid for by the call that gave it; one that is not costs the address a call."""
+    """The call that issued a valid URL has paid for it; an invalid one costs the address a call."""
     ctx: Context = request.app.state.context(request)
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
     return NotPermitted(f"{_sentence(str(refused))}.")

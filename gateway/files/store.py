@@ -1,4 +1,4 @@
-"""The object store that the settings name, and what keeps it tidy."""
+"""The configured object store, and the background tasks that clean it up."""
 
 from datetime import timedelta
 from functools import partial
@@ -18,11 +18,11 @@ HOUR, DAY = 3600, 24 * 3600
 
 
 def make_object_store(settings: Settings, secret: bytes) -> ObjectStore:
-    """A store that is not connected yet; `secret` signs the addresses of a local one."""
+    """A store that is not connected yet; `secret` signs the URLs of a local one."""
     place = settings.object_store
     if not place.startswith(S3_SCHEME):
         return LocalObjectStore(Path(place), settings.sign_in_url + OBJECTS_PATH, secret)
-    # The SDK takes 40 MiB of every process, which only those that need it should pay.
+    # The SDK takes 40 MiB of memory in every process, so only those that need it import it.
     from storage.objects.s3 import S3ObjectStore  # noqa: PLC0415
     from storage.objects.s3_connection import Bucket  # noqa: PLC0415
 
@@ -40,7 +40,7 @@ def make_object_store(settings: Settings, secret: bytes) -> ObjectStore:
 
 
 def storage_tasks(services: Services, upload_life: timedelta) -> list[BackgroundTask]:
-    """Drop what was never completed and remove what deleted files left."""
+    """Drop uploads that were never completed, and remove the content of deleted files."""
     return [
         BackgroundTask("abandoned uploads", partial(drop_abandoned_uploads, services, upload_life), HOUR),
         BackgroundTask("discarded content", partial(remove_discarded_content, services), HOUR),

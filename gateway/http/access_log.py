@@ -12,10 +12,10 @@ log = structlog.get_logger()
 
 
 class AccessLogMiddleware:
-    """Surrounds what accepts and refuses requests, so that both are logged.
+    """Wraps the parts that accept and refuse requests, so that both outcomes are logged.
 
-    A line has `method`, `path` (the route's template: a path itself may hold a secret), `status` (null
-    if the client disconnected first), `milliseconds` until the last byte was handed over, and `request_id`.
+    A line has `method`, `path` (the route's template, because the path itself may contain a secret), `status`
+    (null if the client disconnected first), `milliseconds` until the last byte was sent, and `request_id`.
     """
 
     def __init__(self, app: ASGIApp, templates: RouteTemplates) -> None:
@@ -30,7 +30,7 @@ class AccessLogMiddleware:
         status: int | None = None
         request_id: str | None = None
 
-        async def note(message: Message) -> None:
+        async def send_and_note(message: Message) -> None:
             nonlocal status, request_id
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -38,7 +38,7 @@ class AccessLogMiddleware:
             await send(message)
 
         try:
-            await self._app(scope, receive, note)
+            await self._app(scope, receive, send_and_note)
         finally:
             log.info(
                 "request",

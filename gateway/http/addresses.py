@@ -1,4 +1,4 @@
-"""The client's address, which requests without a credential are charged to; read through trusted proxies."""
+"""The client's address, read through trusted proxies. Requests without a credential are charged to it."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
@@ -11,12 +11,12 @@ CLIENT_PREFIX_LENGTH = 64
 
 
 def client_subject(peer: str | None, forwarded_for: list[str], trusted: tuple[Network, ...]) -> str:
-    """The rate limit's subject: `address:203.0.113.7` or, for IPv6, its network `address:2001:db8:1:2::/64`.
+    """The rate limit's subject: `address:203.0.113.7` or, for IPv6, the network `address:2001:db8:1:2::/64`.
 
-    `forwarded_for` are the values of the `X-Forwarded-For` headers in the order received. They are walked
-    from the right while the address at hand is a trusted proxy's, so what a client writes further left is
-    never read; an entry that is no address ends the walk. A peer that has no address (a Unix socket) is
-    `address:unknown`. Never raises.
+    `forwarded_for` has the values of the `X-Forwarded-For` headers in the order received. They are read from
+    the right for as long as the current address is a trusted proxy's, so entries that a client adds further
+    left are never read; an entry that is not an address ends the search. A peer without an address (a Unix
+    socket) is `address:unknown`. Never raises.
     """
     address = _parse_address(peer or "")
     if address is None:

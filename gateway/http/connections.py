@@ -1,4 +1,4 @@
-"""Closes stalled connections, so that silent clients hold no resources."""
+"""Closes stalled connections, so that silent clients do not tie up resources."""
 
 import asyncio
 from functools import partial
@@ -8,52 +8,52 @@ import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MOST_HEADER_BYTES = 64 * 1024
-# A body with fewer bytes than this in each span of patience has stalled.
+# A body that delivers fewer bytes than this within the patience has stalled.
 LEAST_BODY_BYTES = 16 * 1024
-LOOKS = 10
+CHECKS = 10
 
 log = structlog.get_logger()
 
 
 def patient_protocol(stall_seconds: float) -> Any:
-    """The `http` of uvicorn's configuration: `PatientProtocol` with this patience."""
+    """The value of `http` in uvicorn's configuration: `PatientProtocol` with this patience."""
     return partial(PatientProtocol, patience=stall_seconds)
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """Uvicorn's protocol, with an end to waiting for the client.
+    """Uvicorn's protocol with a limit on the time it waits for the client.
 
-    Within `patience` seconds the headers of a request are complete (408; 431 for more than 64 KiB of them, or
-    of what follows a body), and the next 16 KiB of its body have come, or its end. A connection is looked at
-    ten times in that span; nothing is added to a request. Time in which the gateway itself does not read is
-    not counted.
+    Within `patience` seconds the headers of a request must be complete, and then the next 16 KiB of its body
+    or its end must arrive; otherwise the answer is 408. More than 64 KiB of headers, or of trailers and chunk
+    framing, are answered with 431. A connection is checked ten times in `patience` seconds; a request itself
+    costs nothing more. Time in which the gateway does not read is not counted.
     """
 
     def __init__(self, *args: Any, patience: float, **options: Any) -> None:
         super().__init__(*args, **options)
         self._patience = patience
-        self._look: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._awaits_headers = True
         self._awaits_body = False
         self._header_bytes = 0
         self._body_bytes = 0
-        # Bytes since the last part of a body: trailers and chunk framing.
+        # Bytes received since the last part of a body: trailers and chunk framing.
         self._other_bytes = 0
         self._since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._since = self.loop.time()
-        self._look_later()
+        self._check_later()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._look is not None:
-            self._look.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if not (self._awaits_headers or self._awaits_body):
-            self._expect_headers()  # What comes now ends uvicorn's own wait for the next request.
+            self._expect_headers()  # These bytes end uvicorn's own wait for the next request.
         self._other_bytes += len(data)
         super().data_received(data)
         if self._awaits_headers:
@@ -88,19 +88,19 @@ class PatientProtocol(HttpToolsProtocol):
         self._awaits_headers, self._header_bytes = True, 0
         self._since = self.loop.time()
 
-    def _look_later(self) -> None:
-        self._look = self.loop.call_later(self._patience / LOOKS, self._look_at)
+    def _check_later(self) -> None:
+        self._timer = self.loop.call_later(self._patience / CHECKS, self._check)
 
-    def _look_at(self) -> None:
+    def _check(self) -> None:
         if self.transport.is_closing():
-            # What was to be sent before the end is not taken either.
+            # The client does not read the last answer either.
             self.transport.abort()
             return
         now = self.loop.time()
         if self._has_stalled(now):
             self._end(b"408 Request Timeout")
         else:
-            self._look_later()
+            self._check_later()
 
     def _has_stalled(self, now: float) -> bool:
         """Whether the client has stalled; restarts the clock if it has not."""
@@ -114,13 +114,13 @@ class PatientProtocol(HttpToolsProtocol):
         return has_stalled
 
     def _end(self, status: bytes) -> None:
-        """Close the connection, with a status if a request has begun and was not answered."""
+        """Close the connection, after a status if a request has begun and has no answer yet."""
         is_begun = self._header_bytes > 0
         is_answered = self._awaits_body and self.cycle is not None and self.cycle.response_started
         if is_begun and not is_answered:
             self.transport.write(
                 b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
             )
-        log.info("stalled", said=status.decode() if is_begun else None)
+        log.info("stalled", status=status.decode() if is_begun else None)
         self.transport.close()
-        self._look_later()
+        self._check_later()

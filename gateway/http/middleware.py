@@ -1,4 +1,4 @@
-"""Request ids, authentication and unexpected errors of every request."""
+"""Request ids, authentication and unexpected errors, for every request."""
 
 import re
 from collections.abc import Callable
@@ -37,7 +37,7 @@ _OAUTH_ERRORS = (*OWN_AUTHENTICATION, REGISTER_PATH)
 class CallerMiddleware:
     """Puts the `caller` into each request's state, and answers unexpected errors.
 
-    `make_budget` makes the request's budget around the headers of its response.
+    `make_budget` creates the request's budget, which adds its headers to those of the response.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class CallerMiddleware:
             except Failure as failure:
                 await _render(scope, failure)(scope, receive, send_with_headers)
             except ClientDisconnect:
-                pass  # The access log has a line without a status.
+                pass  # The access log writes a line without a status.
             except Exception:
                 log.exception("unforeseen", path=self._templates.of(scope), method=method_of(scope))
                 if started:
@@ -127,7 +127,7 @@ class CallerMiddleware:
         )
 
     def _session(self, scope: Scope, headers: Headers) -> str | None:
-        """The session in the cookie, accepted only in requests of our own pages."""
+        """The session in the cookie, accepted only in requests from our own pages."""
         if not _takes_bearer(scope["path"]) or "authorization" in headers:
             return None
         if not is_same_origin(headers, scope["scheme"], self._own_origin):

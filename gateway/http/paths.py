@@ -1,4 +1,4 @@
-"""Paths that no row can have."""
+"""Paths that cannot name a row."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -8,7 +8,7 @@ from gateway.web.pages import render_lost
 
 
 class PathMiddleware:
-    """404 for a path with NUL or lone surrogates, which PostgreSQL cannot store."""
+    """Answers 404 to a path with NUL or lone surrogates, which PostgreSQL cannot store."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""The headers that every answer has, whichever part of the gateway made it."""
+"""The headers of every answer, whichever part of the gateway it comes from."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -9,7 +9,7 @@ from rest_compat.paths import PROTOCOL_PREFIX
 _READS = frozenset({"GET", "HEAD"})
 _PROTOCOL = f"{PROTOCOL_PREFIX}/"
 
-# A cookie counts for the API where a page of ours asks.
+# The API also accepts the session cookie, in requests from our own pages.
 _VARY = (b"vary", b"Authorization, Cookie")
 _NOT_GUESSED = (b"x-content-type-options", b"nosniff")
 _ONLY_HTTPS = (b"strict-transport-security", b"max-age=31536000")
@@ -20,11 +20,11 @@ FOR_THE_CALLER = b"private"
 
 
 class ResponseHeadersMiddleware:
-    """Outermost. Adds `X-Content-Type-Options`; `Strict-Transport-Security` where the pages are at https,
-    `secure`; `Vary` below /api and at /graphql; and `Cache-Control` where the answer's maker set none.
+    """The outermost middleware. Adds `X-Content-Type-Options`; `Strict-Transport-Security` if the pages are
+    served over https (`secure`); `Vary` on the API's paths; and `Cache-Control` if the answer has none.
 
-    What is read from the API may be kept by its reader, who asks each time whether its ETag still holds. The
-    answers to changes hold secrets that are shown once, so none of them is kept, nor is what nobody named.
+    A client may cache what it reads from the API if it revalidates it by its ETag each time. Answers to
+    changes may contain secrets that are shown once, so they are never cached; nor are paths without a rule.
     """
 
     def __init__(self, app: ASGIApp, *, secure: bool) -> None:

@@ -1,4 +1,4 @@
-"""Names of requests in the log: the path of their route, since their own path may hold a secret."""
+"""The names of requests in the log: the path of the route, because the request's own may contain a secret."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,7 +13,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class RouteTemplates:
-    """The paths of routes, such as `/api/shares/{id}`, looked up by the request's scope."""
+    """The paths of routes, such as `/api/shares/{id}`, looked up by a request's ASGI scope."""
 
     def __init__(self, routes: Iterable[BaseRoute]) -> None:
         plain = (route for route in routes if isinstance(route, Route | Mount))
@@ -24,17 +24,17 @@ class RouteTemplates:
         route = scope.get("route")
         if route is None:
             return self._paths.get(scope.get("endpoint"), UNMATCHED)
-        # The route of an operation has the path that it was declared with, without the API's prefix.
+        # An operation's route has its path as declared, without the API's prefix.
         path: str = route.path
         return PREFIX + path
 
 
 def method_of(scope: Scope) -> str:
-    """The method; `other` for an unknown one."""
+    """The request's method; `other` for an unknown one."""
     method: str = scope["method"]
     return method if method in METHODS else "other"
 
 
 def _endpoint_and_path(route: Route | Mount) -> tuple[Any, str]:
-    """The route's endpoint, as the scope names it, and its path."""
+    """The route's endpoint, as it is in the scope, and its path."""
     return (route.endpoint if isinstance(route, Route) else route.app), route.path

@@ -1,4 +1,4 @@
-"""How many mails may go to one recipient, and on behalf of one workspace or user, in any hour."""
+"""How many emails may go to one recipient, or be sent for one workspace or user, in any hour."""
 
 from hashlib import sha256
 from uuid import UUID
@@ -11,9 +11,9 @@ WINDOW_SECONDS = 3600
 
 
 class MailBudget:
-    """Counts mails to people who did not ask for them; a limit of 0 is none.
+    """Counts emails to people who did not ask for them; a limit of 0 means no limit.
 
-    What is urgent has budgets of its own: a flood of other mails does not use up somebody's codes.
+    Urgent emails have budgets of their own, so that a flood of other emails does not block sign-in codes.
     """
 
     def __init__(self, limiter: RateLimiter, per_recipient: int, per_workspace: int, per_user: int) -> None:
@@ -21,7 +21,7 @@ class MailBudget:
         self._limits = (per_recipient, per_workspace, per_user)
 
     async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
-        """Whole seconds after which the mail may be sent; 0 where it is charged and may be now."""
+        """Whole seconds until the email may be sent; 0 if it was charged and may be sent now."""
         recipient = sha256(fold_email(mail.to).encode()).hexdigest()
         kind = "urgent" if mail.is_urgent else "other"
         for name, limit in zip((recipient, workspace_id, user_id), self._limits, strict=True):

@@ -1,4 +1,4 @@
-"""Delivery: takes mails that are due, by several processes at once, and sends each until it is taken."""
+"""Delivery: several processes at once claim emails that are due and retry each until it is accepted."""
 
 import asyncio
 from datetime import timedelta
@@ -17,7 +17,7 @@ log = structlog.get_logger("duograph.mail")
 
 MAILS_IN_A_PIECE = 50
 SENDING_TAKES_AT_MOST = timedelta(minutes=1)
-# Longer than sending takes, so that nobody claims a mail that is still being sent.
+# Longer than sending takes, so that no process claims an email that is still being sent.
 LEASE = timedelta(minutes=3)
 FIRST_WAIT = timedelta(seconds=10)
 LONGEST_WAIT = timedelta(hours=1)
@@ -25,7 +25,7 @@ GIVE_UP_AFTER = timedelta(days=1)
 
 
 class Delivery:
-    """Sends the mails of `database` by `transport`, from `sender`."""
+    """Sends the emails in `database` over `transport`, from `sender`."""
 
     def __init__(self, database: Database, transport: Transport, sender: Address) -> None:
         self._database = database
@@ -33,10 +33,11 @@ class Delivery:
         self._sender = sender
 
     async def run(self) -> bool:
-        """Send a piece of what is due; whether there may be more that can be sent now.
+        """Send up to 50 of the emails that are due. Returns whether more may be ready to send.
 
-        A mail is claimed before it is sent and its row removed afterwards. What is claimed when a process
-        dies is claimed again later: it may then arrive twice, with the same Message-ID, but never not.
+        An email is claimed before it is sent, and its row is deleted afterwards. If the process dies in
+        between, the email is claimed again later: it may arrive twice under the same Message-ID, but is never
+        lost.
         """
         try:
             for _ in range(MAILS_IN_A_PIECE):
@@ -56,7 +57,7 @@ class Delivery:
             return await claim_mail(connection, LEASE)
 
     async def _deliver(self, mail: MailRow) -> bool:
-        """Whether other mails are worth trying."""
+        """Send one email. Returns whether it makes sense to try others."""
         if mail.recipient == NO_RECIPIENT:
             await self._forget(mail)
             return True
@@ -83,18 +84,18 @@ class Delivery:
             return
         async with self._database.write() as connection:
             await postpone_mail(connection, mail, now() + wait)
-        log.warning("mail postponed", wait_seconds=wait.total_seconds(), **_said(mail, error))
+        log.warning("mail postponed", wait_seconds=wait.total_seconds(), **_log_fields(mail, error))
 
     async def _give_up(self, mail: MailRow, error: Exception) -> None:
         await self._forget(mail)
-        log.error("mail given up", **_said(mail, error))
+        log.error("mail given up", **_log_fields(mail, error))
 
     async def _forget(self, mail: MailRow) -> None:
         async with self._database.write() as connection:
             await forget_mail(connection, mail)
 
 
-def _said(mail: MailRow, error: Exception) -> dict[str, object]:
-    """What a line of the log says: never the address, the text or the words of the server."""
+def _log_fields(mail: MailRow, error: Exception) -> dict[str, object]:
+    """The fields of a log line: never the address, the email's text or the server's reply."""
     reason = str(error) if isinstance(error, Down | Deferred | Refused) else type(error).__name__
     return {"mail": str(mail.id), "attempts": mail.attempts, "reason": reason}

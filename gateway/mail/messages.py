@@ -1,4 +1,4 @@
-"""From a row of mail to the message that is sent."""
+"""Builds the message that is sent from a row."""
 
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -10,14 +10,14 @@ from storage.tables.mails import MailRow
 
 
 def compose(mail: MailRow, sender: Address) -> EmailMessage:
-    """The message; sent again it has the same Message-ID. Raises `ValueError` for what no mail can say."""
+    """The message; a retry has the same Message-ID. Raises `ValueError` for values that no email can have."""
     message = EmailMessage(policy=SMTPUTF8)
     message["From"] = sender
     message["To"] = parse_address(mail.recipient)
     message["Subject"] = mail.subject
     message["Date"] = format_datetime(mail.created_at)
     message["Message-ID"] = f"<{mail.id}@{sender.domain}>"
-    # RFC 3834: nobody's holiday notice should answer.
+    # RFC 3834: automatic replies, such as holiday notices, are not sent to us.
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(mail.text)
     if mail.html is not None:

@@ -1,4 +1,4 @@
-"""Mails as files, for where there is no mail server."""
+"""Emails as files, for a gateway without a mail server."""
 
 import asyncio
 import os
@@ -11,13 +11,13 @@ from gateway.mail.transport import Down
 
 
 class Outbox:
-    """Writes each mail to `{id}.eml` in `directory`, for its owner alone: mails may hold codes."""
+    """Writes each email to `{id}.eml` in `directory`, readable by its owner only: emails may hold codes."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     async def wait_for_turn(self) -> None:
-        """Files need no pacing."""
+        """Files are written without a rate limit."""
 
     async def send(self, message: EmailMessage) -> None:
         try:
@@ -30,13 +30,13 @@ class Outbox:
             await asyncio.to_thread(self._try)
         except OSError as error:
             raise Down(error.strerror or type(error).__name__) from error
-        return f"mails are files in {self._directory}"
+        return f"emails are written to {self._directory}"
 
     async def close(self) -> None:
-        """There is no connection."""
+        """Does nothing: there is no connection."""
 
     def _write(self, message: EmailMessage) -> None:
-        """Write the file aside and move it into place, so that nobody reads half a mail."""
+        """Write a temporary file and move it into place, so that no reader sees half an email."""
         self._make_directory()
         name, _, _ = message["Message-ID"].strip("<>").partition("@")
         draft = self._directory / f"{name}-{uuid4().hex}.part"

@@ -1,4 +1,4 @@
-"""Mails to a mail server."""
+"""Emails to a mail server."""
 
 from asyncio import CancelledError
 from email.message import EmailMessage
@@ -20,10 +20,10 @@ PATIENCE_SECONDS = 20
 
 
 class SmtpTransport:
-    """One connection, kept while there are mails; at most `per_minute` of them in any minute.
+    """One connection, kept open while there are emails; sends at most `per_minute` of them in any minute.
 
-    A connection that begins in the clear is encrypted where the server can (STARTTLS), with its
-    certificate checked; a password is sent to another machine only if it is.
+    A connection that begins unencrypted is upgraded if the server offers STARTTLS, and the server's
+    certificate is checked; a password is sent to another machine only over an encrypted connection.
     """
 
     def __init__(self, address: SmtpAddress, per_minute: int) -> None:
@@ -41,7 +41,7 @@ class SmtpTransport:
         try:
             await self._client.send_message(message)
         except CancelledError:
-            # In the middle of the dialogue there is no way to say good-bye.
+            # QUIT is not possible in the middle of the dialogue.
             self._client.close()
             raise
         except (SMTPException, OSError, ValueError) as error:
@@ -58,7 +58,7 @@ class SmtpTransport:
             if self._client.is_connected:
                 await self._client.quit()
         except (SMTPException, OSError):
-            # It was closed in the middle; there is nothing left to let go of.
+            # QUIT failed, so the connection is dropped without it.
             self._client.close()
 
     async def _connect(self) -> None:
@@ -79,7 +79,7 @@ class SmtpTransport:
 
 
 def _outcome(error: Exception) -> NotSent:
-    """What a failure means for the mail: a status of 5xx about it or its reader will not change."""
+    """What a failure means for the email: a 5xx status about it or its recipient is final."""
     if isinstance(error, SMTPRecipientsRefused):
         code = error.recipients[0].code
         return Refused(f"recipient, {code}") if code >= 500 else Deferred(f"recipient, {code}")
@@ -91,7 +91,7 @@ def _outcome(error: Exception) -> NotSent:
 
 
 def _reason(error: Exception) -> str:
-    """What may be logged: servers repeat addresses and what was sent in their texts."""
+    """The part of an error that may be logged: servers repeat addresses and contents in their replies."""
     if isinstance(error, SMTPResponseException):
         return f"{type(error).__name__}, {error.code}"
     return f"{type(error).__name__}: {error}" if isinstance(error, SMTPNotSupported) else type(error).__name__

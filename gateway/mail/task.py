@@ -1,4 +1,4 @@
-"""The background task that sends mails, as the settings say."""
+"""The background task that sends emails, as configured by the settings."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from gateway.settings.mail_addresses import SmtpAddress, parse_sender
 from gateway.settings.settings import Settings
 from storage.database import Database
 
-# Mails of this process wake the task; those of a command, or put off, are found in this time.
+# Emails of this process wake the task; those of a command, and postponed ones, are found within this time.
 LOOKS_EVERY_SECONDS = 5
 
 
@@ -21,7 +21,7 @@ def mail_task(settings: Settings, database: Database) -> BackgroundTask:
 
 
 def make_transport(settings: Settings) -> Transport:
-    """To the mail server, or into files where none is set."""
+    """To the mail server, or to files if none is configured."""
     if settings.smtp_url is None:
         return Outbox(Path(settings.outbox))
     address = SmtpAddress.parse(settings.smtp_url.get_secret_value())

@@ -1,36 +1,36 @@
-"""What delivery asks of a way to send mails, and how one says that it could not."""
+"""The interface of ways to send emails, and the errors that they raise."""
 
 from email.message import EmailMessage
 from typing import Protocol
 
 
 class NotSent(Exception):
-    """A mail was not taken. The text names no address and no credential, as it is logged."""
+    """An email was not accepted. The text is logged, so it contains no address and no credential."""
 
 
 class Down(NotSent):
-    """The way itself does not work now: no other mail would be taken either."""
+    """The transport does not work at the moment: no other email would be accepted either."""
 
 
 class Deferred(NotSent):
-    """This mail is not taken now, but may be later."""
+    """This email is not accepted now, but may be later."""
 
 
 class Refused(NotSent):
-    """This mail will never be taken."""
+    """This email will never be accepted."""
 
 
 class Transport(Protocol):
-    """A way to send mails; it connects when it has to."""
+    """A way to send emails; it connects when needed."""
 
     async def wait_for_turn(self) -> None:
-        """Return when another mail may be sent."""
+        """Return when another email may be sent."""
 
     async def send(self, message: EmailMessage) -> None:
         """Raises `NotSent`."""
 
     async def check(self) -> str:
-        """Say in words where mails go. Raises `Down`."""
+        """Describe where emails go. Raises `Down`."""
 
     async def close(self) -> None:
-        """Let go of the connection, if there is one."""
+        """Close the connection, if there is one."""

@@ -1,4 +1,4 @@
-"""What calls cost a subject: the limiter, the limits, and the headers that tell the caller."""
+"""Charges calls to a subject: the limiter, the limits, and the headers that report them to the caller."""
 
 from collections import Counter
 
@@ -6,14 +6,14 @@ from gateway.rate_limits.limits import Charge, RateLimiter, headers
 from schema.errors import RateLimited
 
 RESTRICTED = "restricted:"
-# How many subjects at their limits a workspace's customers, or an owner's OAuth clients, come to together.
+# A workspace's customers, or an owner's OAuth clients, together have this many times the limit of one.
 ROOF = 10
 
 
 class RequestBudget:
-    """One request's way to the limiter; keeps the headers of the last charge for the response.
+    """One request's access to the limiter; stores the headers of the last charge for the response.
 
-    `RateLimit-Cost` is what the request was charged in that budget, in calls.
+    `RateLimit-Cost` is the number of calls that the request was charged in that budget.
     """
 
     def __init__(
@@ -26,15 +26,15 @@ class RequestBudget:
         self._charged: Counter[str] = Counter()
 
     def largest(self, limit: int | None) -> int | None:
-        """The most that could ever fit in a minute; None where there is no limit."""
+        """The most calls that a minute can ever hold; None if there is no limit."""
         return (self._default if limit is None else limit) or None
 
     async def charge(
         self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
     ) -> None:
-        """Charge `cost` calls. Raises `RateLimited`; its headers say when the whole request fits.
+        """Charge `cost` calls. Raises `RateLimited`, whose headers say when the whole request will fit.
 
-        `roof` is charged too: it has ten times the limit.
+        The subject `roof` is charged too, with ten times the limit.
         """
         most = self._default if limit is None else limit
         if restricted:

@@ -1,4 +1,4 @@
-"""What is no operation costs a call too: pages, discovery and addresses where nothing is."""
+"""Charges a call for requests that run no operation: pages, discovery and addresses that do not exist."""
 
 from collections.abc import Awaitable, Callable
 
@@ -10,7 +10,7 @@ from resolvers.operations.context import Context
 
 
 def charged(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """The same answer, for a call of the caller's budget. Raises `RateLimited`."""
+    """The endpoint, charged as one call to the caller's budget. Raises `RateLimited`."""
 
     async def endpoint(request: Request) -> Response:
         ctx: Context = request.app.state.context(request)

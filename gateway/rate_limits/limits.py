@@ -1,4 +1,4 @@
-"""How much each subject may ask in any minute: charges, and the headers that tell the client about them."""
+"""How many calls each subject may make in any minute: charges, and the headers that report them."""
 
 import hashlib
 import logging
@@ -22,12 +22,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Charge:
-    """What one charge came to. A `limit` of 0 means that none applies; the other numbers are then 0.
+    """The result of one charge. A `limit` of 0 means that none applies; the other numbers are then 0.
 
-    `remaining`: what still fits now. `reset_seconds`: whole seconds until the oldest charge leaves the
-    window, so that more fits; 0 when the window is empty. `retry_after`: 0 when allowed, else the whole
-    seconds (at least 1, at least `reset_seconds`) after which the same cost is accepted if nobody else
-    charges the subject.
+    `remaining`: the calls that still fit now. `reset_seconds`: whole seconds until the oldest charge leaves
+    the window, so that more calls fit; 0 when the window is empty. `retry_after`: 0 when allowed, else the
+    whole seconds (at least 1, at least `reset_seconds`) after which the same cost is accepted, unless the
+    subject is charged again in the meantime.
     """
 
     allowed: bool
@@ -41,9 +41,9 @@ class Charge:
 def headers(charge: Charge) -> dict[str, str]:
     """The response headers of a charge; none when no limit applies.
 
-    Both generations of draft-ietf-httpapi-ratelimit-headers: the single fields (up to -06), which most
-    clients read, and the structured `RateLimit-Policy` and `RateLimit` (from -08 on). `Retry-After` when
-    refused.
+    They follow both generations of draft-ietf-httpapi-ratelimit-headers: the single fields (up to -06), which
+    most clients read, and the structured `RateLimit-Policy` and `RateLimit` (from -08 on). A refusal adds
+    `Retry-After`.
     """
     if charge.limit == 0:
         return {}
@@ -60,11 +60,10 @@ def headers(charge: Charge) -> dict[str, str]:
 
 
 class RateLimiter:
-    """Budgets of subjects over any `window_seconds`, in this process or, with `redis_url`, in Redis for all.
+    """Budgets of subjects over any `window_seconds`: in this process or, with `redis_url`, shared in Redis.
 
-    While Redis does not answer, requests are neither refused nor failed for it: each process counts by
-    itself, from an empty window, and tries Redis again every 5 seconds. A warning is logged at most once a
-    minute.
+    While Redis does not answer, no request is refused or fails because of it: each process counts on its own,
+    from an empty window, and tries Redis again every 5 seconds. A warning is logged at most once a minute.
     """
 
     def __init__(self, redis_url: str | None = None, window_seconds: int = WINDOW_SECONDS) -> None:
@@ -78,10 +77,10 @@ class RateLimiter:
     async def charge(self, subject: str, cost: int, limit: int, again: int | None = None) -> Charge:
         """Take `cost` from the subject's budget of `limit` in any window; a refusal takes nothing.
 
-        A subject has one window, also when its limit changes. `limit` 0 turns the limit off; a cost of 0 is
-        always allowed. A cost above the limit is refused and never fits, whatever `retry_after` says:
-        callers compare the two beforehand. A request that is charged in parts says by `again` what trying
-        again will cost, which `retry_after` then is for. ValueError for a negative cost or limit.
+        A subject keeps its window when its limit changes. `limit` 0 turns the limit off; a cost of 0 is
+        always allowed. A cost above the limit is refused and never fits, whatever `retry_after` says, so
+        callers compare the two first. A request that is charged in parts passes the cost of a retry as
+        `again`, and `retry_after` is then for that cost. Raises `ValueError` for a negative cost or limit.
         """
         if cost < 0 or limit < 0:
             raise ValueError(f"A cost and a limit are 0 or more, not {cost} and {limit}.")
@@ -124,7 +123,7 @@ class RateLimiter:
             return True
         if time.monotonic() < self._next_attempt:
             return False
-        # One request finds out whether Redis is back; the others don't wait for its answer.
+        # One request tests whether Redis is back; the others do not wait for the result.
         self._next_attempt = time.monotonic() + REDIS_PAUSE_SECONDS
         return True
 
@@ -139,16 +138,16 @@ class RateLimiter:
 
 
 class _Budget(RateLimitItemPerSecond):
-    """A limit whose key leaves the amount out, so that raising or lowering it doesn't empty the window."""
+    """A limit whose key does not contain the amount, so that a changed limit does not empty the window."""
 
     def key_for(self, *identifiers: bytes | str | float) -> str:
         subject = "/".join(map(str, identifiers))
         if len(subject) <= READABLE_SUBJECT_LENGTH and subject.isascii():
             return subject
-        # Part of a subject may be what a client sent (a client id): any length, also lone surrogates.
+        # A subject may contain text from a client (a client id) of any length, even with lone surrogates.
         return "sha256:" + hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _seconds_until(moment: float, now: float) -> int:
-    """Whole seconds, at least 1, until `moment` is strictly past: at it an entry still counts."""
+    """Whole seconds, at least 1, until `moment` is past: an entry still counts at that very moment."""
     return max(math.floor(moment - now) + 1, 1)

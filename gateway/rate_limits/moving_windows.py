@@ -1,8 +1,8 @@
-"""Where the charges of the last window are kept: in this process, or on a Redis server that processes share.
+"""Stores the charges of the last window: in this process, or on a Redis server that processes share.
 
-Both are storages of the `limits` library, for its moving window strategy, which cannot say when a cost above
-1 fits again: `fits_at(key, limit, expiry, cost)` is the moment after which it does if nobody else charges.
-Moments are seconds on the clock of the storage, which `now()` reads.
+Both are storages of the `limits` library for its moving window strategy, which cannot tell when a cost above
+1 fits again. `fits_at(key, limit, expiry, cost)` is the moment after which it fits, unless there are further
+charges. Moments are seconds on the storage's clock, which `now()` reads.
 """
 
 import time
@@ -20,7 +20,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 REDIS_TIMEOUT_SECONDS = 1.0
 REDIS_CONNECTIONS = 32
-# Longer than the server's, so that a burst of requests in a healthy process is not taken for an outage.
+# Longer than the server's timeout, so that a burst of requests is not mistaken for an outage.
 CONNECTION_WAIT_SECONDS = 2.0
 KEY_PREFIX = "duograph:limits"
 
@@ -34,13 +34,12 @@ class Window:
 
 
 class MemoryWindows(MemoryStorage):
-    """The library's memory storage with its moving window replaced.
+    """The library's memory storage with a different moving window.
 
-    After every charge the library walks over all keys in a background task, through a thread for each key:
-    with 1,000 subjects that kept one core busy. Here a charge is one entry whatever it costs, and subjects
-    are ordered by their newest charge, so that each charge first drops those that have left the window and
-    visits nothing else. The methods never wait, so they need no lock. Only the subjects of the last window
-    are kept.
+    After every charge the library's own visits all keys in a background task, with a thread for each key;
+    1,000 subjects kept one core busy. Here a charge is one entry whatever its cost, and subjects are ordered
+    by their newest charge, so each charge first drops the subjects that have left the window and visits no
+    others. The methods never wait, so they need no lock. Only the subjects of the last window are kept.
     """
 
     def __init__(self) -> None:
@@ -63,7 +62,7 @@ class MemoryWindows(MemoryStorage):
         return True
 
     async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        """(moment of the oldest charge, or now; what the charges in the window cost together)."""
+        """(moment of the oldest charge, or now; the total cost of the charges in the window)."""
         now = self.now()
         window = self._trimmed(key, now - expiry)
         return (window.charges[0][0] if window.charges else now), window.used
@@ -102,10 +101,10 @@ class MemoryWindows(MemoryStorage):
 class RedisWindows(RedisStorage):
     """The library's Redis storage: an expiring list per subject, a moment per unit of cost, newest first.
 
-    The moments are the charging host's wall clock: hosts that share a Redis keep their clocks in step (NTP).
-    `url` is `redis://`, `rediss://` or `unix://`, as redis-py reads it; ValueError for another. A connection
-    that broke while idle is replaced once, at once; any other failure is raised, after a second when the
-    server hangs: `redis.exceptions.RedisError` or OSError.
+    The moments are read from the charging host's wall clock, so hosts that share a Redis server need
+    synchronized clocks (NTP). `url` is a `redis://`, `rediss://` or `unix://` address as redis-py reads it;
+    another raises `ValueError`. A connection that broke while idle is replaced immediately, once; any other
+    failure is raised as `redis.exceptions.RedisError` or `OSError`, after a second if the server hangs.
     """
 
     def __init__(self, url: str) -> None:
@@ -129,9 +128,9 @@ class RedisWindows(RedisStorage):
         return time.time()
 
     async def fits_at(self, key: str, limit: int, expiry: int, cost: int) -> float:
-        # The very entry the library's script compares: `cost` fits once it has left the window.
-        place = self.client.lindex(self.bridge.prefixed_key(key), limit - cost)
-        moment = await cast("Awaitable[bytes | None]", place)
+        # The entry that the library's script compares: `cost` fits once this entry has left the window.
+        entry = self.client.lindex(self.bridge.prefixed_key(key), limit - cost)
+        moment = await cast("Awaitable[bytes | None]", entry)
         return float(moment) + expiry if moment else self.now()
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Addresses of mail in settings: the mail server's, and the sender's."""
+"""Email addresses in settings: the mail server's and the sender's."""
 
 from dataclasses import dataclass, field
 from email.headerregistry import Address
@@ -16,7 +16,7 @@ _PORT, _PORT_WITH_PASSWORD, _PORT_WITH_TLS = 25, 587, 465
 
 @dataclass(frozen=True)
 class SmtpAddress:
-    """Where the server is, and who we are there. `use_tls` encrypts from the first byte on."""
+    """The server's address and our account there. `use_tls` encrypts from the first byte on."""
 
     host: str
     port: int
@@ -64,7 +64,7 @@ def parse_sender(text: str) -> Address:
 
 
 def parse_address(address: str, name: str = "") -> Address:
-    """The address with its domain in ASCII, as every mail server takes it. Raises `ValueError`."""
+    """The address with its domain in ASCII, which every mail server accepts. Raises `ValueError`."""
     local, _, domain = address.rpartition("@")
     if not local or not domain:
         raise ValueError("it should be an address, like Duograph <duograph@example.com>")

@@ -23,9 +23,9 @@ _DRIVERS = {
 
 
 def parse_trusted(text: str) -> tuple[Network, ...]:
-    """The networks of `DUOGRAPH_TRUSTED_PROXIES`, separated by commas; an address is a network of one.
+    """The comma-separated networks of `DUOGRAPH_TRUSTED_PROXIES`; an address is a network of one.
 
-    ValueError, in a sentence for the operator, for anything else.
+    Raises `ValueError` with a sentence for the operator.
     """
     return tuple(_parse_network(part.strip()) for part in text.split(",") if part.strip())
 
@@ -49,7 +49,7 @@ def _parse_networks(value: Any) -> Any:
 
 
 def _name_driver(url: str) -> str:
-    """The address with its driver."""
+    """The address with the name of its driver."""
     backend, separator, rest = url.partition("://")
     if not separator or backend not in _DRIVERS:
         raise ValueError("it should begin with sqlite:/// or postgresql://")
@@ -62,7 +62,7 @@ def _name_driver(url: str) -> str:
 
 
 def _check_address(url: str) -> str:
-    """The address without a slash at its end."""
+    """The address without a trailing slash."""
     if not re.match(r"https?://[^/]", url):
         raise ValueError("it should begin with http:// or https:// and a host")
     return url.rstrip("/")
