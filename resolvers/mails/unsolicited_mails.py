@@ -31,7 +31,8 @@ async def send_unsolicited_mail(ctx: Context, mail: Mail, workspace_id: UUID) ->
         wait = await ctx.services.mail_budget.charge(mail, workspace_id, _user_of(ctx))
     if wait:
         raise RateLimited(
-            f"Too many mails to this recipient, or for this workspace or user. Try again in {wait} seconds.",
+            "Too many emails to this recipient, or from this workspace or user. "
+            f"Try again in {wait} seconds.",
             {"Retry-After": str(wait)},
         )
     await send_mails(ctx, [mail], workspace_id)
@@ -56,14 +57,16 @@ async def _check_standing(ctx: Context, workspace_id: UUID) -> None:
     standing = (await ctx.connection.execute(statement)).one()
     if standing.is_unconfirmed or not standing.has_confirmed:
         raise NotPermitted(
-            "Mail goes to other people only for users with a confirmed address. Follow the link in the mail "
-            "that you got when you signed up, or have it sent again at /account."
+            "Only users with a confirmed email address can send emails to other people. Open the link in "
+            "your sign-up email, or request another at /account."
         )
     if standing.status == WorkspaceStatus.DENIED:
-        raise NotPermitted("This workspace was denied in its review, so no mail goes to other people for it.")
+        raise NotPermitted(
+            "This workspace was denied in its review, so it cannot send emails to other people."
+        )
     if standing.status == WorkspaceStatus.CREATED and not ctx.services.mails_for_new_workspaces:
         raise NotPermitted(
-            "This workspace is new, so no mail goes to other people for it until its review has begun."
+            "This workspace is new. It cannot send emails to other people until its review has begun."
         )
 
 

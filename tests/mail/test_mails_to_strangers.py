@@ -60,7 +60,7 @@ async def test_a_user_without_a_confirmed_address_mails_no_stranger(gateway, cal
     with pytest.raises(Refused) as refused:
         await surface.invite_workspace_member(data={"email": "a@example.com", "workspace_id": tenant.id})
     assert (refused.value.status, refused.value.code) == (403, "not_permitted")
-    assert "confirmed address" in refused.value.detail
+    assert "confirmed email address" in refused.value.detail
     stranger, refusal = await try_everything(gateway, caller_of(gateway, tenant.token), tenant)
     assert (refusal.status, refusal.code) == (403, "not_permitted")
     assert await mails_to(gateway, stranger) == []
