@@ -18,10 +18,10 @@ from graphql import (
 from strawberry.extensions import SchemaExtension
 from strawberry.types import ExecutionResult as Answer
 
+from resolvers.graph.cost import Survey, survey
 from resolvers.graph.documents import Documents
 from resolvers.graph.fields import ADMITTED
 from resolvers.graph.refused_arguments import filled_size, refusal_of_field, with_defaults
-from resolvers.graph.survey import Survey, survey
 from resolvers.graph.validation import validate
 from resolvers.operations.admission import charge_rest, check_demands
 from resolvers.operations.bodies import body_too_large

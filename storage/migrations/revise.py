@@ -2,21 +2,81 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
+
+from alembic import command
+from alembic.operations.ops import AddColumnOp, MigrationScript, ModifyTableOps
+from alembic.script import ScriptDirectory
+from sqlalchemy import Column, Connection, DefaultClause, false, text, true
 
 from storage.database import Database
-from storage.migrations.run import new_revision, upgrade
+from storage.migrations.run import config_of, upgrade
+
+
+class RevisionRefused(Exception):
+    """The tables do not differ from the newest revision, or rows that exist could not follow the change."""
 
 
 async def revise(message: str) -> None:
-    """Compare an empty database at the newest revision with the tables, and write their difference."""
+    """Compare an empty database at the newest revision with the tables, and write their difference.
+
+    Raises `RevisionRefused`.
+    """
     with TemporaryDirectory() as folder:
         database = Database(f"sqlite+aiosqlite:///{Path(folder) / 'revise.sqlite'}")
-        await upgrade(database)
-        await new_revision(database, message)
-        await database.close()
+        try:
+            await upgrade(database)
+            async with database.write() as connection:
+                await connection.run_sync(_write, message)
+        finally:
+            await database.close()
+
+
+def complete(_: Any, __: Any, directives: Sequence[MigrationScript]) -> None:
+    """Give new columns that are not null the default of their field, for the rows that exist.
+
+    Alembic's hook `process_revision_directives`. Raises `RevisionRefused`.
+    """
+    (script,) = directives
+    if script.upgrade_ops is None or script.upgrade_ops.is_empty():
+        raise RevisionRefused("The tables are as the newest revision leaves them: there is nothing to write.")
+    for change in script.upgrade_ops.ops:
+        for operation in change.ops if isinstance(change, ModifyTableOps) else ():
+            if isinstance(operation, AddColumnOp):
+                _fill(operation.table_name, operation.column)
+
+
+def _write(connection: Connection, message: str) -> None:
+    config = config_of(connection)
+    revisions = ScriptDirectory.from_config(config).walk_revisions()
+    number = f"{sum(1 for _ in revisions) + 1:04}"
+    command.revision(config, message, autogenerate=True, rev_id=number, process_revision_directives=complete)
+
+
+def _fill(table: str, column: Column[Any]) -> None:
+    if column.nullable or column.server_default is not None:
+        return
+    default = getattr(column.default, "arg", None)
+    if not isinstance(default, bool | int | str):
+        raise RevisionRefused(
+            f"The column {column.name} of {table} is not null and has no constant default, so existing rows "
+            "would have no value. Give its field a default, or make it nullable and fill it in the revision."
+        )
+    column.server_default = DefaultClause(_constant(default))
+
+
+def _constant(default: bool | int | str) -> Any:
+    """The default as SQL; a text is quoted by SQLAlchemy."""
+    if isinstance(default, bool):
+        return true() if default else false()
+    return default if isinstance(default, str) else text(str(default))
 
 
 if __name__ == "__main__":
-    asyncio.run(revise(" ".join(sys.argv[1:])))
+    try:
+        asyncio.run(revise(" ".join(sys.argv[1:])))
+    except RevisionRefused as refused:
+        sys.exit(str(refused))

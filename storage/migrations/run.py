@@ -19,12 +19,12 @@ class BrokenReferences(Exception):
 
 
 def newest_revision() -> str:
-    return ScriptDirectory.from_config(_config()).get_current_head() or ""
+    return ScriptDirectory.from_config(config_of()).get_current_head() or ""
 
 
 def is_known(revision: str | None) -> bool:
     """Whether a database at this revision can be upgraded to the newest one."""
-    revisions = {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}
+    revisions = {script.revision for script in ScriptDirectory.from_config(config_of()).walk_revisions()}
     return revision is None or revision in revisions
 
 
@@ -46,7 +46,7 @@ async def upgrade(database: Database, revision: str = "head") -> None:
     """
 
     def run(connection: Connection) -> None:
-        command.upgrade(_config(connection), revision)
+        command.upgrade(config_of(connection), revision)
 
     async with database.engine.connect() as connection:
         if database.is_sqlite:
@@ -66,19 +66,8 @@ async def upgrade(database: Database, revision: str = "head") -> None:
                 await connection.exec_driver_sql("PRAGMA foreign_keys=ON")
 
 
-async def new_revision(database: Database, message: str) -> None:
-    """Write the revision that leads from the database's tables to the declared ones; for developers."""
-    revisions = ScriptDirectory.from_config(_config()).walk_revisions()
-    number = f"{sum(1 for _ in revisions) + 1:04}"
-
-    def run(connection: Connection) -> None:
-        command.revision(_config(connection), message, autogenerate=True, rev_id=number)
-
-    async with database.write() as connection:
-        await connection.run_sync(run)
-
-
-def _config(connection: Connection | None = None) -> Config:
+def config_of(connection: Connection | None = None) -> Config:
+    """Alembic's configuration for our revisions, which run on `connection`."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.attributes["connection"] = connection

@@ -1,30 +1,13 @@
 """Imports all tables, so that `METADATA` is complete for migrations and tests."""
 
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
 from sqlmodel import SQLModel
 
-from storage.tables import (  # noqa: F401
-    credentials,
-    custom_fields,
-    customers,
-    events,
-    file_share_sessions,
-    files,
-    idempotency_keys,
-    mailed_links,
-    mails,
-    metric_cells,
-    metrics,
-    oauth_clients,
-    oauth_grants,
-    portal_codes,
-    refresh_answers,
-    second_factors,
-    second_steps,
-    shares,
-    sign_in_attempts,
-    signing_keys,
-    users,
-    workspaces,
-)
+for module in iter_modules([str(Path(__file__).parent)]):
+    if module.name != "registry":
+        import_module(f"storage.tables.{module.name}")
 
 METADATA = SQLModel.metadata

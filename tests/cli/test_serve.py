@@ -110,13 +110,13 @@ def test_a_taken_port_is_refused_in_a_sentence(empty: Command) -> None:
         port = str(taken.getsockname()[1])
         said = empty.refusal("serve", "--port", port)
     assert said.startswith(f"Port {port} of 127.0.0.1 cannot be used (")
-    assert said.endswith("give another --port.")
+    assert said.endswith("choose another --port.")
 
 
 @pytest.mark.parametrize(
     ("arguments", "settings", "reason"),
     [
-        ((), {}, "DUOGRAPH_SECRET_KEY is not set: production needs one of 32 characters or more."),
+        ((), {}, "DUOGRAPH_SECRET_KEY is not set: production needs a key of 32 characters or more."),
         ((), {"DUOGRAPH_SECRET_KEY": "k" * 32}, "DUOGRAPH_SECRET_KEY can be guessed"),
         ((), {"DUOGRAPH_SECRET_KEY": STRONG}, "DUOGRAPH_BASE_URL is not set"),
         (("--demo",), PRODUCTION, "--demo is only for development"),

@@ -7,16 +7,30 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 from alembic.autogenerate import compare_metadata
+from alembic.operations.ops import AddColumnOp, DowngradeOps, MigrationScript, ModifyTableOps, UpgradeOps
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from pyroaring import BitMap
-from sqlalchemy import BigInteger, Integer, LargeBinary, Uuid, column, select, table, text
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Integer,
+    LargeBinary,
+    String,
+    Uuid,
+    column,
+    select,
+    table,
+    text,
+)
 
 from oauth.scopes import USER_SCOPES, Scope
 from storage.clock import now
 from storage.database import Database
 from storage.emails import fold_email
 from storage.migrations import run
+from storage.migrations.revise import RevisionRefused, complete
 from storage.rows import insert_rows, table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.metric_cells import PersonCellRow
@@ -237,3 +251,29 @@ async def test_members_become_owners_and_invitations_get_a_week(empty):
     # A token that may do everything goes on doing so, another one gets no scope that it did not have.
     assert scopes == {"everything": sorted(USER_SCOPES), "narrow": narrow}
     assert maker == UUID(member)
+
+
+def revision_that_adds(*columns):
+    """What Alembic is about to write for new columns of one table."""
+    added = ModifyTableOps("shares", [AddColumnOp("shares", column) for column in columns])
+    return MigrationScript("0099", UpgradeOps([added] if columns else []), DowngradeOps())
+
+
+@pytest.mark.parametrize(
+    ("type_", "default", "sql"), [(Integer, 0, "0"), (String, "a", "a"), (Boolean, False, "false")]
+)
+def test_existing_rows_get_the_default_of_a_new_column(type_, default, sql):
+    column = Column("new", type_(), nullable=False, default=default)
+    complete(None, None, [revision_that_adds(column)])
+    assert str(column.server_default.arg) == sql
+
+
+def test_a_column_that_existing_rows_cannot_have_is_refused():
+    column = Column("new", Integer(), nullable=False)
+    with pytest.raises(RevisionRefused, match="new of shares is not null and has no constant default"):
+        complete(None, None, [revision_that_adds(column)])
+
+
+def test_a_revision_without_a_change_is_refused():
+    with pytest.raises(RevisionRefused, match="nothing to write"):
+        complete(None, None, [revision_that_adds()])
