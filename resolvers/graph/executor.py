@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any
 
 from graphql import (
+    GraphQLError,
     GraphQLField,
     GraphQLLeafType,
     GraphQLList,
@@ -192,8 +193,13 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         return self._plans[key]
 
     def _make_plan(self, type_: GraphQLObjectType, details: FieldDetailsList) -> list[Selected] | None:
+        try:
+            selected = self.collect_subfields(type_, details).grouped_field_set
+        except GraphQLError:
+            # A directive has no value: the stock executor reports it at its field.
+            return None
         plan = []
-        for name, below in self.collect_subfields(type_, details).grouped_field_set.items():
+        for name, below in selected.items():
             field_name = below[0].node.name.value
             field = type_.extensions.get(PLAIN, {}).get(field_name)
             if field is None and field_name != "__typename":

@@ -12,4 +12,4 @@ def matches_weakly(header: str, etag: str) -> bool:
 
 
 def _tags(header: str) -> list[str]:
-    return [tag.strip() for tag in header.split(",")]
+    return [tag for entry in header.split(",") if (tag := entry.strip())]

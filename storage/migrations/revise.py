@@ -10,7 +10,7 @@ from typing import Any
 from alembic import command
 from alembic.operations.ops import AddColumnOp, MigrationScript, ModifyTableOps
 from alembic.script import ScriptDirectory
-from sqlalchemy import Column, Connection, DefaultClause, false, text, true
+from sqlalchemy import Column, Connection, DefaultClause, text
 
 from storage.database import Database
 from storage.migrations.run import config_of, upgrade
@@ -69,10 +69,8 @@ def _fill(table: str, column: Column[Any]) -> None:
 
 
 def _constant(default: bool | int | str) -> Any:
-    """The default as SQL; a text is quoted by SQLAlchemy."""
-    if isinstance(default, bool):
-        return true() if default else false()
-    return default if isinstance(default, str) else text(str(default))
+    """The default as SQL that both databases read; a text is quoted by SQLAlchemy."""
+    return default if isinstance(default, str) else text(str(default).lower())
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 from alembic.autogenerate import compare_metadata
+from alembic.operations import Operations
 from alembic.operations.ops import AddColumnOp, DowngradeOps, MigrationScript, ModifyTableOps, UpgradeOps
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -17,7 +18,9 @@ from sqlalchemy import (
     Column,
     Integer,
     LargeBinary,
+    MetaData,
     String,
+    Table,
     Uuid,
     column,
     select,
@@ -262,10 +265,19 @@ def revision_that_adds(*columns):
 @pytest.mark.parametrize(
     ("type_", "default", "sql"), [(Integer, 0, "0"), (String, "a", "a"), (Boolean, False, "false")]
 )
-def test_existing_rows_get_the_default_of_a_new_column(type_, default, sql):
-    column = Column("new", type_(), nullable=False, default=default)
-    complete(None, None, [revision_that_adds(column)])
-    assert str(column.server_default.arg) == sql
+async def test_existing_rows_get_the_default_of_a_new_column(empty, type_, default, sql):
+    new = Column("new", type_(), nullable=False, default=default)
+    complete(None, None, [revision_that_adds(new)])
+    assert str(new.server_default.arg) == sql
+    rows = Table("rows", MetaData(), Column("id", Integer(), primary_key=True))
+    async with empty.write() as connection:
+        await connection.run_sync(rows.create)
+        await connection.execute(rows.insert().values(id=1))
+        await connection.run_sync(
+            lambda sync: Operations(MigrationContext.configure(sync)).add_column("rows", new)
+        )
+        added = select(column("new", type_())).select_from(rows)
+        assert (await connection.execute(added)).scalar_one() == default
 
 
 def test_a_column_that_existing_rows_cannot_have_is_refused():

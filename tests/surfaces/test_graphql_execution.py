@@ -270,3 +270,18 @@ async def test_a_bug_in_the_short_cut_is_an_error_and_not_only_slower():
     data, (error,) = await run(Faulty, branch, "{ leaves { name } }")
     assert data.endswith("'branch': None}")
     assert error["message"] == "a bug in the short cut"
+
+
+async def test_a_directive_that_fails_nulls_no_more_than_by_the_stock_executor():
+    branch = Branch.model_construct(leaf_or_none=Maker(Random(), is_good=True).leaf())
+    document = parse("query($on: Boolean = true) { branch { leafOrNone { name @include(if: $on) } } }")
+    answers = []
+    for executor in (Executor, StockExecutor):
+        context, variables = {"branch": branch}, {"on": None}
+        result = execute(
+            SCHEMA, document, context_value=context, variable_values=variables, executor_class=executor
+        )
+        answer = await result if isawaitable(result) else result
+        answers.append((repr(answer.data), [error.formatted for error in answer.errors]))
+    assert answers[0] == answers[1]
+    assert answers[0][1][0]["path"] == ["branch", "leafOrNone"]
