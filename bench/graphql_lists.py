@@ -108,7 +108,7 @@ def table(figures: dict[tuple[str, str], dict[str, float]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15, help="calls of each kind, whose median is shown")
+    parser.add_argument("--rounds", type=int, default=15, help="calls of each kind; the table shows medians")
     rounds = parser.parse_args().rounds
     with served("sqlite+aiosqlite:///FOLDER/duograph.sqlite") as (address, token):
         print("Long lists of metrics, SQLite, one worker\n")

@@ -124,7 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=_sizes, default="100k,1M", help="sessions, and as many events")
     parser.add_argument("--databases", type=lambda text: text.split(","), default="sqlite,postgresql")
-    parser.add_argument("--rounds", type=int, default=5, help="whose medians are shown")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds; the table shows medians")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the data is kept")
     arguments = parser.parse_args()
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[doing]}"))

@@ -67,7 +67,7 @@ class SqliteStores:
 
 
 class PostgresqlStores:
-    """Databases of our own server, whose `address` names the database `postgres`."""
+    """Databases on a server of our own; `address` is that of its database `postgres`."""
 
     dialect = "postgresql"
 

@@ -1,29 +1,9 @@
 """Links from file-share sessions to shares and customers, and back: GraphQL only, in pages."""
 
-import pytest
-
 from oauth.scopes import Scope
 from tests.support.file_shares import FREE, at
 from tests.support.gateways import make_token
 from tests.support.surfaces import GraphQL
-
-
-@pytest.fixture
-async def share(surface):
-    return await surface.create_share(data={"name": "Report", "prices": [{"amount_type": "free"}]})
-
-
-@pytest.fixture
-async def history(surface, share):
-    """Five sessions a minute apart; the second is of a share, the third of a customer, the fourth expired."""
-    customer = await surface.create_customer(data={"email": "ada@example.com"})
-    about = [{}, {"share_id": share["id"]}, {"customer_id": customer["id"]}, {}, {}]
-    sessions = [
-        await surface.create_file_share_session(data=FREE | {"created_at": at(minute)} | values)
-        for minute, values in enumerate(about)
-    ]
-    sessions[3] = await surface.expire_file_share_session(id=sessions[3]["id"], data={"at": at(9)})
-    return sessions
 
 
 async def test_links_lead_to_share_customer_and_back(gateway, tenant, history, share):

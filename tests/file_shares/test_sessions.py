@@ -10,11 +10,6 @@ from tests.support.refusals import UNKNOWN_ID, refusal
 from tests.support.surfaces import Refused
 
 
-@pytest.fixture
-async def share(surface):
-    return await surface.create_share(data={"name": "Report", "prices": [{"amount_type": "free"}]})
-
-
 async def test_a_session_begins_without_downloads_and_is_given_back_as_sent(surface, tenant, share):
     customer = await surface.create_customer(data={"email": "ada@example.com", "external_id": "c-1"})
     data = PRICED | {"external_id": "s-1", "share_id": share["id"], "external_customer_id": "c-1"}
@@ -142,19 +137,6 @@ async def test_over_rest_what_is_new_is_201_and_a_repeat_or_an_end_200(gateway, 
     assert (await post(f"/{session['id']}/complete", {}))[0] == 200
     _, other = await post("/", FREE)
     assert (await post(f"/{other['id']}/expire", {}))[0] == 200
-
-
-@pytest.fixture
-async def history(surface, share):
-    """Five sessions a minute apart; the second is of a share, the third of a customer, the fourth expired."""
-    customer = await surface.create_customer(data={"email": "ada@example.com"})
-    about = [{}, {"share_id": share["id"]}, {"customer_id": customer["id"]}, {}, {}]
-    sessions = [
-        await surface.create_file_share_session(data=FREE | {"created_at": at(minute)} | values)
-        for minute, values in enumerate(about)
-    ]
-    sessions[3] = await surface.expire_file_share_session(id=sessions[3]["id"], data={"at": at(9)})
-    return sessions
 
 
 async def test_sessions_are_listed_newest_first_and_filtered(surface, other_tenant, history, share):

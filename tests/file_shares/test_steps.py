@@ -13,11 +13,6 @@ from tests.support.surfaces import Refused
 AT_ONCE = 6
 
 
-@pytest.fixture
-async def share(surface):
-    return await surface.create_share(data={"name": "Report", "prices": [{"amount_type": "free"}]})
-
-
 async def test_moments_are_at_most_five_minutes_ahead(surface):
     near, far = [(now() + timedelta(minutes=minutes)).isoformat() for minutes in (4, 6)]
     ahead = surface.create_file_share_session(data=FREE | {"created_at": far})
