@@ -12,7 +12,7 @@ SIZES ?= 100k,1M
 UPLOAD_MIB ?= 200
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test check generated migration browser parity uploads growth bench format lock
+.PHONY: help setup run test check generated migration browser parity uploads growth bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,12 +64,17 @@ uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a g
 growth: setup  ## Grow documents and bodies, and compare what they cost with their size (CASES=20000, SEED=10)
 	@CASES=$(CASES) SEED=$(SEED) $(BIN)/python -m pytest -n 0 --capture=sys tests/growth
 
-bench: setup  ## Measure both surfaces, and metrics against raw rows, on SQLite and PostgreSQL (SIZES=100k,1M,5M)
+bench: setup wrk  ## Measure everything against its targets (ONLY=http, ROUNDS=5, SIZES=100k,1M,5M)
 	@missed=0; \
-	for each in "http" "metrics --sizes $(SIZES)" "graphql_lists"; do \
-		$(BIN)/python -m bench.$$each || missed=1; \
+	for each in $(if $(ONLY),$(ONLY),http metrics graphql_lists); do \
+		sizes=""; test $$each != metrics || sizes="--sizes $(SIZES)"; \
+		echo "bench.$$each" >&2; \
+		$(BIN)/python -m bench.$$each $$sizes $(if $(ROUNDS),--rounds $(ROUNDS)) || missed=1; \
 	done; \
 	exit $$missed
+
+wrk:
+	@command -v wrk > /dev/null || { echo "Install wrk, for instance by: $(SUDO) apt-get install wrk" >&2; exit 1; }
 
 format: setup  ## Format the code
 	@$(BIN)/ruff check --fix --quiet . || true

@@ -7,7 +7,9 @@ activity almost nothing is computed, so the time is that of the surfaces.
 
 import argparse
 import asyncio
+import tempfile
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -16,7 +18,7 @@ import aiohttp
 import orjson
 from strawberry.utils.str_converters import to_camel_case
 
-from bench.http import served, wait_for
+from bench.servers import gateway, site
 from storage.metrics.definitions import METRICS
 
 SLUGS = [metric.slug for metric in METRICS]
@@ -77,7 +79,6 @@ def check_same(answers: dict[str, bytes]) -> None:
 
 
 async def measure(address: str, token: str, rounds: int) -> dict[tuple[str, str], dict[str, float]]:
-    await wait_for(address)
     medians = {}
     async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as client:
         for count, interval in INTERVALS.items():
@@ -110,9 +111,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=15, help="calls of each kind; the table shows medians")
     rounds = parser.parse_args().rounds
-    with served("sqlite+aiosqlite:///FOLDER/duograph.sqlite") as (address, token):
-        print("Long lists of metrics, SQLite, one worker\n")
-        print(table(asyncio.run(measure(address, token, rounds))))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        site(Path(folder), on_postgresql=False) as made,
+        gateway(made) as server,
+    ):
+        figures = asyncio.run(measure(server.address, made.token, rounds))
+    print("Long lists of metrics, SQLite, one worker\n")
+    print(table(figures))
 
 
 if __name__ == "__main__":

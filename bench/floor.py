@@ -1,0 +1,243 @@
+"""The floor: what a fast hand-written service over the same tables costs for the same answers.
+
+Starlette over asyncpg, and nothing else in the way of a request: prepared statements on held connections,
+PostgreSQL makes the JSON of nested lists, orjson the rest. It checks a token's hash, expiry, revocation and
+scopes, answers the same fields and writes the same rows as the gateway, which `tests/project/test_bench.py`
+compares. Nothing else is asked of it: no other arguments, validation, limits, logs, ETags or signed cursors.
+
+    DATABASE=postgresql://... uvicorn bench.floor:app --loop uvloop --http httptools --no-access-log
+"""
+
+import asyncio
+import os
+from base64 import urlsafe_b64encode
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import orjson
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bench import floor_statements as statements
+
+CONNECTIONS = 20
+SERVER_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "timezone": "UTC"}
+ADDRESS = dict.fromkeys(("line1", "line2", "postal_code", "city", "state", "country"))
+ADDRESS_TEXT = orjson.dumps(ADDRESS).decode()
+LABELS = {"customer.created": "Customer Created"}
+
+Values = dict[str, Any]
+
+
+class Line:
+    """A connection and its prepared statements."""
+
+    def __init__(self, connection: asyncpg.Connection) -> None:
+        self.connection = connection
+        self._prepared: dict[str, Any] = {}
+
+    async def fetch(self, statement: str, *values: Any) -> Sequence[Any]:
+        prepared = self._prepared.get(statement) or await self._prepare(statement)
+        rows: Sequence[Any] = await prepared.fetch(*values)
+        return rows
+
+    async def _prepare(self, statement: str) -> Any:
+        prepared = self._prepared[statement] = await self.connection.prepare(statement)
+        return prepared
+
+
+class Lines:
+    """Idle lines, the last used first; requests that find none wait in turn."""
+
+    def __init__(self, connections: Sequence[asyncpg.Connection]) -> None:
+        self.connections = connections
+        self._idle = [Line(connection) for connection in connections]
+        self._waiting: deque[asyncio.Future[Line]] = deque()
+
+    async def take(self) -> Line:
+        if self._idle:
+            return self._idle.pop()
+        waiter: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        return await waiter
+
+    def give_back(self, line: Line) -> None:
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(line)
+                return
+        self._idle.append(line)
+
+
+@asynccontextmanager
+async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    address = os.environ["DATABASE"]
+    connections = [
+        await asyncpg.connect(address, server_settings=SERVER_SETTINGS) for _ in range(CONNECTIONS)
+    ]
+    app.state.lines = Lines(connections)
+    yield
+    for connection in connections:
+        await connection.close()
+
+
+Answer = Callable[[Request, Line, UUID], Coroutine[Any, Any, Response]]
+
+
+def of_workspace(scope: str, answer: Answer) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    """The endpoint that answers if the request's token is live and has the scope."""
+
+    async def endpoint(request: Request) -> Response:
+        lines: Lines = request.app.state.lines
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        line = await lines.take()
+        try:
+            credentials = await line.fetch(statements.TOKEN, sha256(token.encode()).hexdigest(), scope)
+            if not credentials:
+                return write({"error": "invalid_token"}, 401)
+            return await answer(request, line, credentials[0][0])
+        finally:
+            lines.give_back(line)
+
+    return endpoint
+
+
+def write(body: Values, status: int = 200) -> Response:
+    content = orjson.dumps(body, default=str, option=orjson.OPT_UTC_Z)
+    return Response(content, status, media_type="application/json")
+
+
+def page_of(items: list[Values], total: int, limit: int, sorted_by: str) -> Response:
+    """The first page of a list, with a cursor if there are more."""
+    pages = -(-total // limit)
+    cursor = None
+    if total > limit:
+        last = items[-1]
+        cursor = urlsafe_b64encode(orjson.dumps([last[sorted_by], last["id"]])).decode()
+    meta = {"total": total, "page": 1, "per_page": limit, "pages": pages, "next_cursor": cursor}
+    return write({"data": items, "meta": meta, "pagination": {"total_count": total, "max_page": pages}})
+
+
+def limit_of(request: Request) -> int:
+    return int(request.query_params.get("limit", 10))
+
+
+async def list_shares(request: Request, line: Line, workspace_id: UUID) -> Response:
+    limit = limit_of(request)
+    rows = await line.fetch(statements.SHARES, workspace_id, limit)
+    items = []
+    for row in rows:
+        item = dict(row)
+        total = item.pop("total")
+        for name in ("metadata", "prices", "medias", "attached_custom_fields"):
+            item[name] = orjson.Fragment(item[name])
+        items.append(item)
+    return page_of(items, total if rows else 0, limit, "created_at")
+
+
+async def get_customer(request: Request, line: Line, workspace_id: UUID) -> Response:
+    rows = await line.fetch(statements.CUSTOMER, workspace_id, UUID(request.path_params["id"]))
+    if not rows:
+        return write({"error": "not_found"}, 404)
+    customer = customer_of(dict(rows[0]))
+    customer["members"] = orjson.Fragment(customer["members"])
+    return write(customer)
+
+
+def customer_of(values: Values) -> Values:
+    """Complete the values of a row: an address that was never given has no fields in the table."""
+    address = values["billing_address"]
+    values["billing_address"] = orjson.Fragment(ADDRESS_TEXT if address == "{}" else address)
+    values["metadata"] = orjson.Fragment(values["metadata"])
+    values["avatar_url"] = avatar_of(values["email"])
+    return values
+
+
+def avatar_of(email: str) -> str:
+    return f"https://www.gravatar.com/avatar/{sha256(email.strip().lower().encode()).hexdigest()}"
+
+
+async def list_events(request: Request, line: Line, workspace_id: UUID) -> Response:
+    limit = limit_of(request)
+    rows = await line.fetch(statements.EVENTS, workspace_id, limit)
+    items = []
+    for row in rows:
+        item = dict(zip(statements.EVENT_FIELDS, row, strict=False))
+        item["metadata"] = orjson.Fragment(item["metadata"])
+        item["label"] = LABELS.get(item["name"], item["name"])
+        of_customer = dict(zip(statements.CUSTOMER_FIELDS, row[len(statements.EVENT_FIELDS) :], strict=False))
+        item["customer"] = None if of_customer["id"] is None else customer_of(of_customer)
+        items.append(item)
+    return page_of(items, rows[0]["total"] if rows else 0, limit, "timestamp")
+
+
+async def create_customer(request: Request, line: Line, workspace_id: UUID) -> Response:
+    data = orjson.loads(await request.body())
+    now, id, member_id = datetime.now(UTC), uuid4(), uuid4()
+    email, name = data["email"], data.get("name")
+    folded, name_folded = email.casefold(), name and name.casefold()
+    metadata = {
+        "customer_id": str(id),
+        "customer_email": email,
+        "customer_name": name,
+        "customer_external_id": None,
+    }
+    event = orjson.dumps(metadata).decode()
+    async with line.connection.transaction():
+        await line.fetch(
+            statements.NEW_CUSTOMER, now, workspace_id, id, email, folded, name, name_folded, ADDRESS_TEXT
+        )
+        await line.fetch(statements.NEW_MEMBER, now, workspace_id, member_id, id, email, folded, name)
+        await line.fetch(statements.NEW_EVENT, now, workspace_id, uuid4(), id, event)
+    of_both = {"created_at": now, "modified_at": None, "external_id": None, "email": email, "name": name}
+    customer = of_both | {
+        "id": id,
+        "email_verified": False,
+        "billing_address": ADDRESS,
+        "workspace_id": workspace_id,
+        "avatar_url": avatar_of(email),
+        "type": "individual",
+        "metadata": {},
+        "deleted_at": None,
+        "members": [of_both | {"id": member_id, "customer_id": id, "role": "owner"}],
+    }
+    return write(customer, 201)
+
+
+async def ingest_events(request: Request, line: Line, workspace_id: UUID) -> Response:
+    events = orjson.loads(await request.body())["events"]
+    now = datetime.now(UTC)
+    names = [event["name"] for event in events]
+    facts = [uuid4() for _ in names]
+    moment = int(now.timestamp() * 1_000_000)
+    async with line.connection.transaction():
+        await line.fetch(statements.NEW_EVENTS, now, workspace_id, [uuid4() for _ in names], names)
+        await line.fetch(statements.NEW_FACTS, workspace_id, facts, moment)
+        await line.fetch(statements.NEW_DELTAS, workspace_id, facts, moment)
+    return write({"inserted": len(names), "duplicates": 0})
+
+
+async def health(_: Request) -> Response:
+    return write({"status": "ok"})
+
+
+app = Starlette(
+    routes=[
+        Route("/health", health),
+        Route("/api/shares/", of_workspace("shares:read", list_shares)),
+        Route("/api/customers/{id}", of_workspace("customers:read", get_customer)),
+        Route("/api/customers/", of_workspace("customers:write", create_customer), methods=["POST"]),
+        Route("/api/events/", of_workspace("events:read", list_events)),
+        Route("/api/events/ingest", of_workspace("events:write", ingest_events), methods=["POST"]),
+    ],
+    lifespan=lifespan,
+)

@@ -1,0 +1,107 @@
+"""Measures requests by turns: the servers take turns of a few seconds, so that all see the same noise."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from bench import wrk
+from bench.processes import QUIET_CORES, Moment, processor_seconds
+from bench.servers import Server
+from bench.wrk import Load, Request
+
+WARM_UP_CONNECTIONS = 8
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the servers in a comparison, with its request and the token to send."""
+
+    server: Server
+    request: Request
+    token: str
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A few seconds of one server: microseconds of processor time for each request, and the load.
+
+    `others` is the number of cores that processes outside the measurement used meanwhile.
+    """
+
+    server: float
+    database: float
+    load: Load
+    others: float
+
+    @property
+    def processor(self) -> float:
+        return self.server + self.database
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The slices of one server."""
+
+    slices: Sequence[Slice]
+
+    def median(self, value: Callable[[Slice], float]) -> float:
+        return median(value(each) for each in self.slices)
+
+    @property
+    def server(self) -> float:
+        return self.median(lambda each: each.server)
+
+    @property
+    def database(self) -> float:
+        return self.median(lambda each: each.database)
+
+    @property
+    def rate(self) -> float:
+        return self.median(lambda each: each.load.rate)
+
+    @property
+    def p50(self) -> float:
+        return self.median(lambda each: each.load.p50)
+
+    @property
+    def p99(self) -> float:
+        return self.median(lambda each: each.load.p99)
+
+    @property
+    def others(self) -> float:
+        return self.median(lambda each: each.others)
+
+    @property
+    def is_quiet(self) -> bool:
+        return self.others <= QUIET_CORES
+
+
+def ratio(numerator: Figures, denominator: Figures) -> float:
+    """The median, over the rounds, of the ratio of processor times: each is of neighbouring moments."""
+    pairs = zip(numerator.slices, denominator.slices, strict=True)
+    return median(above.processor / below.processor for above, below in pairs)
+
+
+def measure(sides: Sequence[Side], database_pid: int | None, rounds: int, seconds: float) -> list[Figures]:
+    """The figures of each side. All sides are warmed up before the first round."""
+    slices: list[list[Slice]] = [[] for _ in sides]
+    for side in sides:
+        wrk.run(side.server.address, side.token, side.request, 1, WARM_UP_CONNECTIONS)
+    for _ in range(rounds):
+        for side, own in zip(sides, slices, strict=True):
+            own.append(_slice(side, database_pid, seconds))
+    return [Figures(own) for own in slices]
+
+
+def _slice(side: Side, database_pid: int | None, seconds: float) -> Slice:
+    def used() -> tuple[float, float]:
+        database = processor_seconds(database_pid) if database_pid is not None else 0.0
+        return processor_seconds(side.server.pid), database
+
+    moment, before = Moment.now(), used()
+    load = wrk.run(side.server.address, side.token, side.request, seconds)
+    after, later = used(), Moment.now()
+    server, database = after[0] - before[0], after[1] - before[1]
+    per_request = 1e6 / load.requests
+    others = moment.cores_of_others(later, server + database)
+    return Slice(server * per_request, database * per_request, load, others)

@@ -1,0 +1,94 @@
+"""The requests of the targets: the same question to the floor, to REST and to GraphQL."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import orjson
+from pydantic import BaseModel
+from strawberry.utils.str_converters import to_camel_case
+
+from bench.wrk import Request
+from schema.customers import Customer
+from schema.pages import PageMeta, Pagination
+from schema.shares import Share
+
+# Only answers with a single file have the state of its upload.
+_NOT_IN_LISTS = {"upload"}
+EVENTS = orjson.dumps({"events": [{"name": f"bench.{number}"} for number in range(100)]}).decode()
+NEW_CUSTOMER = '{"email": "bench-NUMBER@example.com", "name": "Bench"}'
+
+
+@dataclass(frozen=True)
+class Case:
+    """A request to the floor and to the gateway, and the least ratio of their processor times.
+
+    A read with a target is measured once more with limits, access log and request ids.
+    """
+
+    name: str
+    floor: Request
+    ours: Request
+    target: float | None
+    is_read: bool = True
+
+
+def selection(model: type[BaseModel]) -> str:
+    """The GraphQL selection of all that REST answers for the model."""
+    chosen = []
+    for name, field in model.model_fields.items():
+        if name not in _NOT_IN_LISTS:
+            nested = next(_models(field.annotation), None)
+            inner = f" {selection(nested)}" if nested else ""
+            chosen.append(to_camel_case(name) + inner)
+    return "{ " + " ".join(chosen) + " }"
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models in an annotation such as `list[Price] | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
+
+
+def document_of_shares() -> str:
+    page = f"data {selection(Share)} meta {selection(PageMeta)} pagination {selection(Pagination)}"
+    return f"{{ shares(limit: 10) {{ {page} }} }}"
+
+
+def document_of_customer(customer_id: str) -> str:
+    return f'{{ customer(id: "{customer_id}") {selection(Customer)} }}'
+
+
+def graphql(document: str, **variables: Any) -> Request:
+    body = {"query": document, **({"variables": variables} if variables else {})}
+    return Request("POST", "/graphql", orjson.dumps(body).decode())
+
+
+def cases(customer_id: str) -> list[Case]:
+    health = Request("GET", "/health")
+    shares = Request("GET", "/api/shares/?limit=10")
+    customer = Request("GET", f"/api/customers/{customer_id}")
+    events = Request("GET", "/api/events/?limit=10")
+    new = Request("POST", "/api/customers/", NEW_CUSTOMER)
+    ingest = Request("POST", "/api/events/ingest", EVENTS)
+    of_shares = graphql(document_of_shares())
+    of_customer = graphql(document_of_customer(customer_id))
+    by_variable = graphql(f"query($id: UUID!) {{ customer(id: $id) {selection(Customer)} }}", id=customer_id)
+    return [
+        Case("`/health`", health, health, 0.7),
+        Case("REST: list of 10 shares", shares, shares, 0.9),
+        Case("REST: one customer", customer, customer, 0.9),
+        Case("REST: list of 10 events", events, events, 0.9),
+        Case("GraphQL: list of 10 shares", shares, of_shares, 0.9),
+        Case("GraphQL: one customer", customer, of_customer, 0.9),
+        Case("GraphQL: one customer, by a variable", customer, by_variable, None),
+        Case("REST: create a customer", new, new, 0.6, is_read=False),
+        Case("REST: ingest 100 events", ingest, ingest, 0.6, is_read=False),
+    ]
+
+
+def guarded(case: Case) -> Case:
+    """The same read of a gateway with limits, access log and request ids."""
+    return replace(case, name=f"{case.name}, guarded", target=0.75)

