@@ -10,10 +10,11 @@ from pydantic_core import PydanticCustomError
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
+from schema.integers import LARGEST_INT
 from schema.names import NAMED
 from schema.pages import ListQuery, SortedByCreation
 from schema.people import CreatedBy, CreatedByFilter
-from schema.scalars import LARGEST_INT, Id, Int, Moment
+from schema.scalars import Id, Int, Moment
 
 
 def one_of_scopes(scopes: frozenset[Scope]) -> Callable[[str], str]:

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from schema.base import Filters, Output, graphql_type
 from schema.errors import Invalid, problem
-from schema.scalars import LARGEST_INT, Int
+from schema.integers import LARGEST_INT
+from schema.scalars import Int
 from schema.sorting import CreatedAtSorting
 
 MOST_PER_PAGE = 100

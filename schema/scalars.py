@@ -22,8 +22,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-SMALLEST_INT, LARGEST_INT = -(2**31), 2**31 - 1
-LARGEST_LONG = 2**53 - 1
+from schema.integers import LARGEST_INT, LARGEST_LONG, SMALLEST_INT
+
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 Long = NewType("Long", int)

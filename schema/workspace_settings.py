@@ -7,7 +7,8 @@ import strawberry
 from pydantic import Field, model_validator
 
 from schema.base import Input, Output, Update, graphql_input, graphql_type
-from schema.scalars import LARGEST_LONG, Bool, LongInt
+from schema.integers import LARGEST_LONG
+from schema.scalars import Bool, LongInt
 
 _MEMBER_MODEL = Field(
     description="Whether customers have members, and customer sessions can belong to a member."

@@ -1,35 +1,25 @@
-"""`duograph clients`: create applications that users can connect."""
+"""What `duograph clients` does."""
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked, user_of
-from gateway.cli.output import Json, noun, show
+from gateway.cli.output import show
 from gateway.settings.settings import Settings
 from oauth.scopes import CLIENT_SCOPES
 from resolvers.credentials.oauth_clients import create_client
 from schema.oauth_clients import OAuthClientCreate
 
-app = noun("OAuth clients: applications that users can connect.")
 
-
-@app.command()
 def create(
+    name: str,
+    redirect_uri: list[str],
+    scope: list[str] | None,
     *,
-    name: Annotated[str, typer.Option(help="Shown to users who are asked to allow it.")],
-    redirect_uri: Annotated[
-        list[str], typer.Option(metavar="URI", help="An address users may be sent back to; repeat for more.")
-    ],
-    scope: Annotated[
-        list[str] | None, typer.Option(help="A scope it may request; repeat for more. All if left out.")
-    ] = None,
-    public: Annotated[bool, typer.Option("--public", help="It cannot keep a secret and uses PKCE.")] = False,
-    owner: Annotated[str | None, typer.Option(metavar="EMAIL", help="The user who manages it.")] = None,
-    as_json: Json = False,
+    public: bool,
+    owner: str | None,
+    as_json: bool,
 ) -> None:
-    """Create an OAuth client and show its secret once; a public client has none."""
     data = checked(
         OAuthClientCreate,
         name=name,

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.cli.as_user import in_place_of, perform
-from gateway.cli.demo_data import CUSTOM_FIELDS, CUSTOMERS, SHARES, WORKSPACE
+from gateway.cli.demo_data import CUSTOM_FIELDS, CUSTOMERS, DAYS, SESSIONS, SHARES, WORKSPACE
 from gateway.cli.demo_writer import write_activity
 from gateway.settings.settings import Settings
 from oauth.passwords import hash_password
@@ -31,7 +31,6 @@ from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceRow
 
 SLUG = "demo"
-SESSIONS, DAYS = 2_000, 90
 TOKEN_LIFE = timedelta(days=30)
 ATTEMPTS = 3
 

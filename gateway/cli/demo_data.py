@@ -5,6 +5,9 @@ from typing import Any
 
 Data = Mapping[str, Any]
 
+# Its activity: file-share sessions, spread over so many days.
+SESSIONS, DAYS = 2_000, 90
+
 WORKSPACE: Data = {
     "name": "Harbour Prints",
     "email": "hello@example.com",

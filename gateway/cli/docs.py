@@ -1,26 +1,16 @@
-"""`duograph docs`: write the pages of docs/ that are generated from declarations."""
+"""Writes the pages of docs/ that are generated from declarations."""
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from gateway.cli.docs_pages import pages
-from gateway.cli.output import CommandError, Json, noun, show
-
-app = noun("The documentation that is generated from declarations.")
+from gateway.cli.output import CommandError, show
 
 FOLDER = Path(__file__).parents[2] / "docs"
 # Marks the end of the generated part of a page; the rest of the file is kept.
 BY_HAND = "<!-- What follows is written by hand. -->"
 
 
-@app.command()
-def export(
-    check: Annotated[bool, typer.Option("--check", help="Only compare; fail if they differ.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Write the generated pages of docs/."""
+def export(*, check: bool, as_json: bool) -> None:
     changed = []
     for name, generated in pages().items():
         path = FOLDER / name

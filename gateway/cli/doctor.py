@@ -1,16 +1,15 @@
-"""`duograph doctor`: check everything that a gateway needs."""
+"""The doctor: checks everything that a gateway needs."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import typer
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from gateway.cli.database import migrated, read_settings, wait_for
-from gateway.cli.output import CommandError, Json, show
+from gateway.cli.output import CommandError, show
 from gateway.cli.warnings import warnings_of
 from gateway.files.store import make_object_store
 from gateway.mail.task import make_transport
@@ -18,8 +17,6 @@ from gateway.mail.transport import Down
 from gateway.settings.settings import Settings
 from gateway.settings.types import S3_SCHEME
 from storage.objects.interface import StoreUnavailable
-
-app = typer.Typer()
 
 PATIENCE_SECONDS = 5
 
@@ -43,13 +40,8 @@ class Finding:
         return f"{LABELS[self.status]}  {self.name}: {self.message}"
 
 
-@app.command()
-def doctor(
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes of `serve`.")] = 1,
-    strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as failures.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Check the settings, the database, the object store, Redis and the mail server."""
+def doctor(workers: int, *, strict: bool, as_json: bool) -> None:
+    """Check and report. Raises `CommandError` if something needs attention."""
     findings = wait_for(_examine(workers))
     fatal = {"failed", "warn"} if strict else {"failed"}
     faults = list(dict.fromkeys(finding.name for finding in findings if finding.status in fatal))

@@ -1,56 +1,25 @@
-"""`duograph limits`: the rate limit and storage quota of a workspace."""
+"""What `duograph limits` does."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import workspace_of
-from gateway.cli.output import CommandError, Json, noun, show
+from gateway.cli.output import show
 from gateway.settings.settings import Settings
 from resolvers.files.quota import set_quota, usage_of
 from resolvers.operations.context import Quota
-from resolvers.workspaces.administration import LARGEST_LIMIT, set_limit
+from resolvers.workspaces.administration import set_limit
 from schema.prose import write_size
 
-LARGEST_QUOTA = 2**53 - 1
 
-app = noun("Show and set the limits of a workspace.")
-Slug = Annotated[str, typer.Argument(help="The workspace.")]
-
-
-@app.command("set")
-def set_(
-    slug: Slug,
-    requests_per_minute: Annotated[
-        int | None,
-        typer.Argument(metavar="N", min=0, max=LARGEST_LIMIT, help="Calls per minute; 0 for no limit."),
-    ] = None,
-    storage_quota: Annotated[
-        int | None,
-        typer.Option(min=0, max=LARGEST_QUOTA, help="Bytes of stored files; 0 for no limit."),
-    ] = None,
-    open_upload_quota: Annotated[
-        int | None,
-        typer.Option(min=0, max=LARGEST_LIMIT, help="Incomplete uploads; 0 for no limit."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Set a workspace's own limits, from its next request on."""
-    quota = {"storage_quota": storage_quota, "open_upload_quota": open_upload_quota}
-    limits = {"requests_per_minute": requests_per_minute, **quota}
-    changes = {name: value for name, value in limits.items() if value is not None}
-    if not changes:
-        raise CommandError("Name a limit: calls per minute, --storage-quota or --open-upload-quota.")
+def set_(slug: str, changes: dict[str, int], *, as_json: bool) -> None:
     wait_for(_set(read_settings(), slug, changes))
     result = {"slug": slug, **changes}
     show(result, f"The workspace {slug} may have {_sentence(changes)}.", as_json=as_json)
 
 
-@app.command("show")
-def show_(slug: Slug, as_json: Json = False) -> None:
-    """Show a workspace's limits and usage."""
+def show_(slug: str, *, as_json: bool) -> None:
     settings = read_settings()
     limits = wait_for(_read(settings, slug))
     stored = write_size(limits["stored_bytes"])

@@ -1,4 +1,4 @@
-"""The command `duograph`: loads the subcommand's module and reports an error in one sentence."""
+"""The command `duograph`: finds the subcommand, runs it and reports an error in one sentence."""
 
 import os
 import sys
@@ -11,7 +11,6 @@ from typer.core import TyperGroup
 
 from gateway.cli.output import CommandError
 
-# Imported when first used: the schema and the surfaces take a second, and most subcommands need neither.
 NOUNS = (
     "serve",
     "migrate",
@@ -34,7 +33,7 @@ OWNER_ONLY = 0o077
 
 
 class Nouns(TyperGroup):
-    """The subcommands: each is the Typer `app` of the module with its name."""
+    """The subcommands: each is the Typer `app` of the module with its name in `gateway/cli/commands/`."""
 
     def list_commands(self, ctx: object) -> list[str]:
         return list(NOUNS)
@@ -42,7 +41,7 @@ class Nouns(TyperGroup):
     def get_command(self, ctx: object, cmd_name: str) -> Any:
         if cmd_name not in NOUNS:
             return None
-        command = typer.main.get_command(import_module(f"gateway.cli.{cmd_name}").app)
+        command = typer.main.get_command(import_module(f"gateway.cli.commands.{cmd_name}").app)
         command.name = cmd_name
         return command
 

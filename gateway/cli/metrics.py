@@ -1,18 +1,16 @@
-"""`duograph metrics`: check the cells of metrics against the log, and rebuild them."""
+"""What `duograph metrics` does."""
 
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Annotated
 from uuid import UUID
 
-import typer
 from rich.console import Console
 from rich.progress import track
 from sqlalchemy import select
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import workspace_of
-from gateway.cli.output import CommandError, Json, noun, show
+from gateway.cli.output import CommandError, show
 from gateway.settings.settings import Settings
 from storage.database import Database
 from storage.metrics.cells.rebuild import rebuild as rebuild_cells
@@ -20,20 +18,13 @@ from storage.metrics.cells.verify import verify as verify_cells
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
 
-app = noun("Check and rebuild the cells that metrics are read from.")
-
-Slug = Annotated[
-    str | None, typer.Option("--workspace", metavar="SLUG", help="Only this workspace; all if left out.")
-]
 Count = tuple[int, int]
 Work = Callable[[Database, UUID], Awaitable[Count]]
 
 _workspaces = table_of(WorkspaceRow)
 
 
-@app.command()
-def verify(workspace: Slug = None, as_json: Json = False) -> None:
-    """Recount every cell from the log and report how many differ. Changes nothing."""
+def verify(workspace: str | None, *, as_json: bool) -> None:
     cells, differences = wait_for(_each(read_settings(), workspace, "Verifying", verify_cells))
     text = f"{cells} cells, {differences} differ from the log."
     show({"cells": cells, "differences": differences}, text, as_json=as_json)
@@ -43,9 +34,7 @@ def verify(workspace: Slug = None, as_json: Json = False) -> None:
         )
 
 
-@app.command()
-def rebuild(workspace: Slug = None, as_json: Json = False) -> None:
-    """Delete the cells and rebuild them from the log. The gateway may keep running."""
+def rebuild(workspace: str | None, *, as_json: bool) -> None:
     cells, differences = wait_for(_each(read_settings(), workspace, "Rebuilding", _rebuild))
     text = f"Rebuilt {cells} cells; {differences} had differed from the log."
     show({"cells": cells, "differences": differences}, text, as_json=as_json)

@@ -1,17 +1,11 @@
-"""`duograph migrate`: bring the database to the revision of this version."""
-
-import typer
+"""Migrating: bring the database to the revision of this version."""
 
 from gateway.cli.database import bring_up, reached, read_settings, wait_for
-from gateway.cli.output import Json, show
+from gateway.cli.output import show
 from gateway.settings.settings import Settings
 
-app = typer.Typer()
 
-
-@app.command()
-def migrate(as_json: Json = False) -> None:
-    """Bring the database to the newest revision."""
+def migrate(*, as_json: bool) -> None:
     revision = wait_for(_migrate(read_settings()))
     show({"revision": revision}, f"The database is at revision {revision}.", as_json=as_json)
 

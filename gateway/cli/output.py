@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
+Check = Annotated[bool, typer.Option("--check", help="Only compare; fail if they differ.")]
 
 
 class CommandError(Exception):

@@ -1,27 +1,13 @@
-"""`duograph seed`: a demo workspace."""
-
-from typing import Annotated
-
-import typer
+"""Seeding: a demo workspace."""
 
 from gateway.cli.database import migrated, read_settings, wait_for
-from gateway.cli.demo import DAYS, SESSIONS, Demo, make_demo
+from gateway.cli.demo import Demo, make_demo
 from gateway.cli.demo_writer import write_activity
-from gateway.cli.output import Json, show
+from gateway.cli.output import show
 from gateway.settings.settings import Settings
 
-app = typer.Typer()
 
-
-Sessions = Annotated[
-    int, typer.Option(min=0, max=10_000_000, help="File-share sessions to create, with as many events.")
-]
-Days = Annotated[int, typer.Option(min=1, max=3650, help="Days up to now over which they are spread.")]
-
-
-@app.command()
-def seed(sessions: Sessions = SESSIONS, days: Days = DAYS, as_json: Json = False) -> None:
-    """Create a demo workspace with data and activity. Existing data is kept."""
+def seed(sessions: int, days: int, *, as_json: bool) -> None:
     demo = wait_for(_seed(read_settings(), sessions, days))
     result = {
         "workspace": demo.workspace.model_dump(mode="json"),

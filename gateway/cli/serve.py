@@ -1,4 +1,4 @@
-"""`duograph serve`: bind the port, prepare the database, run the processes and print their address."""
+"""Serving: bind the port, prepare the database, run the processes and print their address."""
 
 import shlex
 import signal
@@ -6,10 +6,9 @@ import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
 import structlog
-import typer
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
@@ -17,7 +16,7 @@ from uvicorn.supervisors import Multiprocess
 from gateway.app import create_app
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.demo import Entry, enter_demo
-from gateway.cli.output import CommandError, Json, show
+from gateway.cli.output import CommandError, show
 from gateway.cli.warnings import warnings_of
 from gateway.http.connections import patient_protocol
 from gateway.logs import configure_logs, take_over_process
@@ -27,7 +26,6 @@ from gateway.settings.settings import Settings
 from resolvers.graph.endpoint import GRAPHQL_PATH
 from rest_compat.paths import PREFIX
 
-app = typer.Typer()
 log = structlog.get_logger()
 
 SECONDS_TO_FINISH = 30
@@ -36,17 +34,8 @@ WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}  # noqa: S1
 Announce = Callable[[], None]
 
 
-@app.command()
-def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any free port.")] = 8000,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes.")] = 1,
-    demo: Annotated[
-        bool, typer.Option("--demo", help="Create the workspace `demo` with data and a token.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Serve until stopped by a signal. SQLite is migrated first. With --json, log lines are JSON too."""
+def serve(host: str, port: int, workers: int, *, demo: bool, as_json: bool) -> None:
+    """Serve until stopped by a signal. Raises `CommandError` if the gateway cannot start."""
     listener = _bind(host, port)
     origin = f"http://{_address_of(host)}:{listener.getsockname()[1]}"
     json_logs = {"log_format": LogFormat.JSON} if as_json else {}

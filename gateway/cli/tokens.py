@@ -1,15 +1,14 @@
-"""`duograph tokens`: access tokens of workspaces and users."""
+"""What `duograph tokens` does."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Any
 from uuid import UUID
 
-import typer
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked, user_of, workspace_of
-from gateway.cli.output import CommandError, Json, noun, show, table
+from gateway.cli.output import CommandError, show, table
 from gateway.settings.settings import Settings
 from oauth.credentials import Credential, kind_of
 from oauth.revocation import revoke_credential
@@ -22,30 +21,18 @@ from schema.scalars import write_moment
 from storage.enums import CredentialKind
 from storage.tables.credentials import CredentialRow
 
-app = noun("Create, list and revoke access tokens of workspaces and users.")
-
 TokenCreate = WorkspaceAccessTokenCreate | PersonalAccessTokenCreate
-Workspace = Annotated[str | None, typer.Option("--workspace", metavar="SLUG", help="The token's workspace.")]
-User = Annotated[str | None, typer.Option("--user", metavar="EMAIL", help="The token's user.")]
 
 
-@app.command()
 def create(
+    workspace: str | None,
+    user: str | None,
+    scope: list[str] | None,
     *,
-    workspace: Workspace = None,
-    user: User = None,
-    scope: Annotated[
-        list[str] | None, typer.Option(help="A scope; repeat for more. All scopes if left out.")
-    ] = None,
-    comment: Annotated[str, typer.Option(help="What the token is for.")] = "Created by an operator",
-    expires_in: Annotated[
-        int | None, typer.Option(metavar="SECONDS", help="Seconds until it expires; never if left out.")
-    ] = None,
-    as_json: Json = False,
+    comment: str,
+    expires_in: int | None,
+    as_json: bool,
 ) -> None:
-    """Create a token for a workspace or a user and show it once."""
-    if (workspace is None) == (user is None):
-        raise typer.BadParameter("Name the owner with one of them", param_hint="--workspace or --user")
     values = {"comment": comment, "expires_in": expires_in}
     data: TokenCreate
     if user is None:
@@ -63,9 +50,7 @@ def create(
     show(result, text, as_json=as_json)
 
 
-@app.command("list")
-def list_(workspace: Workspace = None, user: User = None, as_json: Json = False) -> None:
-    """List valid tokens, oldest first."""
+def list_(workspace: str | None, user: str | None, *, as_json: bool) -> None:
     rows = wait_for(_list(read_settings(), workspace, user))
     headings = ("ID", "OWNER", "COMMENT", "LAST USED", "EXPIRES")
     cells = [
@@ -76,12 +61,7 @@ def list_(workspace: Workspace = None, user: User = None, as_json: Json = False)
     show({"tokens": rows}, text if rows else "There are no tokens.", as_json=as_json)
 
 
-@app.command()
-def revoke(
-    token_or_id: Annotated[str, typer.Argument(help="A credential of any kind, or its id.")],
-    as_json: Json = False,
-) -> None:
-    """Revoke a credential: its next request fails. An email tells its owner."""
+def revoke(token_or_id: str, *, as_json: bool) -> None:
     row = wait_for(_revoke(read_settings(), _identifier(token_or_id)))
     result = {"id": str(row.id), "revoked_at": _moment(row.revoked_at)}
     show(result, f"The credential {row.id} is revoked.", as_json=as_json)

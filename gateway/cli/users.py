@@ -1,12 +1,10 @@
-"""`duograph users`: the accounts that sign in."""
+"""What `duograph users` does."""
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked, user_of
-from gateway.cli.output import CommandError, Json, noun, show
+from gateway.cli.output import CommandError, show
 from gateway.settings.settings import Settings
 from oauth.password_strength import is_easy_to_guess
 from resolvers.accounts.users import create_user
@@ -18,8 +16,6 @@ from schema.scalars import Email
 from storage.rows import Duplicate
 from storage.tables.users import UserRow
 
-app = noun("Create users and reset their second factors.")
-
 
 class UserCreate(Input):
     """A new user, as an operator describes it."""
@@ -29,14 +25,7 @@ class UserCreate(Input):
     name: UserName = None
 
 
-@app.command()
-def create(
-    email: Annotated[str, typer.Option(help="The email address to sign in with.")],
-    password: Annotated[str, typer.Option(help="12 to 1,000 characters, not easy to guess.")],
-    name: Annotated[str | None, typer.Option(help="The name shown to other members.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Create a user with a confirmed email address, who can accept invitations to it."""
+def create(email: str, password: str, name: str | None, *, as_json: bool) -> None:
     data = checked(UserCreate, email=email, password=password, name=name)
     if is_easy_to_guess(data.password, [data.email, *data.email.split("@"), data.name]):
         raise CommandError(f"password: {EASY_TO_GUESS}.")
@@ -45,12 +34,7 @@ def create(
     show(result, f"Created the user {user.email} ({user.id}).", as_json=as_json)
 
 
-@app.command("reset-factors")
-def reset(
-    email: Annotated[str, typer.Argument(help="The email address of a user who lost all second factors.")],
-    as_json: Json = False,
-) -> None:
-    """Remove a user's authenticator app, passkeys and recovery codes, so that the password is enough."""
+def reset(email: str, *, as_json: bool) -> None:
     result = wait_for(_reset(read_settings(), email))
     removed = f"{result['passkeys']} passkeys and {result['recovery_codes']} unused recovery codes"
     app_too = "an authenticator app, " if result["totp"] else ""

@@ -1,13 +1,11 @@
-"""`duograph workspaces`: create workspaces, review them and manage their members."""
+"""What `duograph workspaces` does."""
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from gateway.cli.as_user import in_place_of, perform
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import user_of, workspace_of
-from gateway.cli.output import CommandError, Json, noun, show, table
+from gateway.cli.output import CommandError, show, table
 from gateway.settings.settings import Settings
 from resolvers.workspaces.administration import (
     RoleRefused,
@@ -18,49 +16,26 @@ from resolvers.workspaces.administration import (
     set_role,
 )
 from resolvers.workspaces.workspaces import create_workspace
-from schema.scalars import LARGEST_INT, write_moment
+from schema.scalars import write_moment
 from schema.workspaces import Workspace
 from storage.enums import WorkspaceRole, WorkspaceStatus
 from storage.rows import values_of
 from storage.tables.workspaces import WorkspaceRow
 
-app = noun("Create workspaces, review them and manage their members.")
 
-
-@app.command()
-def create(
-    name: Annotated[str, typer.Option(help="The name to show: 3 to 256 characters.")],
-    slug: Annotated[str, typer.Option(help="The name in web addresses; it cannot be changed.")],
-    owner: Annotated[str, typer.Option(metavar="EMAIL", help="The user who owns it.")],
-    as_json: Json = False,
-) -> None:
-    """Create a workspace on behalf of its owner."""
+def create(name: str, slug: str, owner: str, *, as_json: bool) -> None:
     workspace = wait_for(_create(read_settings(), name, slug, owner))
     text = f"Created the workspace {workspace.slug} ({workspace.id}) of {owner}."
     show(workspace.model_dump(mode="json"), text, as_json=as_json)
 
 
-@app.command()
-def status(
-    slug: Annotated[str, typer.Argument(help="The workspace.")],
-    status: Annotated[WorkspaceStatus, typer.Argument(help="A status that may follow the current one.")],
-    as_json: Json = False,
-) -> None:
-    """Change the status of a workspace's review."""
+def status(slug: str, status: WorkspaceStatus, *, as_json: bool) -> None:
     workspace = wait_for(_move(read_settings(), slug, status))
     text = f"The workspace {workspace.slug} is {workspace.status.value}."
     show(workspace.model_dump(mode="json"), text, as_json=as_json)
 
 
-@app.command("review-threshold")
-def review_threshold(
-    slug: Annotated[str, typer.Argument(help="The workspace.")],
-    threshold: Annotated[
-        int, typer.Argument(metavar="N", min=0, max=LARGEST_INT, help="In minor units; 0 for none.")
-    ],
-    as_json: Json = False,
-) -> None:
-    """Set the revenue at which a workspace is next reviewed. Lists can be sorted by it."""
+def review_threshold(slug: str, threshold: int, *, as_json: bool) -> None:
     workspace = wait_for(_set_threshold(read_settings(), slug, threshold))
     result = {"slug": workspace.slug, "next_review_threshold": workspace.next_review_threshold}
     revenue = f"a revenue of {threshold} in minor units" if threshold else "no revenue"
@@ -73,26 +48,14 @@ async def _set_threshold(settings: Settings, slug: str, threshold: int) -> Works
         return await set_review_threshold(connection, workspace, threshold or None)
 
 
-@app.command()
-def members(
-    slug: Annotated[str, typer.Argument(help="The workspace.")],
-    as_json: Json = False,
-) -> None:
-    """List a workspace's members and open invitations."""
+def members(slug: str, *, as_json: bool) -> None:
     rows = wait_for(_members(read_settings(), slug))
     headings = ("EMAIL", "ROLE", "JOINED", "INVITED UNTIL")
     cells = [(row["email"], row["role"], row["joined_at"] or "-", row["expires_at"] or "-") for row in rows]
     show({"members": rows}, table([headings, *cells]), as_json=as_json)
 
 
-@app.command()
-def role(
-    slug: Annotated[str, typer.Argument(help="The workspace.")],
-    email: Annotated[str, typer.Argument(help="The email address of a member.")],
-    role: Annotated[WorkspaceRole, typer.Argument(help="The new role.")],
-    as_json: Json = False,
-) -> None:
-    """Change a member's role, for example when no owner can be reached."""
+def role(slug: str, email: str, role: WorkspaceRole, *, as_json: bool) -> None:
     wait_for(_set_role(read_settings(), slug, email, role))
     result = {"slug": slug, "email": email, "role": role.value}
     noun = "an owner" if role is WorkspaceRole.OWNER else "a member"

@@ -13,8 +13,6 @@ from storage.rows import every, first, insert_row, read, table_of, update_row
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
-LARGEST_LIMIT = 2**31 - 1
-
 NEXT_STATUSES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
     WorkspaceStatus.CREATED: frozenset({WorkspaceStatus.ONBOARDING_STARTED}),
     WorkspaceStatus.ONBOARDING_STARTED: frozenset({WorkspaceStatus.INITIAL_REVIEW}),

@@ -9,8 +9,9 @@ from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext as St
 from resolvers.graph.executor import Executor
 from resolvers.graph.root import make_schema
 from rest_compat.api import operation_routes
+from schema.integers import LARGEST_LONG
 from schema.metrics import MetricColumns, MetricInfo, MetricPeriod, Metrics
-from schema.scalars import LARGEST_LONG, UNCHANGED, leaves_unchanged, write_number, write_numbers
+from schema.scalars import UNCHANGED, leaves_unchanged, write_number, write_numbers
 from storage.enums import Currency
 from storage.metrics.definitions import METRICS
 from tests.metrics.test_reading import measured

@@ -21,7 +21,8 @@ from strawberry.utils.str_converters import to_camel_case
 from resolvers.graph.executor import Executor, mark_plain_fields
 from schema.base import Output, graphql_type
 from schema.columns import ColumnList
-from schema.scalars import LARGEST_LONG, SCALARS, Long
+from schema.integers import LARGEST_LONG
+from schema.scalars import SCALARS, Long
 from tests.support.documents import HEAD, USE, VARIABLES, selections
 
 EXAMPLES = 10 * int(os.environ.get("EXAMPLES", "15"))
