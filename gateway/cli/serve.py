@@ -1,5 +1,6 @@
 """Serving: bind the port, prepare the database, run the processes and print their address."""
 
+import gc
 import shlex
 import signal
 import socket
@@ -10,14 +11,13 @@ from typing import Any
 
 import structlog
 import uvicorn
-from fastapi import FastAPI
-from uvicorn.supervisors import Multiprocess
 
 from gateway.app import create_app
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.demo import Entry, enter_demo
 from gateway.cli.output import CommandError, show
 from gateway.cli.warnings import warnings_of
+from gateway.cli.workers import STOPS, Workers
 from gateway.http.connections import patient_protocol
 from gateway.logs import configure_logs, take_over_process
 from gateway.settings.logs import LogFormat
@@ -112,19 +112,6 @@ class AnnouncingServer(uvicorn.Server):
             self._announce()
 
 
-class AnnouncingSupervisor(Multiprocess):
-    """Several processes; announces when the first is ready."""
-
-    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], announce: Announce) -> None:
-        super().__init__(config, sockets)
-        self._announce = announce
-
-    def init_processes(self) -> None:
-        super().init_processes()
-        if self.processes[0].wait_until_ready(SECONDS_TO_FINISH, self.should_exit):
-            self._announce()
-
-
 async def _prepare(settings: Settings, *, demo: bool) -> Entry | None:
     """Check the database, and with `demo` create credentials for the demo workspace."""
     if demo and settings.env == Environment.PRODUCTION:
@@ -134,10 +121,10 @@ async def _prepare(settings: Settings, *, demo: bool) -> Entry | None:
 
 
 def _run(settings: Settings, listener: socket.socket, workers: int, announce: Announce) -> None:
+    app = create_app(settings)
+    take_over_process()
     config = uvicorn.Config(
-        partial(_create_app_of_process, settings),
-        factory=True,
-        workers=workers,
+        app,
         log_config=None,
         access_log=False,
         proxy_headers=False,
@@ -147,23 +134,25 @@ def _run(settings: Settings, listener: socket.socket, workers: int, announce: An
         http=patient_protocol(settings.stall_seconds),
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
     )
+    # What has been built lives as long as the process: collections need not look at it, and forked processes
+    # share it.
+    gc.freeze()
     if workers > 1:
-        AnnouncingSupervisor(config, [listener], announce).run()
-        return
-    server = AnnouncingServer(config, announce)
-    # Uvicorn shuts down and then raises the signal again; a requested stop is not a failure.
-    for stop in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(stop, _ignore)
-    server.run([listener])
-    if not server.started:
+        served = Workers(config, listener, workers, announce).run()
+    else:
+        served = _run_one(config, listener, announce)
+    if not served:
         raise CommandError("The gateway could not start: see the log above.")
 
 
-def _create_app_of_process(settings: Settings) -> FastAPI:
-    """The gateway in a process of its own."""
-    app = create_app(settings)
-    take_over_process()
-    return app
+def _run_one(config: uvicorn.Config, listener: socket.socket, announce: Announce) -> bool:
+    """Serve in this process, and return whether it could."""
+    server = AnnouncingServer(config, announce)
+    # Uvicorn shuts down and then raises the signal again; a requested stop is not a failure.
+    for stop in STOPS:
+        signal.signal(stop, _ignore)
+    server.run([listener])
+    return server.started
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -19,18 +19,10 @@ except SystemExit as end:
 print(*sys.modules)
 """
 # What a command needs for its work, and no command for its help.
-HEAVY = {
-    "alembic",
-    "asyncpg",
-    "aiosqlite",
-    "fastapi",
-    "oauth",
-    "pydantic",
-    "redis",
-    "resolvers",
-    "rest_compat",
-}
-HEAVY |= {"sqlalchemy", "strawberry", "uvicorn"}
+HEAVY = set(
+    "aiosqlite alembic asyncpg fastapi oauth pydantic.main redis resolvers rest_compat schema.base sqlalchemy "
+    "sqlmodel storage.database strawberry uvicorn".split()
+)
 
 
 def imported_by(*arguments: str) -> set[str]:

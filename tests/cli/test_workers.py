@@ -1,0 +1,125 @@
+"""Several processes: forked from one with nothing to hand on, replaced when they die, stopped together."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+import pytest
+
+from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.serving import logged, serving
+
+Value = TypeVar("Value")
+
+pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
+
+
+def eventually(read: Callable[[], Value | None]) -> Value:
+    """The first value that is not None."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while (value := read()) is None:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return value
+
+
+def started(command: Command) -> list[int]:
+    """The ids of the processes that have begun to serve, in their order."""
+    lines = (command.directory / "log").read_text().splitlines()
+    return [
+        int(line.rpartition("[")[2].partition("]")[0]) for line in lines if "Started server process" in line
+    ]
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process exists and is not a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def children_of(parent: int) -> set[int]:
+    return {int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()}
+
+
+def two_that_serve(command: Command) -> list[int]:
+    return eventually(lambda: pids if len(pids := started(command)) == 2 else None)
+
+
+def test_the_parent_has_no_thread_and_no_connection_to_hand_on(command: Command) -> None:
+    with serving(command, "--workers", "2") as said:
+        assert httpx.get(said["url"] + "/ready").status_code == 200
+        parent = parent_of(two_that_serve(command)[0])
+        assert len(list(Path(f"/proc/{parent}/task").iterdir())) == 1
+        files = [str(link.readlink()) for link in Path(f"/proc/{parent}/fd").iterdir()]
+        assert not [file for file in files if "sqlite" in file]
+        # The listener, and the pair on which the parent's own signals arrive.
+        assert len([file for file in files if file.startswith("socket:")]) == 3
+
+
+def test_a_process_that_dies_is_replaced(command: Command) -> None:
+    with serving(command, "--workers", "2") as said:
+        killed, kept = two_that_serve(command)
+        parent = parent_of(kept)
+        os.kill(killed, signal.SIGKILL)
+        third = eventually(lambda: pids[2] if len(pids := started(command)) == 3 else None)
+        assert children_of(parent) == {kept, third}
+        assert httpx.get(said["url"] + "/ready").status_code == 200
+    (died,) = [line for line in logged(command) if line["event"] == "a worker died"]
+    assert (died["pid"], died["status"]) == (killed, -signal.SIGKILL)
+    assert not any(map(is_running, (kept, third)))
+
+
+def test_on_a_hang_up_each_process_is_replaced_while_the_gateway_answers(command: Command) -> None:
+    with serving(command, "--workers", "2") as said:
+        before = two_that_serve(command)
+        parent = parent_of(before[0])
+        os.kill(parent, signal.SIGHUP)
+        while len(started(command)) < 4 or any(map(is_running, before)):
+            assert httpx.get(said["url"] + "/health").status_code == 200
+        assert children_of(parent) == set(started(command)[2:])
+    assert not [line for line in logged(command) if line["event"] == "a worker died"]
+
+
+def test_processes_are_added_and_removed_by_signals(command: Command) -> None:
+    with serving(command, "--workers", "2"):
+        parent = parent_of(two_that_serve(command)[0])
+        for number, count in ((signal.SIGTTIN, 3), (signal.SIGTTOU, 2)):
+            os.kill(parent, number)
+            eventually(lambda count=count: len(children_of(parent)) == count or None)
+
+
+def test_a_process_whose_parent_is_killed_stops(command: Command) -> None:
+    pids: list[int] = []
+    with pytest.raises(AssertionError, match="-9"), serving(command, "--workers", "2"):
+        _kill_the_parent(pids := two_that_serve(command))
+    assert not any(map(is_running, pids))
+
+
+def test_a_request_that_has_begun_is_answered_before_the_stop(command: Command) -> None:
+    with serving(command, "--workers", "2") as said:
+        parent = parent_of(two_that_serve(command)[0])
+
+        def body() -> Iterator[bytes]:
+            yield b'{"query": '
+            os.kill(parent, signal.SIGTERM)
+            time.sleep(1)
+            yield b'"{ __typename }"}'
+
+        headers = {"Content-Type": "application/json"}
+        answer = httpx.post(said["graphql_url"], content=body(), headers=headers)
+    assert answer.json() == {"data": {"__typename": "Query"}}
+
+
+def _kill_the_parent(pids: list[int]) -> None:
+    os.kill(parent_of(pids[0]), signal.SIGKILL)
+    eventually(lambda: None if any(map(is_running, pids)) else True)
