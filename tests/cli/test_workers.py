@@ -100,7 +100,8 @@ def test_processes_are_added_and_removed_by_signals(command: Command) -> None:
 
 def test_a_process_whose_parent_is_killed_stops(command: Command) -> None:
     pids: list[int] = []
-    with pytest.raises(AssertionError, match="-9"), serving(command, "--workers", "2"):
+    # `serving` expects a regular end.
+    with pytest.raises(AssertionError), serving(command, "--workers", "2"):
         _kill_the_parent(pids := two_that_serve(command))
     assert not any(map(is_running, pids))
 
