@@ -48,7 +48,7 @@ from rest_compat.oauth_registration import registration_routes
 from rest_compat.paths import OPENAPI_PATH, PREFIX
 from storage.database import Database
 from storage.enums import FileService
-from storage.metrics.cells.fold import Fold
+from storage.folding import Fold
 from storage.objects.interface import ObjectStore
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.exc import InvalidatePoolError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
+from storage.before_commit import finishing
 from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite_driver import SqliteDriver
 
@@ -79,7 +80,7 @@ class Database:
                 await connection.execution_options(sqlite_begin="IMMEDIATE")
             elif repeatable:
                 await connection.execution_options(isolation_level="REPEATABLE READ")
-            async with connection.begin():
+            async with connection.begin(), finishing(connection):
                 yield connection
 
     @asynccontextmanager

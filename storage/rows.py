@@ -6,6 +6,7 @@ defaults, folded texts and `modified_at`.
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -15,6 +16,7 @@ from sqlalchemy import (
     Executable,
     Table,
     UniqueConstraint,
+    delete,
     insert,
     literal,
     not_,
@@ -28,9 +30,12 @@ from sqlmodel import SQLModel
 from storage.clock import now
 from storage.dialects.upsert import upsert
 from storage.emails import fold_email
+from storage.tables import base
+from storage.totals.changes import count, counted_columns
 
 Model = TypeVar("Model", bound=SQLModel)
-Values = dict[str, Any]
+Values = base.Values
+table_of = base.table_of
 
 
 class Duplicate(Exception):
@@ -72,10 +77,6 @@ def _unique_columns(table: Table, column: str) -> list[str]:
         list(item.columns.keys()) for item in table.constraints if isinstance(item, UniqueConstraint)
     ]
     return next(names for names in (*indexes, *constraints) if column in names)
-
-
-def table_of(model: type[SQLModel]) -> Table:
-    return model.__table__  # type: ignore[attr-defined, no-any-return]
 
 
 @cache
@@ -166,12 +167,20 @@ async def insert_row(connection: AsyncConnection, model: type[Model], **values: 
 async def insert_rows(connection: AsyncConnection, model: type[Model], rows: Sequence[Values]) -> list[Model]:
     """Insert rows into one table in one statement. Raises `Duplicate` with the only, or the first, row."""
     complete = [_with_defaults(model, values) for values in rows]
-    if complete:
-        try:
-            await connection.execute(insert(table_of(model)), complete)
-        except IntegrityError as error:
-            raise Duplicate(model, complete[0]) from error
+    await insert_complete_rows(connection, model, complete)
     return [record(model, values) for values in complete]
+
+
+async def insert_complete_rows(
+    connection: AsyncConnection, model: type[SQLModel], rows: Sequence[Values]
+) -> None:
+    """The same for rows with a value for every column, which are not returned."""
+    if rows:
+        try:
+            await connection.execute(insert(table_of(model)), rows)
+        except IntegrityError as error:
+            raise Duplicate(model, rows[0]) from error
+        count(connection, model, rows)
 
 
 async def insert_new_rows(
@@ -191,34 +200,64 @@ async def insert_new_rows(
         inserted = set((await connection.execute(statement, complete)).scalars())
     except IntegrityError as error:
         raise Duplicate(model, {}) from error
-    return [record(model, values) for values in complete if values["id"] in inserted]
+    new = [values for values in complete if values["id"] in inserted]
+    count(connection, model, new)
+    return [record(model, values) for values in new]
 
 
 async def update_rows(
     connection: AsyncConnection, model: type[SQLModel], where: ColumnElement[bool], **values: Any
 ) -> None:
-    """Update the matching rows and set their `modified_at`."""
+    """Update the matching rows and set their `modified_at`.
+
+    Raises `TypeError` for a counted column: only `update_row` knows what its row was counted as.
+    """
     table = table_of(model)
-    if "modified_at" in table.columns:
-        values.setdefault("modified_at", now())
-    await connection.execute(update(table).where(where).values(_fold(model, values)))
+    if counted := counted_columns(model) & values.keys():
+        raise TypeError(f"Rows of {table.name} are counted by {sorted(counted)}: update them one by one.")
+    await connection.execute(update(table).where(where).values(_changes(model, values)))
+
+
+async def mark_deleted(
+    connection: AsyncConnection, model: type[SQLModel], where: ColumnElement[bool], deleted_at: datetime
+) -> None:
+    """Set `deleted_at` of the matching rows that are not deleted yet, in one statement."""
+    table = table_of(model)
+    columns = [column for column in table.c if column.name in {"workspace_id", *counted_columns(model)}]
+    statement = update(table).where(where, table.c.deleted_at.is_(None)).returning(*columns)
+    deleted = await connection.execute(statement.values(_changes(model, {"deleted_at": deleted_at})))
+    count(connection, model, [dict(row) | {"deleted_at": None} for row in deleted.mappings()], -1)
 
 
 async def update_row(connection: AsyncConnection, model: type[Model], row: Model, **values: Any) -> Model:
     """Update `row` and return it with its new values. Raises `Duplicate`.
 
-    Without values to change, the row keeps its `modified_at`.
+    A row whose columns are counted must be locked. Without values to change, the row keeps its `modified_at`.
     """
     if not values:
         return row
-    if "modified_at" in table_of(model).columns:
-        values.setdefault("modified_at", now())
-    changed = {**values_of(row), **_fold(model, values)}
+    changes = _changes(model, values)
+    changed = {**values_of(row), **changes}
     try:
-        await update_rows(connection, model, key_of(model, row), **values)
+        await connection.execute(update(table_of(model)).where(key_of(model, row)).values(changes))
     except IntegrityError as error:
         raise Duplicate(model, changed, key_of(model, row)) from error
+    if counted_columns(model) & values.keys():
+        count(connection, model, [values_of(row)], -1)
+        count(connection, model, [changed])
     return record(model, changed)
+
+
+async def delete_row(connection: AsyncConnection, model: type[Model], row: Model) -> None:
+    """Delete `row`, which is locked."""
+    await connection.execute(delete(table_of(model)).where(key_of(model, row)))
+    count(connection, model, [values_of(row)], -1)
+
+
+def _changes(model: type[SQLModel], values: Values) -> Values:
+    """The values to write: folded texts too, and the moment of the change."""
+    moment = {"modified_at": now()} if "modified_at" in table_of(model).columns else {}
+    return _fold(model, moment | values)
 
 
 def key_of(model: type[SQLModel], row: SQLModel) -> ColumnElement[bool]:

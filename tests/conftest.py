@@ -9,8 +9,10 @@ import pytest_asyncio
 from playwright.async_api import Browser
 from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
+from sqlalchemy import true
 
 from oauth import passwords
+from storage.totals.verify import compare_totals
 from tests.support.browsing import Browsing, browsing, signed_in
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.in_browser import launched
@@ -45,6 +47,9 @@ def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 async def gateway(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
     async for running in run_gateway(database_url, tmp_path_factory.mktemp("objects")):
         yield running
+        async with running.database.snapshot() as connection:
+            # No test has changed rows, by whatever way, without counting them.
+            assert (await compare_totals(connection, lambda _: true())).differences == 0
 
 
 @pytest_asyncio.fixture(scope="session")

@@ -4,7 +4,7 @@ from contextlib import AbstractAsyncContextManager
 
 from gateway.background import BackgroundTask, running
 from storage.database import Database
-from storage.metrics.cells.fold import Fold
+from storage.folding import Fold
 
 
 async def fold_all(database: Database) -> None:

@@ -8,17 +8,17 @@ from uuid import UUID
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from sqlalchemy import insert, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
 from gateway.cli.demo_activity import ZONES, Activity, Batch, Buyer, Item
 from storage.database import Database
 from storage.enums import EventSource, MemberRole
-from storage.metrics.cells.fold import add_to_cells, lock_cells
+from storage.metrics.cells.fold import add_to_cells
 from storage.metrics.facts import row_of
 from storage.persons.numbers import new_persons
-from storage.rows import Values, insert_rows, table_of
+from storage.rows import Values, insert_complete_rows, insert_rows, table_of
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.events import EventRow
 from storage.tables.file_share_sessions import (
@@ -29,6 +29,7 @@ from storage.tables.file_share_sessions import (
 )
 from storage.tables.metrics import ExternalPersonRow, MetricFactRow
 from storage.tables.shares import SharePriceRow, ShareRow
+from storage.workspace_lock import lock_workspace
 
 SESSIONS_AT_A_TIME = 2_000
 SESSIONS_FOR_A_CUSTOMER = 200
@@ -126,10 +127,9 @@ async def _write(connection: AsyncConnection, activity: Activity, batch: Batch) 
         (MetricFactRow, facts),
     )
     for model, rows in tables:
-        if rows:
-            # `new_row` has filled in the defaults, so `insert_rows` need not do so for millions of rows.
-            await connection.execute(insert(table_of(model)), rows)
-    await lock_cells(connection, activity.workspace_id, wait=True)
+        # `new_row` has filled in the defaults, so `insert_rows` need not do so for millions of rows.
+        await insert_complete_rows(connection, model, rows)
+    await lock_workspace(connection, activity.workspace_id, wait=True)
     await add_to_cells(connection, activity.workspace_id, facts)
 
 

@@ -32,7 +32,7 @@ from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import CustomerType, EventSource, MemberRole
 from storage.persons.persons import claim_external_id, release_external_id
-from storage.rows import Values, insert_row, table_of, update_row, update_rows, values_of
+from storage.rows import Values, insert_row, mark_deleted, table_of, update_row, values_of
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.events import EventRow
 
@@ -137,8 +137,7 @@ async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UU
     deleted_at = now()
     await update_row(ctx.connection, CustomerRow, row, deleted_at=deleted_at)
     await release_external_id(ctx.connection, row)
-    current = of_customers([(row.workspace_id, id)]) & table_of(MemberRow).c.deleted_at.is_(None)
-    await update_rows(ctx.connection, MemberRow, current, deleted_at=deleted_at)
+    await mark_deleted(ctx.connection, MemberRow, of_customers([(row.workspace_id, id)]), deleted_at)
     await end_customer_sessions(ctx.connection, row)
     if anonymize:
         await anonymize_customer(ctx.connection, row)

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Column, ColumnElement, MetaData, Table, Text, func, or_, select
+from sqlalchemy import Column, ColumnElement, MetaData, Select, Table, func, or_, select
 from sqlalchemy import Row as SelectedRow
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.events.answers import LISTING, assemble_events
-from resolvers.operations.access import check_workspaces, visible
+from resolvers.operations.access import check_workspaces, visible, workspaces_of
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing, any_of, list_page, list_rows, metadata_conditions
@@ -19,19 +19,16 @@ from schema.events import Event, EventNameQuery, EventNameSorting, EventNameSumm
 from schema.pages import Page
 from storage.rows import first, table_of
 from storage.tables.customers import CustomerRow
+from storage.tables.event_names import EventNameRow
 from storage.tables.events import EventRow
-from storage.types import CodePointText, MomentColumn
+from storage.totals.reading import event_names
+from storage.totals.tallies import EVENT_NAMES
 
 _table, _customers = table_of(EventRow), table_of(CustomerRow)
 # Not a table of the database but the columns of a query: a list needs their types and nullability.
+_columns = [table_of(EventNameRow).c[name] for name in ("name", *EVENT_NAMES.combinations)]
 _names = Table(
-    "event_names",
-    MetaData(),
-    Column("name", CodePointText, nullable=False),
-    Column("source", Text, nullable=False),
-    Column("occurrences", BigInteger, nullable=False),
-    Column("first_seen", MomentColumn, nullable=False),
-    Column("last_seen", MomentColumn, nullable=False),
+    "names", MetaData(), *(Column(column.name, column.type, nullable=False) for column in _columns)
 )
 NAMES = Listing(
     EventRow,
@@ -72,8 +69,21 @@ async def get_event(ctx: Context, id: UUID) -> Event:
 async def list_event_names(ctx: Context, filters: EventNameQuery) -> Page[EventNameSummary]:
     """Lists the names of matching events, with how often, when first and when last each occurred."""
     await check_workspaces(ctx, filters.workspace_id)
+    names = _names_of(ctx, filters).cte(_names.name)
+
+    async def assemble(_: AsyncConnection, rows: Sequence[SelectedRow[Any]]) -> list[EventNameSummary]:
+        return [EventNameSummary.model_validate(row._asdict()) for row in rows]
+
+    return await list_rows(ctx, NAMES, filters, select(_names).add_cte(names), assemble)
+
+
+def _names_of(ctx: Context, filters: EventNameQuery) -> Select[Any]:
+    """The names as they are kept; those of the matching events if filters select some of a workspace's."""
+    given = filters.model_dump(exclude={"page", "limit", "after", "sorting"}, exclude_none=True)
+    if given.keys() <= {"workspace_id"} and ctx.principal.customer_id is None and ctx.transaction is None:
+        return event_names(workspaces_of(ctx.principal, filters.workspace_id))
     # A name has one source: ingestion refuses the names of the service's own events.
-    names = (
+    return (
         select(
             _table.c.name,
             func.min(_table.c.source).label("source"),
@@ -83,13 +93,7 @@ async def list_event_names(ctx: Context, filters: EventNameQuery) -> Page[EventN
         )
         .where(visible(EventRow, ctx.principal), *_conditions(ctx, filters))
         .group_by(_table.c.name)
-        .cte(_names.name)
     )
-
-    async def assemble(_: AsyncConnection, rows: Sequence[SelectedRow[Any]]) -> list[EventNameSummary]:
-        return [EventNameSummary.model_validate(row._asdict()) for row in rows]
-
-    return await list_rows(ctx, NAMES, filters, select(_names).add_cte(names), assemble)
 
 
 def _conditions(ctx: Context, filters: EventQuery | EventNameQuery) -> list[ColumnElement[bool]]:

@@ -11,7 +11,7 @@ from resolvers.files.uploads import BegunUpload
 from resolvers.operations.context import Services
 from storage.clock import now
 from storage.objects.interface import ObjectStore, OpenUpload, StoreError, StoreUnavailable
-from storage.rows import every_of, insert_rows, key_of, table_of
+from storage.rows import delete_row, every_of, insert_rows, key_of, table_of
 from storage.tables.files import UNFINISHED, DiscardedObjectRow, FileRow
 
 # Whatever is in progress when a file is deleted has ended by then: signed URLs, joins of parts.
@@ -42,7 +42,7 @@ async def discard_files(connection: AsyncConnection, files: list[FileRow]) -> No
     await insert_rows(connection, DiscardedObjectRow, objects)
     await release_storage(connection, files)
     for file in files:
-        await connection.execute(delete(_files).where(key_of(FileRow, file)))
+        await delete_row(connection, FileRow, file)
 
 
 async def drop_abandoned_uploads(services: Services, life: timedelta) -> bool:

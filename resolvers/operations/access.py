@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, exists, false, or_, select, true
+from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, exists, false, or_, select, true
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal, PrincipalKind
@@ -22,6 +22,7 @@ from storage.tables.second_factors import PasskeyRow
 from storage.tables.shares import ShareRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.totals.reading import Workspaces, total_of
 
 _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 # The column that ties a row to its customer; customers cannot see tables that are not listed.
@@ -59,16 +60,56 @@ def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
     return and_(condition, table.c.deleted_at.is_(None) if "deleted_at" in table.columns else true())
 
 
+def total_visible(
+    model: type[SQLModel], principal: Principal, filters: Mapping[str, Any], workspace_ids: list[UUID] | None
+) -> ScalarSelect[int] | None:
+    """The number of rows that the principal can see and that have these values, if this total is kept.
+
+    Of a list that filters by workspaces too, `workspace_ids` are those.
+    """
+    if model in _OWN_CONDITIONS or model is WorkspaceRow:
+        return None
+    if principal.customer_id is not None:
+        own = _customer_values(model, principal)
+        if own is None or own.keys() & filters.keys():
+            return None
+        filters = {**filters, **own}
+
+    return total_of(model, filters, workspaces_of(principal, workspace_ids))
+
+
+def workspaces_of(principal: Principal, ids: list[UUID] | None) -> Workspaces:
+    """What makes the condition on a column of workspaces: the accessible ones, of `ids` if there are some."""
+
+    def among(column: ColumnElement[UUID]) -> ColumnElement[bool]:
+        if principal.workspace_id is None:
+            condition: ColumnElement[bool] = column.in_(reachable(principal))
+        else:
+            condition = column == principal.workspace_id
+        if principal.customer_id is not None:
+            condition &= _is_present(principal)
+        return condition if ids is None else condition & column.in_(ids)
+
+    return among
+
+
+def _customer_values(model: type[SQLModel], principal: Principal) -> Mapping[str, Any] | None:
+    """The values that a workspace's rows must have for a customer to see them; None if it sees none."""
+    if model is ShareRow:
+        return {"visibility": Visibility.PUBLIC.value, "is_archived": False}
+    if model in _CUSTOMER_COLUMNS:
+        return {_CUSTOMER_COLUMNS[model]: principal.customer_id}
+    return None
+
+
 def _visible_to_customer(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
     """The condition on a workspace's rows: the customer's own, and those that are public."""
-    table = table_of(model)
     if model is WorkspaceRow:
         return true()
-    if model is ShareRow:
-        return and_(table.c.visibility == Visibility.PUBLIC.value, table.c.is_archived.is_(False))
-    if model in _CUSTOMER_COLUMNS:
-        return table.c[_CUSTOMER_COLUMNS[model]] == principal.customer_id
-    return false()
+    values = _customer_values(model, principal)
+    if values is None:
+        return false()
+    return and_(*(table_of(model).c[name] == value for name, value in values.items()))
 
 
 def _is_present(principal: Principal) -> ColumnElement[bool]:

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Column, ColumnElement, Select, func, select
+from sqlalchemy import Column, ColumnElement, ScalarSelect, Select, func, select
 from sqlalchemy import Row as SelectedRow
 from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
-from resolvers.operations.access import visible
+from resolvers.operations.access import total_visible, visible
 from resolvers.operations.context import Context
 from schema.errors import Invalid, problem
 from schema.metadata import MetadataFilter
@@ -82,7 +82,8 @@ async def list_page(
 
     matching = [visible(listing.model, ctx.principal), *conditions]
     statement = select(table_of(listing.model)).where(*matching)
-    return await list_rows(ctx, listing, query, statement, assemble_records)
+    total = _kept_total(ctx, listing, query)
+    return await list_rows(ctx, listing, query, statement, assemble_records, total_of_rows=total)
 
 
 def each(make: Callable[[Values], Item]) -> Assemble[Any, Item]:
@@ -100,8 +101,13 @@ async def list_rows(
     query: ListQuery,
     rows: Select[Any],
     assemble: Assemble[SelectedRow[Any], Item],
+    *,
+    total_of_rows: ScalarSelect[int] | None = None,
 ) -> Page[Item]:
-    """One page of `rows`, which selects the listing's sort columns. Raises `Invalid` as `list_page` does."""
+    """One page of `rows`, which selects the listing's sort columns. Raises `Invalid` as `list_page` does.
+
+    Without `total_of_rows`, the rows are counted.
+    """
     order = listing.order(query.sort_keys())
     statement = rows.order_by(*(key.order for key in order)).limit(query.limit + 1)
     page = query.page or 1
@@ -113,11 +119,23 @@ async def list_rows(
     async with ctx.snapshot(replica=listing.replica) as connection:
         selected = (await connection.execute(statement)).all()
         counted = rows.with_only_columns(func.count(), maintain_column_froms=True)
+        if total_of_rows is not None:
+            counted = select(total_of_rows)
         total = (await connection.execute(counted)).scalar_one() if counts else None
         items = await assemble(connection, selected[: query.limit])
     more = len(selected) > query.limit
     cursor = make_cursor(ctx, listing, query, selected[query.limit - 1]) if more else None
     return page_of(query, items, total, cursor)
+
+
+def _kept_total(ctx: Context, listing: Listing[Any], query: ListQuery) -> ScalarSelect[int] | None:
+    """The kept total of a list whose filters are columns of the same name; others are counted."""
+    if ctx.transaction is not None:
+        # The transaction's own changes reach the totals only at its end.
+        return None
+    filters = query.model_dump(exclude={"page", "limit", "after", "sorting"}, exclude_none=True)
+    workspace_ids = filters.pop("workspace_id", None)
+    return total_visible(listing.model, ctx.principal, filters, workspace_ids)
 
 
 def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete
-
 from oauth.scopes import Scope
 from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
@@ -16,7 +14,7 @@ from schema.errors import Invalid, problem
 from schema.pages import Page
 from schema.sorting import CreatedAtSorting
 from storage.enums import CustomFieldType
-from storage.rows import insert_row, key_of, table_of, update_row, values_of
+from storage.rows import delete_row, insert_row, table_of, update_row, values_of
 from storage.tables.custom_fields import CustomFieldRow
 
 _table = table_of(CustomFieldRow)
@@ -62,7 +60,7 @@ async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -
 async def delete_custom_field(ctx: Context, id: UUID) -> UUID:
     """Deletes a custom field permanently and detaches it from all shares."""
     row = await get_for_update(ctx, CustomFieldRow, id=id)
-    await ctx.connection.execute(delete(_table).where(key_of(CustomFieldRow, row)))
+    await delete_row(ctx.connection, CustomFieldRow, row)
     return id
 
 

@@ -4,10 +4,15 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID, uuid4
 
+from sqlalchemy import Table
 from sqlmodel import Field, ForeignKeyConstraint, SQLModel
 
 from storage.clock import now
 from storage.types import MomentColumn
+
+Values = dict[str, Any]
+# Columns that rows are counted by, for each total.
+Counted = tuple[tuple[str, ...], ...]
 
 # Constraints have the same names on both databases, so that a migration can drop them by name.
 SQLModel.metadata.naming_convention = {
@@ -16,6 +21,10 @@ SQLModel.metadata.naming_convention = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
+
+
+def table_of(model: type[SQLModel]) -> Table:
+    return model.__table__  # type: ignore[attr-defined, no-any-return]
 
 
 class TimestampedRow(SQLModel):
@@ -39,7 +48,13 @@ class DirectoryRow(TimestampedRow):
 
 
 class TenantRow(TimestampedRow):
-    """A row of one workspace: its primary key and foreign keys begin with `workspace_id`."""
+    """A row of one workspace: its primary key and foreign keys begin with `workspace_id`.
+
+    `counted` names the totals that are kept of a table: `()` for all of its rows, and the columns that a list
+    is filtered by, like `("service",)`. Columns that are filtered together must not hold free text.
+    """
+
+    counted: ClassVar[Counted] = ()
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from sqlalchemy import Column, UniqueConstraint
 from sqlmodel import Field
 
-from storage.tables.base import TenantRow
+from storage.tables.base import Counted, TenantRow
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
 
@@ -14,6 +14,7 @@ class CustomFieldRow(TenantRow, table=True):
     __tablename__ = "custom_fields"
     __table_args__ = (UniqueConstraint("workspace_id", "slug"),)
     unique: ClassVar[dict[str, str]] = {"slug": "slug"}
+    counted: ClassVar[Counted] = ((),)
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     type: str

@@ -8,7 +8,7 @@ from sqlalchemy import Column, Index, text
 from sqlmodel import Field
 
 from storage.enums import CustomerType, MemberRole
-from storage.tables.base import TenantRow, references
+from storage.tables.base import Counted, TenantRow, references
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
 _KEPT = text("deleted_at IS NULL")
@@ -44,6 +44,7 @@ class CustomerRow(TenantRow, table=True):
     )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email", "name_folded": "name"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}
+    counted: ClassVar[Counted] = ((),)
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     deleted_at: datetime | None = Field(default=None, sa_type=MomentColumn)
@@ -103,6 +104,7 @@ class MemberRow(TenantRow, table=True):
     )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}
+    counted: ClassVar[Counted] = ((), ("customer_id",))
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     deleted_at: datetime | None = Field(default=None, sa_type=MomentColumn)

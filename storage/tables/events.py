@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, Column, Index
 from sqlmodel import Field
 
 from storage.clock import now
-from storage.tables.base import TenantRow, references
+from storage.tables.base import Counted, TenantRow, references
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
 
@@ -31,6 +31,7 @@ class EventRow(TenantRow, table=True):
         Index("ix_events_parent", "workspace_id", "parent_id", "timestamp", "id"),
     )
     unique: ClassVar[dict[str, str]] = {"external_id": "external_id"}
+    counted: ClassVar[Counted] = ((), ("customer_id",))
 
     timestamp: datetime = Field(default_factory=now, sa_type=MomentColumn)
     external_id: str | None = Field(default=None, sa_type=CodePointText)

@@ -5,13 +5,14 @@ operation is retried and then finds the row that was stored first.
 """
 
 from datetime import datetime
+from typing import ClassVar
 from uuid import UUID
 
 from sqlalchemy import BigInteger, Index
 from sqlmodel import Field
 
 from storage.enums import FileShareSessionStatus
-from storage.tables.base import TenantRow, references
+from storage.tables.base import Counted, TenantRow, references
 from storage.types import CodePointText, MomentColumn
 
 
@@ -30,6 +31,7 @@ class FileShareSessionRow(TenantRow, table=True):
         Index("ix_file_share_sessions_share", "workspace_id", "share_id", "created_at", "id"),
         Index("ix_file_share_sessions_customer", "workspace_id", "customer_id", "created_at", "id"),
     )
+    counted: ClassVar[Counted] = ((), ("share_id",), ("customer_id",), ("status",))
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     external_id: str | None = Field(default=None, sa_type=CodePointText)

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Index, text
 from sqlmodel import Field, SQLModel
 
-from storage.tables.base import TenantRow, references
+from storage.tables.base import Counted, TenantRow, references
 from storage.types import CodePointText, MomentColumn
 
 UNFINISHED = text("NOT is_uploaded")
@@ -24,6 +24,7 @@ class FileRow(TenantRow, table=True):
         Index("ix_files_unfinished", "created_at", sqlite_where=UNFINISHED, postgresql_where=UNFINISHED),
     )
     folded: ClassVar[dict[str, str]] = {"name_folded": "name"}
+    counted: ClassVar[Counted] = ((), ("service",))
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     name: str

@@ -8,7 +8,7 @@ from sqlalchemy import Column, Index
 from sqlmodel import Field, SQLModel
 
 from storage.enums import Visibility
-from storage.tables.base import TenantRow, references
+from storage.tables.base import Counted, TenantRow, references
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
 
@@ -22,6 +22,7 @@ class ShareRow(TenantRow, table=True):
         Index("ix_shares_price_amount", "workspace_id", "price_amount", "id"),
     )
     folded: ClassVar[dict[str, str]] = {"name_folded": "name"}
+    counted: ClassVar[Counted] = ((), ("is_archived",), ("visibility",), ("visibility", "is_archived"))
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     name: str

@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import delete, insert, update
 
 from storage.enums import FactKind
+from storage.folding import Fold
 from storage.metrics.cells import merges
 from storage.metrics.cells.cells import ACTIVITY, MONEY
-from storage.metrics.cells.fold import Fold
 from storage.metrics.cells.rebuild import rebuild
 from storage.metrics.cells.verify import verify
 from storage.metrics.definitions import Combination, Metric, UncountedMetric, Unit

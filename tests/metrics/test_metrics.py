@@ -18,7 +18,7 @@ from resolvers.accounts.users import find_user
 from resolvers.workspaces.administration import insert_workspace
 from storage.enums import FactKind
 from storage.metrics.cells import period_sql
-from storage.metrics.cells.fold import fold_deltas, lock_cells
+from storage.metrics.cells.fold import fold_deltas
 from storage.metrics.cells.merges import fold_merge
 from storage.metrics.cells.period_sql import MOST_RUNS, runs
 from storage.metrics.definitions import BY_SLUG
@@ -34,6 +34,7 @@ from storage.tables.metric_cells import (
     PersonMergeDeltaRow,
 )
 from storage.tables.metrics import MetricFactRow, PersonMergeRow
+from storage.workspace_lock import lock_workspace
 from tests.metrics import reference
 from tests.metrics.histories import CURRENCIES, Teller, facts_of
 from tests.metrics.test_periods import ranges
@@ -94,7 +95,7 @@ async def tell(gateway, home, history, random):
     early = random.choice([0, len(facts) // 2, len(facts)])
     async with gateway.database.write() as connection:
         for workspace in sorted(home.currencies):
-            await lock_cells(connection, workspace, wait=True)
+            await lock_workspace(connection, workspace, wait=True)
         for model in KEPT:
             table = table_of(model)
             await connection.execute(delete(table).where(table.c.workspace_id.in_(home.currencies)))
@@ -115,7 +116,7 @@ async def fold_some(gateway, home, random):
     """Fold nothing, a part or everything, while the gateway may fold too."""
     for workspace in home.currencies:
         async with gateway.database.write() as connection:
-            await lock_cells(connection, workspace, wait=True)
+            await lock_workspace(connection, workspace, wait=True)
             await fold_deltas(connection, workspace, random.choice([0, 20, 10_000]))
             if random.random() < 0.5:
                 await fold_merge(connection, workspace)

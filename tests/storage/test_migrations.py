@@ -56,7 +56,7 @@ PERSON_CELLS_BEFORE = table(
 )
 _users = table_of(UserRow)
 # Which Alembic does not compare.
-SQLITE_TABLES_BY_KEY = "SELECT name FROM sqlite_master WHERE sql LIKE '% WITHOUT ROWID'"
+SQLITE_TABLES_BY_KEY = "SELECT name FROM sqlite_master WHERE sql LIKE '% WITHOUT ROWID%'"
 
 
 @pytest_asyncio.fixture

@@ -1,4 +1,4 @@
-"""What was measured of a tenant, read from the log itself, and brought into the cells."""
+"""What was measured of a tenant, read from the log itself; and the fold, brought to its end."""
 
 from typing import Any
 from uuid import UUID
@@ -6,11 +6,15 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlmodel import SQLModel
 
-from storage.metrics.cells.fold import Fold
+from storage.folding import Fold
 from storage.rows import table_of
+from storage.tables.event_names import EventNameDeltaRow
 from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
 from storage.tables.metrics import MetricFactRow
+from storage.tables.totals import ListTotalDeltaRow
 from tests.support.gateways import Gateway, Tenant
+
+DELTAS = (MetricDeltaRow, PersonMergeDeltaRow, ListTotalDeltaRow, EventNameDeltaRow)
 
 
 async def read_facts(gateway: Gateway, tenant: Tenant, *kinds: str) -> list[dict[str, Any]]:
@@ -32,5 +36,5 @@ async def waiting(gateway: Gateway, home: UUID, model: type[SQLModel] = MetricDe
 
 async def fold_all(gateway: Gateway, home: UUID) -> None:
     fold = Fold(gateway.database)
-    while await waiting(gateway, home) or await waiting(gateway, home, PersonMergeDeltaRow):
+    while any([await waiting(gateway, home, model) for model in DELTAS]):
         await fold.run()

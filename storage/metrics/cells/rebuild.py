@@ -1,16 +1,13 @@
 """Delete the cells of a workspace and compute them again from the log."""
 
-import asyncio
 from itertools import pairwise
 from uuid import UUID
 
 from sqlalchemy import Select, Table, delete, func, insert, literal, select
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.database import Database
 from storage.metrics.cells.cells import ACTIVITY, MONEY
-from storage.metrics.cells.fold import lock_cells
 from storage.metrics.cells.from_log import (
     cells_of_facts,
     cells_of_finer,
@@ -23,11 +20,9 @@ from storage.metrics.cells.person_cells import write_bitmaps
 from storage.rows import table_of
 from storage.tables.metric_cells import MetricDeltaRow, PersonCellRow, PersonMergeDeltaRow
 from storage.tables.metrics import MetricFactRow
+from storage.workspace_lock import rebuild_in_one_snapshot
 
 BITMAPS_AT_A_TIME = 2_000
-SECONDS_BETWEEN_TRIES = 0.1
-# PostgreSQL's SQLSTATE.
-SERIALIZATION_FAILURE = "40001"
 
 _facts, _deltas, _persons = table_of(MetricFactRow), table_of(MetricDeltaRow), table_of(PersonCellRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)
@@ -38,16 +33,7 @@ async def rebuild(database: Database, workspace_id: UUID) -> int:
 
     Facts may be written meanwhile: their deltas are left to the fold.
     """
-    while True:
-        try:
-            async with database.write(repeatable=True) as connection:
-                if await lock_cells(connection, workspace_id):
-                    return await _rebuild(connection, workspace_id)
-        except DBAPIError as error:
-            # A fold has committed between this transaction's snapshot and its lock.
-            if getattr(error.orig, "sqlstate", None) != SERIALIZATION_FAILURE:
-                raise
-        await asyncio.sleep(SECONDS_BETWEEN_TRIES)
+    return await rebuild_in_one_snapshot(database, workspace_id, _rebuild)
 
 
 async def _rebuild(connection: AsyncConnection, workspace_id: UUID) -> int:

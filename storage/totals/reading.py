@@ -1,0 +1,109 @@
+"""Reading totals: what is kept plus the deltas that wait, so that a read never lags behind a commit."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    CompoundSelect,
+    ScalarSelect,
+    Select,
+    Table,
+    Text,
+    cast,
+    func,
+    literal,
+    select,
+    union_all,
+)
+from sqlmodel import SQLModel
+
+from storage.tables.base import table_of
+from storage.tables.events import EventRow
+from storage.totals.tallies import EVENT_NAMES, LIST_TOTALS, Tally, list_name
+
+# Makes the condition on a column of workspaces.
+Workspaces = Callable[[ColumnElement[UUID]], ColumnElement[bool]]
+Condition = Callable[[Table], ColumnElement[bool]]
+
+
+def total_of(
+    model: type[SQLModel], filters: Mapping[str, Any], workspaces: Workspaces
+) -> ScalarSelect[int] | None:
+    """The number of rows that are not deleted and have these values, as a subquery of one number.
+
+    None if no total is kept for these columns together: see `counted` of the table's class. A filter is a
+    value or a parameter, or a list of them of which a row has one.
+    """
+    if model is EventRow and filters.keys() == {"name"}:
+        names = [_parameter(model, "name", value) for value in _listed(filters["name"])]
+        return _sum(EVENT_NAMES, workspaces, lambda table: table.c.name.in_(names))
+    columns = next((group for group in getattr(model, "counted", ()) if set(group) == filters.keys()), None)
+    if columns is None:
+        return None
+    name = list_name(model, columns)
+    values = [
+        _joined([_parameter(model, column, value) for column, value in zip(columns, row, strict=True)])
+        for row in product(*(_listed(filters[column]) for column in columns))
+    ]
+    return _sum(LIST_TOTALS, workspaces, lambda table: (table.c.list == name) & table.c.value.in_(values))
+
+
+def totals(tally: Tally, workspaces: Workspaces) -> Select[Any]:
+    """The keys of a tally with their totals, without those of no rows."""
+    return _combined(tally, ["workspace_id", *tally.keys], workspaces)
+
+
+def event_names(workspaces: Workspaces) -> Select[Any]:
+    """The names of the events of some workspaces together, with the other columns of `event_names`."""
+    return _combined(EVENT_NAMES, EVENT_NAMES.keys, workspaces)
+
+
+def _combined(tally: Tally, keys: Sequence[str], workspaces: Workspaces) -> Select[Any]:
+    columns = [*keys, *tally.combinations]
+    rows = _both(tally, lambda table: select(*(table.c[name] for name in columns)), workspaces).subquery()
+    combined = [combination.of_rows(rows.c[name]) for name, combination in tally.combinations.items()]
+    by = [rows.c[name] for name in keys]
+    return select(*by, *combined).group_by(*by).having(func.sum(rows.c[tally.number]) != 0)
+
+
+def _both(tally: Tally, rows: Callable[[Table], Select[Any]], workspaces: Workspaces) -> CompoundSelect[Any]:
+    """Rows of what is kept and of what waits."""
+    tables = tally.totals, tally.deltas
+    return union_all(*(rows(table).where(workspaces(table.c.workspace_id)) for table in tables))
+
+
+def as_text(columns: Sequence[ColumnElement[Any]]) -> ColumnElement[str]:
+    """The value of a total: the columns as the database writes them, between commas."""
+    return _joined([cast(column, Text) for column in columns])
+
+
+def _sum(tally: Tally, workspaces: Workspaces, condition: Condition) -> ScalarSelect[int]:
+    def numbers(table: Table) -> Select[Any]:
+        return select(table.c[tally.number].label("number")).where(condition(table))
+
+    rows = _both(tally, numbers, workspaces).subquery()
+    return select(cast(func.coalesce(func.sum(rows.c.number), 0), BigInteger)).scalar_subquery()
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _parameter(model: type[SQLModel], column: str, value: Any) -> ColumnElement[str]:
+    type = table_of(model).c[column].type
+    given = value if isinstance(value, ColumnElement) else literal(getattr(value, "value", value), type)
+    return cast(given, Text)
+
+
+def _joined(texts: Sequence[ColumnElement[str]]) -> ColumnElement[str]:
+    if not texts:
+        return literal("")
+    first, *others = texts
+    joined = first
+    for text in others:
+        joined = joined + "," + text
+    return joined
