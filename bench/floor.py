@@ -11,7 +11,7 @@ compares. Nothing else is asked of it: no other arguments, validation, limits, l
 import asyncio
 import os
 from base64 import urlsafe_b64encode
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -198,6 +198,11 @@ async def create_customer(request: Request, line: Line, workspace_id: UUID) -> R
         )
         await line.fetch(statements.NEW_MEMBER, now, workspace_id, member_id, id, email, folded, name)
         await line.fetch(statements.NEW_EVENT, now, workspace_id, uuid4(), id, event)
+        lists = ["customers", "members", "members.customer_id", "events", "events.customer_id"]
+        values = ["", "", str(id), "", str(id)]
+        await line.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), lists, values, [1] * len(lists))
+        names = ["customer.created"]
+        await line.fetch(statements.NEW_NAMES, workspace_id, uuid4(), "system", now, names, [1])
     of_both = {"created_at": now, "modified_at": None, "external_id": None, "email": email, "name": name}
     customer = of_both | {
         "id": id,
@@ -223,6 +228,9 @@ async def ingest_events(request: Request, line: Line, workspace_id: UUID) -> Res
         await line.fetch(statements.NEW_EVENTS, now, workspace_id, [uuid4() for _ in names], names)
         await line.fetch(statements.NEW_FACTS, workspace_id, facts, moment)
         await line.fetch(statements.NEW_DELTAS, workspace_id, facts, moment)
+        await line.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), ["events"], [""], [len(names)])
+        many = Counter(names)
+        await line.fetch(statements.NEW_NAMES, workspace_id, uuid4(), "user", now, [*many], [*many.values()])
     return write({"inserted": len(names), "duplicates": 0})
 
 

@@ -163,6 +163,6 @@ def named(row: dict[str, Any], names: dict[UUID, str]) -> dict[str, Any]:
             return names.get(value, "an unknown id")
         if isinstance(value, dict):
             return {key: by_text.get(str(each), each) for key, each in value.items()}
-        return value
+        return by_text.get(value, value) if isinstance(value, str) else value
 
     return {column: name_of(column, value) for column, value in row.items()}

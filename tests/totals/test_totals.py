@@ -1,9 +1,7 @@
 """Totals are what a count of the rows gives, whatever changes, folds and rebuilds run at the same moment."""
 
 import asyncio
-import contextlib
-from datetime import UTC, datetime, timedelta
-from random import Random
+from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
@@ -16,8 +14,8 @@ from storage.tables.shares import ShareRow
 from storage.tables.totals import ListTotalDeltaRow, ListTotalRow
 from storage.totals.verify import rebuild_totals, verify_totals
 from tests.support.facts import fold_all, waiting
-from tests.support.surfaces import Refused
-from tests.support.uploads import new_file, upload_file
+from tests.support.uploads import new_file
+from tests.totals.histories import History
 
 STEPS = 60
 
@@ -35,123 +33,6 @@ def verified(gateway, home):
         return (await verify_totals(gateway.database, home)).differences
 
     return verify
-
-
-class History:
-    """Random changes through the public operations, of everything that is counted."""
-
-    def __init__(self, rest, seed):
-        self.rest, self.random = rest, Random(seed)
-        self.ids = {kind: [] for kind in ("share", "field", "customer", "team", "member", "session", "file")}
-
-    async def step(self):
-        """One random change; those that are refused roll back."""
-        change = self.random.choice([name for name in dir(self) if name.startswith("do_")])
-        with contextlib.suppress(Refused):
-            await getattr(self, change)()
-        return change
-
-    def any(self, kind):
-        return self.random.choice(self.ids[kind] or [str(UUID(int=1))])
-
-    def some(self, kind):
-        return self.any(kind) if self.random.random() < 0.7 and self.ids[kind] else None
-
-    async def do_create_a_share(self):
-        data = {"name": "Mix", "prices": [{"amount_type": "free"}], "visibility": self._visibility()}
-        self.ids["share"].append((await self.rest.create_share(data=data))["id"])
-
-    async def do_change_a_share(self):
-        data = {"visibility": self._visibility(), "is_archived": self.random.random() < 0.5}
-        await self.rest.update_share(id=self.any("share"), data=data)
-
-    async def do_delete_a_share(self):
-        await self.rest.delete_share(id=self.any("share"))
-
-    async def do_create_a_field(self):
-        data = {"type": "text", "slug": f"f{self.random.randrange(9)}", "name": "Size"}
-        self.ids["field"].append((await self.rest.create_custom_field(data=data))["id"])
-
-    async def do_delete_a_field(self):
-        await self.rest.delete_custom_field(id=self.any("field"))
-
-    async def do_create_a_customer(self):
-        type = self.random.choice(["individual", "team"])
-        data = {"email": f"{self.random.randrange(20)}@example.com", "type": type}
-        id = (await self.rest.create_customer(data=data))["id"]
-        self.ids["customer"].append(id)
-        if type == "team":
-            self.ids["team"].append(id)
-
-    async def do_change_a_customer(self):
-        data = {"email": f"{self.random.randrange(20)}@example.com", "type": "team"}
-        await self.rest.update_customer(id=self.any("customer"), data=data)
-
-    async def do_delete_a_customer(self):
-        await self.rest.delete_customer(id=self.any("customer"), anonymize=self.random.random() < 0.5)
-
-    async def do_create_a_member(self):
-        email, role = f"{self.random.randrange(9)}@example.com", self.random.choice(["owner", "member"])
-        data = {"customer_id": self.any("team"), "email": email, "role": role}
-        self.ids["member"].append((await self.rest.create_member(data=data))["id"])
-
-    async def do_delete_a_member(self):
-        await self.rest.delete_member(id=self.any("member"))
-
-    async def do_begin_a_session(self):
-        data = {
-            "share_id": self.some("share"),
-            "customer_id": self.some("customer"),
-            "file_size_bytes": 7,
-            "external_id": self.random.choice([None, *"abc"]),
-        }
-        self.ids["session"].append((await self.rest.create_file_share_session(data=data))["id"])
-
-    async def do_download(self):
-        await self.rest.record_download(id=self.any("session"), data={})
-
-    async def do_end_a_session(self):
-        end = self.random.choice([self.rest.complete_file_share_session, self.rest.expire_file_share_session])
-        await end(id=self.any("session"), data={})
-
-    async def do_report_histories(self):
-        begun = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
-        sessions = [
-            {
-                "external_id": self.random.choice("abcdefgh"),
-                "created_at": begun.isoformat(),
-                "file_size_bytes": 7,
-                "share_id": self.some("share"),
-                "downloads": [(begun + timedelta(minutes=1)).isoformat()],
-            }
-            for _ in range(self.random.randint(1, 5))
-        ]
-        await self.rest.ingest_file_share_sessions(data={"sessions": sessions})
-
-    async def do_ingest(self):
-        events = [
-            {
-                "name": f"page.{self.random.randrange(4)}",
-                "external_id": self.random.choice([None, *"abcdef"]),
-                "customer_id": self.some("customer"),
-                "timestamp": f"2026-01-{self.random.randint(10, 31)}T09:30:00Z",
-            }
-            for _ in range(self.random.randint(1, 20))
-        ]
-        await self.rest.ingest_events(data={"events": events})
-
-    async def do_create_a_file(self):
-        service = self.random.choice(["downloadable", "product_media"])
-        self.ids["file"].append((await self.rest.create_file(data=new_file(service=service)))["id"])
-
-    async def do_upload_a_file(self):
-        self.ids["file"].append((await upload_file(self.rest))["id"])
-
-    async def do_delete_a_file(self):
-        await self.rest.delete_file(id=self.any("file"))
-
-    def _visibility(self):
-        return self.random.choice(["public", "private", "draft"])
 
 
 @pytest.mark.parametrize("seed", range(3))
