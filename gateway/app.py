@@ -8,6 +8,7 @@ from functools import cache
 import orjson
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -19,18 +20,20 @@ from gateway.expiry import expiry_tasks
 from gateway.files.images import media_routes
 from gateway.files.signed_urls import object_routes
 from gateway.files.store import OBJECTS_PATH, make_object_store, storage_tasks
-from gateway.health import health_routes
-from gateway.http.access_log import AccessLogMiddleware
-from gateway.http.middleware import CallerMiddleware
-from gateway.http.paths import PathMiddleware
-from gateway.http.response_headers import ResponseHeadersMiddleware
+from gateway.health import HEALTH_PATH, Health, ready_route
+from gateway.http.addresses import ClientAddresses
+from gateway.http.callers import Callers
+from gateway.http.front import Front
+from gateway.http.front_routes import FrontRoute, front_endpoints
+from gateway.http.response_headers import ResponseHeaders
 from gateway.http.route_templates import RouteTemplates
-from gateway.logs import configure_logs
+from gateway.logs import configure_logs, logs_requests
 from gateway.mail.budget import WINDOW_SECONDS, MailBudget
 from gateway.mail.task import mail_task
-from gateway.rate_limits.budget import RequestBudget
+from gateway.rate_limits.budget import Budgets
 from gateway.rate_limits.charging import charged
 from gateway.rate_limits.limits import RateLimiter
+from gateway.request_lines import request_lines
 from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
 from gateway.web.entrance.authorize import authorize_routes
@@ -42,7 +45,7 @@ from oauth.signed_reports import ReportKeys
 from resolvers.graph.endpoint import GRAPHQL_PATH, GraphQLEndpoint
 from resolvers.graph.root import make_schema
 from resolvers.operations.context import Context, Quota, Services
-from rest_compat.api import include_api
+from rest_compat.api import include_api, operation_endpoints
 from rest_compat.oauth_protocol import protocol_routes
 from rest_compat.oauth_registration import registration_routes
 from rest_compat.paths import OPENAPI_PATH, PREFIX
@@ -129,9 +132,6 @@ def create_app(settings: Settings) -> FastAPI:
     tasks = [BackgroundTask("fold", Fold(database).run, every=0.5), mail, *expiry_tasks(database)]
     objects = make_object_store(settings, settings.secret())
 
-    def make_budget(response_headers: dict[str, str]) -> RequestBudget:
-        return RequestBudget(limiter, settings.rate_limit, settings.rate_limit_restricted, response_headers)
-
     def make_context(request: Request) -> Context:
         return Context(services=app.state.services, caller=request.state.caller)
 
@@ -139,6 +139,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         async with running(tasks):
             yield
+        request_lines.flush()
         await objects.close()
         await database.close()
         await limiter.close()
@@ -153,10 +154,10 @@ def create_app(settings: Settings) -> FastAPI:
     app.router.routes.extend(settings_routes(sign_up_open=settings.sign_up))
     app.router.routes.extend(authorize_routes())
     app.state.schema = make_schema()
-    endpoint = GraphQLEndpoint(app.state.schema, make_context, explorer_response)
-    # Routes are tried in order, and this one is used most.
-    app.router.routes.insert(0, Route(GRAPHQL_PATH, endpoint.answer, methods=["GET", "POST"]))
-    app.router.routes.extend(health_routes(database))
+    graphql = GraphQLEndpoint(app.state.schema, explorer_response)
+    app.router.routes.append(FrontRoute(GRAPHQL_PATH, graphql, ("GET", "POST")))
+    app.router.routes.append(FrontRoute(HEALTH_PATH, Health()))
+    app.router.routes.append(ready_route(database))
     services = make_services(
         settings, database, objects, _first_segments(app), wake_delivery=mail.wake, mail_limiter=mail_limiter
     )
@@ -164,30 +165,27 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(portal_routes())
-    _surround(app, settings, database, make_budget)
+    budgets = Budgets(limiter, settings.rate_limit, settings.rate_limit_restricted)
+    app.middleware_stack = _front(app, settings, services, budgets)
     return app
 
 
-def _surround(
-    app: FastAPI,
-    settings: Settings,
-    database: Database,
-    make_budget: Callable[[dict[str, str]], RequestBudget],
-) -> None:
-    """Add the middleware, from the inside out."""
-    templates = RouteTemplates(app.routes)
-    app.add_middleware(PathMiddleware)
-    app.add_middleware(
-        CallerMiddleware,
-        database=database,
-        make_budget=make_budget,
-        trusted_proxies=settings.trusted_proxies,
-        own_origin=origin_of(settings.sign_in_url),
-        templates=templates,
+def _front(app: FastAPI, settings: Settings, services: Services, budgets: Budgets) -> Front:
+    """The front before the application's own layers."""
+    own_origin = origin_of(settings.sign_in_url)
+    behind = app.build_middleware_stack()
+    if not isinstance(behind, ServerErrorMiddleware):
+        raise TypeError("The outermost layer should be the one that answers unexpected errors.")
+    return Front(
+        behind.app,  # The front answers unexpected errors.
+        [*front_endpoints(app.routes), *operation_endpoints()],
+        services=services,
+        callers=Callers(services.database, ClientAddresses(settings.trusted_proxies), own_origin),
+        budgets=budgets,
+        headers=ResponseHeaders(secure=own_origin.startswith("https:")),
+        templates=RouteTemplates(app.routes),
+        lines=request_lines if settings.access_log and logs_requests(settings.log_level) else None,
     )
-    if settings.access_log:
-        app.add_middleware(AccessLogMiddleware, templates=templates)
-    app.add_middleware(ResponseHeadersMiddleware, secure=settings.sign_in_url.startswith("https:"))
 
 
 def _protocol_routes(settings: Settings) -> list[Route]:

@@ -7,8 +7,10 @@ from math import inf
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
+from resolvers.operations.answers import Answer
+from resolvers.operations.context import Context
 from schema.errors import Unavailable
 from storage.database import Database
 from storage.migrations.run import current_revision, newest_revision
@@ -18,13 +20,10 @@ PATIENCE_SECONDS = 5
 GOOD_FOR_SECONDS = 1
 
 
-def health_routes(database: Database) -> list[BaseRoute]:
-    """`/health` answers while the process runs; `/ready` needs a database at our revision."""
+def ready_route(database: Database) -> Route:
+    """`/ready` needs a database at our revision."""
     wanted = newest_revision()
     readiness = Readiness(database, wanted)
-
-    async def health(_: Request) -> JSONResponse:
-        return JSONResponse({"status": "ok"})
 
     async def ready(_: Request) -> JSONResponse:
         fault = await readiness.fault()
@@ -33,7 +32,16 @@ def health_routes(database: Database) -> list[BaseRoute]:
         failure = Unavailable(fault)
         return JSONResponse(failure.body, int(failure.status), failure.headers)
 
-    return [Route(HEALTH_PATH, health), Route(READY_PATH, ready)]
+    return Route(READY_PATH, ready)
+
+
+class Health:
+    """`/health` answers while the process runs."""
+
+    _answer = Answer(200, b'{"status":"ok"}')
+
+    async def answer(self, _: Context, __: Request) -> Answer:
+        return self._answer
 
 
 class Readiness:

@@ -2,17 +2,20 @@
 
 Our own events name their values. Messages of libraries are written as they stand in the source, with their
 placeholders, because the arguments may be a row, a header or a body. Exceptions are written by `stack_of`.
+Lines of requests are collected in `gateway/request_lines.py`; every other line writes those before it first.
 """
 
 import logging
 import sys
 import threading
 import warnings
-from collections.abc import MutableMapping
-from typing import Any
+from collections.abc import Callable, MutableMapping
+from contextvars import ContextVar
+from typing import Any, TextIO
 
 import structlog
 
+from gateway.request_lines import RequestLine, as_console, as_json, request_lines
 from gateway.stacks import exception_of, stack_of
 
 WITHHELD = "a message that is not in the source"
@@ -20,6 +23,9 @@ WITHHELD = "a message that is not in the source"
 TRUSTED = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage", "uvicorn", "alembic")
 # Its messages without arguments are SQL statements, which contain no values: all are parameters.
 STATEMENTS = "sqlalchemy.engine"
+
+# The id of the request in progress, which is in all of its lines.
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
 _Event = MutableMapping[str, Any]
 
@@ -29,12 +35,15 @@ def configure_logs(log_format: str, log_level: str) -> None:
 
     Libraries are logged from `warning` on, and from `debug` on if that is the level.
     """
-    level = logging.getLevelNamesMapping()[log_level.upper()]
-    renderer: structlog.typing.Processor = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    level = _level_of(log_level)
+    is_coloured = sys.stderr.isatty()
+    renderer: structlog.typing.Processor = structlog.dev.ConsoleRenderer(colors=is_coloured)
+    request_lines.write = _rendered_by(renderer) if is_coloured else as_console
     if log_format == "json":
-        renderer = structlog.processors.JSONRenderer()
+        renderer, request_lines.write = structlog.processors.JSONRenderer(), as_json
+    request_lines.stream = sys.stderr
     shared = (
-        structlog.contextvars.merge_contextvars,
+        _add_request_id,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         _write_stack,
@@ -42,7 +51,7 @@ def configure_logs(log_format: str, log_level: str) -> None:
     structlog.configure(
         processors=[*shared, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(_AfterRequests(sys.stderr)),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
     formatter = structlog.stdlib.ProcessorFormatter(
@@ -50,6 +59,36 @@ def configure_logs(log_format: str, log_level: str) -> None:
         foreign_pre_chain=[_add_logger, *shared],
     )
     _take_over_logging(formatter, level)
+
+
+def logs_requests(log_level: str) -> bool:
+    """Whether lines of requests are written at this level."""
+    return _level_of(log_level) <= logging.INFO
+
+
+def _level_of(log_level: str) -> int:
+    return logging.getLevelNamesMapping()[log_level.upper()]
+
+
+def _rendered_by(renderer: structlog.typing.Processor) -> Callable[[RequestLine], str]:
+    """A writer of lines of requests for a terminal, whose colours only structlog knows."""
+
+    def write(line: RequestLine) -> str:
+        return str(renderer(None, "info", line.event)) + "\n"
+
+    return write
+
+
+class _AfterRequests:
+    """The stream of all other lines."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self.flush = stream.flush
+
+    def write(self, text: str) -> None:
+        request_lines.flush()
+        self._stream.write(text)
 
 
 def take_over_process() -> None:
@@ -79,6 +118,7 @@ class _Handler(logging.StreamHandler[Any]):
     """Writes records of the standard library's loggers to standard error."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        request_lines.flush()
         super().emit(_without_values(record))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
@@ -124,6 +164,11 @@ def _is_in_source(record: logging.LogRecord) -> bool:
             return isinstance(record.msg, str) and record.msg in code.co_consts
         frame = frame.f_back
     return False
+
+
+def _add_request_id(_: Any, __: str, event: _Event) -> _Event:
+    current = request_id.get()
+    return event if current is None else {"request_id": current, **event}
 
 
 def _add_logger(_: Any, __: str, event: _Event) -> _Event:

@@ -1,9 +1,12 @@
 """The REST surface: every resource's router under one prefix, and one format for all failures."""
 
-from fastapi import APIRouter, FastAPI, Request
-from fastapi.responses import JSONResponse
+import json
+from collections.abc import Iterator
+
+from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 
+from resolvers.operations.answers import Answer
 from rest_compat import (
     authorized_applications,
     browser_sessions,
@@ -29,6 +32,7 @@ from rest_compat import (
     workspace_members,
     workspaces,
 )
+from rest_compat.endpoint import OperationEndpoint
 from rest_compat.openapi import describe_api
 from rest_compat.paths import PREFIX
 from rest_compat.router import OperationRoute
@@ -59,23 +63,27 @@ ROUTERS: tuple[APIRouter, ...] = (
     workspace_members.router,
     workspaces.router,
 )
-# Routes are tried in turn, so the busiest come first.
-_BUSIEST = (customers.router, events.router, metrics.router, shares.router)
 
 
 def include_api(app: FastAPI) -> None:
     """Add the REST surface to `app`, which has `state.context`."""
-    for router in sorted(ROUTERS, key=lambda router: router not in _BUSIEST):
+    for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
     describe_api(app)
     app.exception_handler(Failure)(render_failure)
     app.exception_handler(HTTPException)(render_http_exception)
 
 
+def operation_endpoints() -> Iterator[tuple[str, str, OperationEndpoint]]:
+    """The method, the template of the path and the endpoint of every operation."""
+    for route in _operation_routes():
+        for method in route.methods or ():
+            yield method, PREFIX + route.path, route.served
+
+
 def documented_routes() -> list[OperationRoute]:
     """Every documented route; paths are without the prefix."""
-    routes = [route for router in ROUTERS for route in router.routes]
-    return [route for route in routes if isinstance(route, OperationRoute) and route.include_in_schema]
+    return [route for route in _operation_routes() if route.include_in_schema]
 
 
 def operation_routes() -> dict[str, OperationRoute]:
@@ -87,12 +95,19 @@ def operation_routes() -> dict[str, OperationRoute]:
     }
 
 
-async def render_failure(_: Request, failure: Failure) -> JSONResponse:
-    """A failure as a REST response."""
-    return JSONResponse(failure.body, int(failure.status), failure.headers)
+def failed(failure: Failure) -> Answer:
+    """A failure as an answer of REST."""
+    body = json.dumps(failure.body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Answer(int(failure.status), body.encode(), failure.headers)
 
 
-async def render_http_exception(request: Request, exception: HTTPException) -> JSONResponse:
+async def render_failure(_: Request, failure: Failure) -> Response:
+    """A failure as the response of a route that FastAPI serves."""
+    answer = failed(failure)
+    return Response(answer.body, answer.status, answer.headers, answer.media_type)
+
+
+async def render_http_exception(request: Request, exception: HTTPException) -> Response:
     """The response to an unknown path, or to a method that a path does not accept."""
     failure: Failure = NotFound(f"There is nothing at {request.url.path}.")
     if exception.status_code == 405:
@@ -104,8 +119,11 @@ async def render_http_exception(request: Request, exception: HTTPException) -> J
 
 
 def _methods_of(path: str) -> list[str]:
-    routes = [route for router in ROUTERS for route in router.routes if isinstance(route, OperationRoute)]
     own = path.removeprefix(PREFIX)
-    return sorted(
-        {method for route in routes if route.path_regex.match(own) for method in route.methods or ()}
-    )
+    fitting = (route for route in _operation_routes() if route.path_regex.match(own))
+    return sorted({method for route in fitting for method in route.methods or ()})
+
+
+def _operation_routes() -> list[OperationRoute]:
+    routes = [route for router in ROUTERS for route in router.routes]
+    return [route for route in routes if isinstance(route, OperationRoute)]

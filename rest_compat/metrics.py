@@ -1,16 +1,17 @@
 """`/api/metrics/`, and the same answer as a CSV file."""
 
 import csv
+from collections.abc import Mapping
 from io import StringIO
 from itertools import repeat
 from typing import ClassVar
 
 import orjson
-from fastapi import Request, Response
+from fastapi import Response
 
 from resolvers import metrics
-from resolvers.operations.context import Context
-from rest_compat.router import OperationRoute, Router
+from rest_compat.endpoint import OperationEndpoint
+from rest_compat.router import Router
 from schema.base import Output
 from schema.columns import as_column_list
 from schema.metrics import Metrics
@@ -23,17 +24,18 @@ class Csv(Response):
     media_type = "text/csv"
 
 
-class CsvRoute(OperationRoute):
+class CsvEndpoint(OperationEndpoint):
     """A row for each period, then the totals, then the totals in each other currency."""
 
-    writes: ClassVar[type[Response]] = Csv
+    media_type: ClassVar[str] = f"{Csv.media_type}; charset=utf-8"
+    headers: ClassVar[Mapping[str, str]] = {"Content-Disposition": 'attachment; filename="metrics.csv"'}
+    response_class: ClassVar[type[Response]] = Csv
 
-    def _answer(self, request: Request, ctx: Context, result: Metrics) -> Response:
-        headers = {"Content-Disposition": 'attachment; filename="metrics.csv"'}
-        return Csv(_table(result), headers=headers)
+    def body_of(self, result: Metrics) -> bytes:
+        return _table(result).encode()
 
 
-class LongRoute(OperationRoute):
+class LongEndpoint(OperationEndpoint):
     """The same JSON as other routes, with a faster writer for thousands of periods."""
 
     def body_of(self, result: Metrics) -> bytes:
@@ -57,6 +59,6 @@ def _table(result: Metrics) -> str:
 
 
 router = Router("/metrics", "Metrics")
-router.get("/", metrics.get_metrics, route_class=LongRoute)
+router.get("/", metrics.get_metrics, endpoint_class=LongEndpoint)
 router.get("/limits", metrics.get_metrics_limits)
-router.get("/export", metrics.get_metrics, name="export_metrics", route_class=CsvRoute)
+router.get("/export", metrics.get_metrics, name="export_metrics", endpoint_class=CsvEndpoint)

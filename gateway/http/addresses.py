@@ -3,11 +3,40 @@
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
 
+from starlette.types import Scope
+
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
 UNKNOWN_ADDRESS = "address:unknown"
 CLIENT_PREFIX_LENGTH = 64
+_FORWARDED_FOR = b"x-forwarded-for"
+# The subjects of this many pairs of peer and short header are kept.
+MOST_KEPT, LONGEST_KEPT = 1024, 200
+
+
+class ClientAddresses:
+    """The rate limit's subject of each request that has no credential."""
+
+    def __init__(self, trusted: tuple[Network, ...]) -> None:
+        self._trusted = trusted
+        self._kept: dict[tuple[str | None, bytes], str] = {}
+
+    def of(self, scope: Scope) -> str:
+        """The subject of a request; see `client_subject`."""
+        peer = scope["client"][0] if scope.get("client") else None
+        forwarded = b""
+        for name, value in scope["headers"]:
+            if name == _FORWARDED_FOR:
+                forwarded = forwarded + b"," + value if forwarded else value
+        subject = self._kept.get((peer, forwarded))
+        if subject is None:
+            subject = client_subject(peer, [forwarded.decode("latin-1")], self._trusted)
+            if len(forwarded) <= LONGEST_KEPT:
+                if len(self._kept) >= MOST_KEPT:
+                    self._kept.clear()
+                self._kept[peer, forwarded] = subject
+        return subject
 
 
 def client_subject(peer: str | None, forwarded_for: list[str], trusted: tuple[Network, ...]) -> str:

@@ -1,10 +1,13 @@
 """The headers of every answer, whichever part of the gateway it comes from."""
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from typing import TypeAlias
 
 from gateway.files.store import OBJECTS_PATH
 from gateway.http.api_paths import is_api
 from rest_compat.paths import PROTOCOL_PREFIX
+
+# Names in lower case, with their values, as ASGI has them.
+RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 
 _READS = frozenset({"GET", "HEAD"})
 _PROTOCOL = f"{PROTOCOL_PREFIX}/"
@@ -19,43 +22,35 @@ ASK_EACH_TIME = b"private, no-cache"
 FOR_THE_CALLER = b"private"
 
 
-class ResponseHeadersMiddleware:
-    """The outermost middleware. Adds `X-Content-Type-Options`; `Strict-Transport-Security` if the pages are
-    served over https (`secure`); `Vary` on the API's paths; and `Cache-Control` if the answer has none.
+class ResponseHeaders:
+    """What every answer has that says nothing else: `X-Content-Type-Options`; `Strict-Transport-Security` if
+    the pages are served over https (`secure`); `Vary` on the API's paths; and `Cache-Control`.
 
     A client may cache what it reads from the API if it revalidates it by its ETag each time. Answers to
     changes may contain secrets that are shown once, so they are never cached; nor are paths without a rule.
     """
 
-    def __init__(self, app: ASGIApp, *, secure: bool) -> None:
-        self._app = app
-        self._always = (_NOT_GUESSED, _ONLY_HTTPS) if secure else (_NOT_GUESSED,)
+    def __init__(self, *, secure: bool) -> None:
+        self._always = [_NOT_GUESSED, _ONLY_HTTPS] if secure else [_NOT_GUESSED]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_completed(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = self._completed(scope, list(message["headers"]))
-            await send(message)
-
-        await self._app(scope, receive, send_completed)
-
-    def _completed(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-        names = {name for name, _ in headers}
-        headers += [header for header in self._always if header[0] not in names]
-        if b"cache-control" not in names:
-            headers.append((b"cache-control", _keeping(scope)))
-        if is_api(scope["path"]):
-            headers.append(_VARY)
-        return headers
+    def of(self, method: str, path: str) -> RawHeaders:
+        """The headers of an answer to this method at this path or template."""
+        headers = [*self._always, (b"cache-control", _keeping(method, path))]
+        return [*headers, _VARY] if is_api(path) else headers
 
 
-def _keeping(scope: Scope) -> bytes:
-    path: str = scope["path"]
-    if scope["method"] not in _READS or path.startswith(_PROTOCOL):
+def completed(own: RawHeaders, of_request: RawHeaders, of_place: RawHeaders) -> RawHeaders:
+    """The headers of an answer: `own` give way to those of the request, such as its id, but not to those of
+    its place, of which only `Vary` is added to them.
+    """
+    replaced = {name for name, _ in of_request}
+    headers = [header for header in own if header[0] not in replaced] + of_request
+    names = {name for name, _ in headers}
+    return headers + [header for header in of_place if header is _VARY or header[0] not in names]
+
+
+def _keeping(method: str, path: str) -> bytes:
+    if method not in _READS or path.startswith(_PROTOCOL):
         return NEVER_KEEP
     if path == OBJECTS_PATH:
         return FOR_THE_CALLER

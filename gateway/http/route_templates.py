@@ -9,7 +9,6 @@ from starlette.types import Scope
 from rest_compat.paths import PREFIX
 
 UNMATCHED = "unmatched"
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 class RouteTemplates:
@@ -27,12 +26,6 @@ class RouteTemplates:
         # An operation's route has its path as declared, without the API's prefix.
         path: str = route.path
         return PREFIX + path
-
-
-def method_of(scope: Scope) -> str:
-    """The request's method; `other` for an unknown one."""
-    method: str = scope["method"]
-    return method if method in METHODS else "other"
 
 
 def _endpoint_and_path(route: Route | Mount) -> tuple[Any, str]:

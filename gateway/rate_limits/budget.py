@@ -1,6 +1,6 @@
 """Charges calls to a subject: the limiter, the limits, and the headers that report them to the caller."""
 
-from collections import Counter
+from dataclasses import dataclass
 
 from gateway.rate_limits.limits import Charge, RateLimiter, headers
 from schema.errors import RateLimited
@@ -10,20 +10,38 @@ RESTRICTED = "restricted:"
 ROOF = 10
 
 
+@dataclass(frozen=True)
+class Budgets:
+    """The limits of the process: calls a minute by default and for restricted operations."""
+
+    limiter: RateLimiter
+    default: int
+    restricted: int
+
+    def make(self) -> "RequestBudget":
+        """The budget of one request."""
+        return RequestBudget(self.limiter, self.default, self.restricted)
+
+
 class RequestBudget:
-    """One request's access to the limiter; stores the headers of the last charge for the response.
+    """One request's access to the limiter."""
 
-    `RateLimit-Cost` is the number of calls that the request was charged in that budget.
-    """
-
-    def __init__(
-        self, limiter: RateLimiter, default: int, restricted: int, response_headers: dict[str, str]
-    ) -> None:
+    def __init__(self, limiter: RateLimiter, default: int, restricted: int) -> None:
         self._limiter = limiter
         self._default = default
         self._restricted = restricted
-        self._response_headers = response_headers
-        self._charged: Counter[str] = Counter()
+        self._charged: dict[str, int] = {}
+        self._charges: list[Charge] = []
+        self._cost = 0
+
+    def headers(self) -> dict[str, str]:
+        """The response's headers: of the last charge, and `RateLimit-Cost`, the number of calls that the
+        request was charged in that budget. None if it was charged nothing.
+        """
+        if not self._charges:
+            return {}
+        fields = {name: value for charge in self._charges for name, value in headers(charge).items()}
+        return {**fields, "RateLimit-Cost": str(self._cost)}
 
     def largest(self, limit: int | None) -> int | None:
         """The most calls that a minute can ever hold; None if there is no limit."""
@@ -43,8 +61,8 @@ class RequestBudget:
         if roof is not None and charge.allowed:
             above = await self._charge(roof, cost, most * ROOF)
             charge = charge if above.allowed else above
-        self._response_headers.update(headers(charge))
-        self._response_headers["RateLimit-Cost"] = str(self._charged[subject])
+        self._charges.append(charge)
+        self._cost = self._charged[subject]
         if not charge.allowed:
             raise RateLimited(
                 f"More than {charge.limit} calls in {charge.window_seconds} seconds: "
@@ -52,5 +70,5 @@ class RequestBudget:
             )
 
     async def _charge(self, subject: str, cost: int, limit: int) -> Charge:
-        self._charged[subject] += cost
-        return await self._limiter.charge(subject, cost, limit, again=self._charged[subject])
+        self._charged[subject] = again = self._charged.get(subject, 0) + cost
+        return await self._limiter.charge(subject, cost, limit, again)

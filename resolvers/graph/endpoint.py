@@ -16,6 +16,7 @@ from resolvers.graph.extension import SIZE
 from resolvers.graph.loaders import make_load
 from resolvers.graph.root import exposed
 from resolvers.operations.admission import admit, largest_body
+from resolvers.operations.answers import Answer
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
@@ -49,22 +50,19 @@ class GraphQLEndpoint:
     def __init__(
         self,
         schema: strawberry.Schema,
-        make_context: Callable[[Request], Context],
         explorer: Callable[[], Response],
     ) -> None:
         self._schema = schema
-        self._make_context = make_context
         self._explorer = explorer
         operations = [place.operation for place in exposed(schema._schema).values()]
         # Checked at each request, so only those that raise the limit.
         self._batches = [item for item in operations if item.largest_body > LARGEST_BODY]
 
-    async def answer(self, request: Request) -> Response:
-        ctx = self._make_context(request)
+    async def answer(self, ctx: Context, request: Request) -> Answer:
         try:
             await admit(ctx.caller, [])
             if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
-                return self._explorer()
+                return Answer.of(self._explorer())
             payload, size = await _read(request, largest_body(ctx.caller, self._batches))
             result = await self._schema.execute(
                 payload["query"],
@@ -98,9 +96,9 @@ def _wrong_type(error: InvalidOperationTypeError) -> Failure:
     )
 
 
-def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Response:
+def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Answer:
     body: dict[str, Any] = {"data": data}
-    status, headers = 200, {}
+    status, headers = 200, dict[str, str]()
     if errors:
         body["errors"] = [_formatted(ctx, error) for error in errors[:MOST_ERRORS]]
         _shorten(body["errors"])
@@ -111,7 +109,7 @@ def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Response:
             status, headers = int(first.status), first.headers
     if ctx.outcome.replayed:
         headers = {**headers, "Idempotency-Replayed": "true"}
-    return Response(orjson.dumps(body), status, headers, media_type="application/json")
+    return Answer(status, orjson.dumps(body), headers)
 
 
 def _shorten(errors: list[dict[str, Any]]) -> None:

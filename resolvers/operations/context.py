@@ -82,7 +82,6 @@ class Caller:
     request_id: str
     idempotency_key: str | None = None
     credential: str | None = field(default=None, repr=False)
-    response_headers: dict[str, str] = field(default_factory=dict)
     units: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UNITS_AT_A_TIME))
     batches: dict[Any, Any] = field(default_factory=dict, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)

@@ -45,7 +45,7 @@ class Share(ShareCreate):
 
 def _visitors_context(_: Request) -> SimpleNamespace:
     """All that a page needs of its context: a caller without a limit."""
-    budget = RequestBudget(RateLimiter(), 0, 0, {})
+    budget = RequestBudget(RateLimiter(), 0, 0)
     return SimpleNamespace(caller=Caller(None, budget, "a visitor", "a request"))
 
 

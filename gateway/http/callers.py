@@ -1,0 +1,84 @@
+"""Who sends a request: its network address, credential, principal and budget."""
+
+import re
+from collections.abc import Mapping
+
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
+
+from gateway.http.addresses import ClientAddresses
+from gateway.http.api_paths import is_api
+from gateway.rate_limits.budget import RequestBudget
+from gateway.web.kit.cookies import SESSION, Cookies
+from gateway.web.kit.origins import is_same_origin
+from oauth.authentication import authenticate, authenticate_session
+from oauth.credentials import bearer_of
+from resolvers.operations.admission import admit
+from resolvers.operations.context import Caller
+from rest_compat.oauth_protocol import OWN_AUTHENTICATION
+from rest_compat.oauth_registration import CLIENT_PATH
+from schema.errors import Invalid, InvalidToken, problem
+from storage.database import Database
+
+_IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
+_OWN_AUTHENTICATION = (*OWN_AUTHENTICATION, CLIENT_PATH)
+
+# The first value of each header by its name in lower case.
+SentHeaders = Mapping[bytes, bytes]
+
+
+class Callers:
+    """Makes the `Caller` of each request; `own_origin` is the origin of our own pages."""
+
+    def __init__(self, database: Database, addresses: ClientAddresses, own_origin: str) -> None:
+        self._database = database
+        self._addresses = addresses
+        self._own_origin = own_origin
+        self._cookies = Cookies(secure=own_origin.startswith("https:"))
+
+    async def of(self, scope: Scope, headers: SentHeaders, budget: RequestBudget, request_id: str) -> Caller:
+        """Raises `InvalidToken` or `Invalid`, which cost a call, or `RateLimited`."""
+        address = self._addresses.of(scope)
+        principal, credential = None, None
+        if _takes_bearer(scope["path"]):
+            authorization = headers.get(b"authorization")
+            if authorization is not None:
+                credential = bearer_of(authorization.decode("latin-1"))
+            if credential is not None:
+                principal = await authenticate(self._database, credential)
+                if principal is None:
+                    await budget.charge(address, 1, None, restricted=False)
+                    raise InvalidToken
+            elif authorization is None and (session := self._session(scope, headers)) is not None:
+                # An ended session is not an error: browsers keep sending its cookie.
+                principal, credential = await authenticate_session(self._database, session), session
+        try:
+            key = _idempotency_key(scope, headers)
+        except Invalid:
+            await admit(Caller(principal, budget, address, request_id), [])
+            raise
+        return Caller(principal, budget, address, request_id, key, credential)
+
+    def _session(self, scope: Scope, headers: SentHeaders) -> str | None:
+        """The session in the cookie, accepted only in requests from our own pages."""
+        if b"cookie" not in headers:
+            return None
+        if not is_same_origin(Headers(scope=scope), scope["scheme"], self._own_origin):
+            return None
+        return self._cookies.read(HTTPConnection(scope), SESSION)
+
+
+def _takes_bearer(path: str) -> bool:
+    return is_api(path) and not path.startswith(_OWN_AUTHENTICATION)
+
+
+def _idempotency_key(scope: Scope, headers: SentHeaders) -> str | None:
+    sent = headers.get(b"idempotency-key")
+    if sent is None or scope["method"] not in ("POST", "PATCH"):
+        return None
+    key = sent.decode("latin-1")
+    if not _IDEMPOTENCY_KEY.fullmatch(key):
+        message = "An Idempotency-Key is 1 to 255 visible ASCII characters"
+        raise Invalid([problem(("header", "Idempotency-Key"), message, "idempotency_key")])
+    return key

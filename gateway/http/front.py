@@ -1,0 +1,157 @@
+"""The layer that every HTTP request enters: its id, caller, endpoint, failures, headers and log line.
+
+Operations, GraphQL and `/health` are found in a table and answered here. Pages, protocols and files are
+routes of the application behind, which gets the caller and whose answers get the same headers.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from time import perf_counter, time
+
+import structlog
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gateway.http.callers import Callers, SentHeaders
+from gateway.http.exchange import Exchange
+from gateway.http.failures import rendered
+from gateway.http.response_headers import RawHeaders, ResponseHeaders
+from gateway.http.route_table import RouteTable
+from gateway.http.route_templates import RouteTemplates
+from gateway.logs import request_id as current_request_id
+from gateway.rate_limits.budget import Budgets
+from gateway.request_lines import RequestLine, RequestLines, logged_method
+from gateway.web.pages import render_lost
+from resolvers.operations.answers import Endpoint
+from resolvers.operations.context import Context, Services
+from schema.errors import Failure, Internal
+
+log = structlog.get_logger()
+
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An endpoint at a path; `headers` are those of all its answers."""
+
+    endpoint: Endpoint
+    template: str
+    headers: RawHeaders
+
+
+class Front:
+    """One ASGI application around another. `lines` is None if requests are not logged.
+
+    A failure is rendered as the path's clients expect it. An unexpected error is logged with its stack and
+    answered with the request id; once an answer has begun, it is raised and ends the connection.
+    """
+
+    def __init__(
+        self,
+        behind: ASGIApp,
+        endpoints: Iterable[tuple[str, str, Endpoint]],
+        *,
+        services: Services,
+        callers: Callers,
+        budgets: Budgets,
+        headers: ResponseHeaders,
+        templates: RouteTemplates,
+        lines: RequestLines | None,
+    ) -> None:
+        """`endpoints` are methods, templates of paths, and what answers there."""
+        self._behind = behind
+        self._services = services
+        self._callers = callers
+        self._budgets = budgets
+        self._headers = headers
+        self._templates = templates
+        self._lines = lines
+        self._table: RouteTable[Place] = RouteTable()
+        for method, template, endpoint in endpoints:
+            place = Place(endpoint, template, headers.of(method, template))
+            self._table.add(method, template, place)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._behind(scope, receive, send)
+            return
+        started = perf_counter()
+        # Read backwards, so that the first of several headers stays.
+        sent: SentHeaders = dict(reversed(scope["headers"]))
+        place = self._find(scope)
+        of_place = self._headers.of(scope["method"], scope["path"]) if place is None else place.headers
+        exchange = Exchange(send, _request_id(sent), self._budgets.make(), of_place)
+        token = current_request_id.set(exchange.request_id)
+        try:
+            await self._answer(exchange, scope, receive, sent, place)
+        except ClientDisconnect:
+            pass  # The line has no status.
+        finally:
+            current_request_id.reset(token)
+            if self._lines is not None:
+                self._lines.add(self._line(exchange, scope, place, started))
+
+    def _find(self, scope: Scope) -> Place | None:
+        found = self._table.find(scope["method"], scope["path"])
+        if found is None:
+            return None
+        place, scope["path_params"] = found
+        return place
+
+    async def _answer(
+        self, exchange: Exchange, scope: Scope, receive: Receive, sent: SentHeaders, place: Place | None
+    ) -> None:
+        try:
+            caller = await self._callers.of(scope, sent, exchange.budget, exchange.request_id)
+            scope.setdefault("state", {})["caller"] = caller
+            if not _is_storable(scope["path"]):
+                await _answer_lost(scope, receive, exchange.send)
+            elif place is None:
+                await self._behind(scope, receive, exchange.send)
+            else:
+                ctx = Context(self._services, caller)
+                await exchange.write(await place.endpoint.answer(ctx, Request(scope, receive)))
+            for action in caller.after_response:
+                await action()
+        except Failure as failure:
+            await exchange.write(rendered(scope["path"], failure))
+        except ClientDisconnect:
+            raise
+        except Exception:
+            template = self._template(scope, place)
+            log.exception("unforeseen", path=template, method=logged_method(scope["method"]))
+            if exchange.status is not None:
+                raise
+            await exchange.write(rendered(scope["path"], Internal(exchange.request_id)))
+
+    def _template(self, scope: Scope, place: Place | None) -> str:
+        return self._templates.of(scope) if place is None else place.template
+
+    def _line(self, exchange: Exchange, scope: Scope, place: Place | None, started: float) -> RequestLine:
+        milliseconds = round((perf_counter() - started) * 1000, 1)
+        template, method = self._template(scope, place), logged_method(scope["method"])
+        return RequestLine(time(), method, template, exchange.status, milliseconds, exchange.request_id)
+
+
+def _request_id(sent: SentHeaders) -> str:
+    """The sent request id if it is valid, otherwise a new one."""
+    given = sent.get(b"x-request-id")
+    if given is not None and _REQUEST_ID.fullmatch(given):
+        return given.decode()
+    return os.urandom(16).hex()
+
+
+async def _answer_lost(scope: Scope, receive: Receive, send: Send) -> None:
+    response = await render_lost(Request(scope, receive), HTTPException(404))
+    await response(scope, receive, send)
+
+
+def _is_storable(path: str) -> bool:
+    """Whether the path has neither NUL nor lone surrogates, which PostgreSQL cannot store."""
+    if path.isascii():
+        return "\x00" not in path
+    return "\x00" not in path and not any("\ud800" <= character <= "\udfff" for character in path)

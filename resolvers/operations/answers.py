@@ -1,0 +1,37 @@
+"""Answers over HTTP, as the endpoints of both surfaces return them; the gateway writes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, Self
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from resolvers.operations.context import Context
+
+JSON = "application/json"
+
+
+@dataclass(slots=True)
+class Answer:
+    """A status, a whole body and its own headers; without a `media_type` it has no body."""
+
+    status: int
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    media_type: str | None = JSON
+
+    @classmethod
+    def of(cls, response: Response) -> Self:
+        """The same answer as a response that has its whole body."""
+        headers = dict(response.headers)
+        del headers["content-length"]
+        media_type = headers.pop("content-type", None)
+        return cls(response.status_code, bytes(response.body), headers, media_type)
+
+
+class Endpoint(Protocol):
+    """Answers the requests of one path."""
+
+    async def answer(self, ctx: Context, request: Request) -> Answer:
+        """Raises `Failure`, which the gateway renders as the path's clients expect it."""

@@ -1,0 +1,71 @@
+"""Answers the requests of one route: admits the caller, reads the arguments, runs the operation."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pydantic import TypeAdapter
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from resolvers.operations.admission import Demand, admit, charge_rest
+from resolvers.operations.answers import JSON, Answer
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import Operation
+from resolvers.operations.etags import matches_weakly
+from resolvers.operations.runner import run
+from rest_compat.reading import Arguments, located
+from schema.base import Resource
+from schema.errors import Invalid
+
+EMPTY = frozenset({202, 204})  # Responses without a body.
+
+
+class OperationEndpoint:
+    """Runs `operation` with the arguments of a request. `model` is the type that it answers with.
+
+    `path_names` are the parameters of the operation that its query does not accept: those in the path, and
+    those that this path leaves out. A subclass writes answers in another way; FastAPI documents those that
+    are not JSON by `response_class`.
+    """
+
+    media_type: ClassVar[str] = JSON
+    headers: ClassVar[Mapping[str, str]] = {}
+    response_class: ClassVar[type[Response]] = JSONResponse
+
+    def __init__(self, operation: Operation, model: Any, status: int, path_names: frozenset[str]) -> None:
+        self.operation = operation
+        self._model = TypeAdapter(model)
+        self._status = status
+        self._path_names = path_names
+        self._demands = [Demand.of(operation)]
+        self._arguments = Arguments(operation, path_names)
+
+    async def answer(self, ctx: Context, request: Request) -> Answer:
+        operation = self.operation
+        await admit(ctx.caller, self._demands, restricted=operation.restricted)
+        arguments = await self._arguments.read(request)
+        if operation.is_conditional:
+            ctx = replace(ctx, if_match=request.headers.get("if-match"))
+        try:
+            if operation.weigh is not None:
+                await charge_rest(ctx.caller, operation.weigh(**arguments))
+            result = await run(operation, ctx, arguments)
+        except Invalid as invalid:
+            raise located(operation, invalid, self._path_names) from None
+        return self._answer(request, ctx, result)
+
+    def _answer(self, request: Request, ctx: Context, result: Any) -> Answer:
+        status = ctx.outcome.status or self._status
+        headers = {**self.headers, "Idempotency-Replayed": "true"} if ctx.outcome.replayed else self.headers
+        if status in EMPTY:
+            return Answer(status, headers=headers, media_type=None)
+        if isinstance(result, Resource) and request.method == "GET":
+            headers = {**headers, "ETag": result.etag_text()}
+            if matches_weakly(request.headers.get("if-none-match", ""), headers["ETag"]):
+                return Answer(304, headers=headers)
+        return Answer(status, self.body_of(result), headers, self.media_type)
+
+    def body_of(self, result: Any) -> bytes:
+        """The result as it is sent."""
+        return self._model.dump_json(result)

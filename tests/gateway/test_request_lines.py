@@ -1,0 +1,112 @@
+"""Lines of requests: written as structlog writes them, together, and before all other lines."""
+
+import asyncio
+import json
+import logging
+from io import StringIO
+from typing import Any
+
+import pytest
+import structlog
+
+from gateway.logs import configure_logs
+from gateway.request_lines import (
+    LARGEST_WRITE,
+    MOST_COLLECTED,
+    RequestLine,
+    RequestLines,
+    as_console,
+    as_json,
+    logged_method,
+)
+from rest_compat.api import operation_endpoints
+from tests.support.gateways import run_gateway
+from tests.support.request_log import request_log
+
+LINE = RequestLine(1_800_000_000.25, "GET", "/api/shares/{id}", 200, 1.5, "r-1")
+LINES = [
+    LINE,
+    LINE._replace(status=None, milliseconds=12345.0, method="other", path="unmatched"),
+    LINE._replace(ended=1_800_000_000.0, path="/media/{path:path}", request_id="a._-Z"),
+    *[LINE._replace(path=template) for _, template, _ in operation_endpoints()],
+]
+
+
+class Stream(StringIO):
+    """Counts what is written at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.parts.append(text)
+        return super().write(text)
+
+
+def collected(count: int = 0) -> tuple[RequestLines, Stream]:
+    lines, stream = RequestLines(), Stream()
+    lines.stream, lines.write = stream, as_json
+    for number in range(count):
+        lines.add(LINE._replace(request_id=f"r-{number}"))
+    return lines, stream
+
+
+def ids_of(text: str) -> list[str]:
+    return [json.loads(line)["request_id"] for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_is_what_structlog_writes(line: RequestLine) -> None:
+    console = structlog.dev.ConsoleRenderer(colors=False)
+    # The renderers change the event that they are given.
+    assert as_json(line) == f"{structlog.processors.JSONRenderer()(None, 'info', line.event)!s}\n"
+    assert as_console(line) == f"{console(None, 'info', line.event)!s}\n"
+
+
+def test_a_method_that_a_caller_made_up_is_not_written() -> None:
+    assert [logged_method(method) for method in ("GET", "get", "SECRET")] == ["GET", "other", "other"]
+
+
+async def test_lines_are_written_within_a_moment_and_not_one_by_one() -> None:
+    _, stream = collected(3)
+    assert stream.parts == []
+    async with asyncio.timeout(5):
+        while not stream.parts:
+            await asyncio.sleep(0.005)
+    assert (len(stream.parts), ids_of(stream.getvalue())) == (1, ["r-0", "r-1", "r-2"])
+
+
+async def test_many_lines_are_not_kept_and_are_written_in_parts_that_a_pipe_takes_whole() -> None:
+    _, stream = collected(MOST_COLLECTED)
+    assert ids_of(stream.getvalue()) == [f"r-{number}" for number in range(MOST_COLLECTED)]
+    assert all(len(part) <= LARGEST_WRITE and part.endswith("\n") for part in stream.parts)
+
+
+async def test_another_line_comes_after_those_of_earlier_requests(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    from gateway.request_lines import request_lines
+
+    configure_logs("json", "info")
+    request_lines.add(LINE)
+    structlog.get_logger().error("our own")
+    request_lines.add(LINE._replace(request_id="r-2"))
+    logging.getLogger("some.library").warning("a library's")
+    events = [json.loads(line)["event"] for line in capfd.readouterr().err.splitlines()]
+    assert events == ["request", "our own", "request", "a library's"]
+    configure_logs("console", "info")
+
+
+@pytest.mark.parametrize(
+    ("settings", "count"), [({}, 1), ({"access_log": False}, 0), ({"log_level": "warning"}, 0)]
+)
+async def test_requests_are_logged_if_the_settings_say_so(
+    tmp_path: Any, settings: dict[str, Any], count: int
+) -> None:
+    url = f"sqlite+aiosqlite:///{tmp_path}/duograph.sqlite"
+    async for gateway in run_gateway(url, tmp_path, **{"access_log": True, **settings}):
+        with request_log() as lines:
+            await gateway.client.get("/health")
+            assert len(lines()) == count
+    configure_logs("console", "info")

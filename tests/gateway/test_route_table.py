@@ -1,0 +1,75 @@
+"""The front's table of routes finds what Starlette's search through the same routes finds."""
+
+import random
+import re
+from typing import Any
+
+import pytest
+from starlette.routing import Match, Route
+
+from gateway.http.route_table import RouteTable
+from rest_compat.api import operation_endpoints
+
+TEMPLATES = [(method, template) for method, template, _ in operation_endpoints()]
+METHODS = ("GET", "POST", "PATCH", "DELETE", "HEAD", "PUT")
+SEGMENTS = ("", "x", "a b", "ü", ".", "..", "external", "export", "ingest", "api", "%41", "a:path}", "{id}")
+
+
+@pytest.fixture(scope="module")
+def table() -> RouteTable[str]:
+    table: RouteTable[str] = RouteTable()
+    for method, template in TEMPLATES:
+        table.add(method, template, template)
+    return table
+
+
+ROUTES = [Route(template, lambda _: None, methods=[method]) for method, template in TEMPLATES]
+
+
+def search(method: str, path: str) -> tuple[str, dict[str, Any]] | None:
+    """Starlette's search, without the HEAD that it adds to each GET and that operations do not have."""
+    scope = {"type": "http", "method": method, "path": path, "headers": []}
+    for route in ROUTES:
+        match, child = route.matches(scope)
+        if match is Match.FULL and method != "HEAD":
+            return route.path, child["path_params"]
+    return None
+
+
+def paths() -> list[str]:
+    """Every template filled in, and then with segments changed, added and left out."""
+    chance = random.Random(12)
+    made = []
+    for _, template in TEMPLATES:
+        for text in ("x", "external", "a b:c", "ü"):
+            made.append(re.sub(r"{[^}]*}", text, template))
+        for _ in range(20):
+            segments = re.sub(r"{[^}]*}", "x", template).split("/")
+            place = chance.randrange(1, len(segments))
+            how = chance.choice(("changed", "added", "left out"))
+            segments[place : place + (how != "added")] = (
+                [] if how == "left out" else [chance.choice(SEGMENTS)]
+            )
+            made.append("/".join(segments))
+    return [*made, "", "/", "//", "*", "/api", "/api/", "/api//", "/api/shares//"]
+
+
+def test_every_path_leads_where_starlette_leads_it(table: RouteTable[str]) -> None:
+    found = 0
+    for path in paths():
+        for method in METHODS:
+            expected = search(method, path)
+            assert table.find(method, path) == expected, (method, path)
+            found += expected is not None
+    assert found > 1_000
+
+
+@pytest.mark.parametrize("text", ["a/b", "/", "a//b/", "a\nb", "a\n", ""])
+def test_the_rest_of_a_path_is_taken_whole(table: RouteTable[str], text: str) -> None:
+    found = table.find("GET", f"/api/customers/external/{text}")
+    assert found == ("/api/customers/external/{external_id:path}", {"external_id": text})
+
+
+def test_a_path_with_a_line_break_after_it_is_another_path(table: RouteTable[str]) -> None:
+    assert table.find("GET", "/api/shares/\n") == ("/api/shares/{id}", {"id": "\n"})
+    assert table.find("GET", "/api/shares\n") is None
