@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 from urllib.error import URLError
@@ -64,6 +64,24 @@ def site(folder: Path, *, on_postgresql: bool) -> Iterator[Site]:
         yield _seeded(folder, url.replace("postgresql://", "postgresql+asyncpg://"), Server(url, pid))
     finally:
         server.cleanup()
+
+
+def run(site: Site, *arguments: str) -> bytes:
+    """What the command `duograph` prints. Exits if it fails."""
+    command = [_COMMAND, *arguments]
+    ended = subprocess.run(
+        command, check=False, env=site.environment({}), cwd=site.folder, capture_output=True
+    )
+    if ended.returncode != 0:
+        raise SystemExit(f"duograph {' '.join(arguments)} failed: {ended.stderr.decode()}")
+    return ended.stdout
+
+
+def seed(site: Site, sessions: int | None = None) -> dict[str, Any]:
+    """Another workspace with demo data, and its tokens."""
+    options = [] if sessions is None else ["--sessions", str(sessions)]
+    made: dict[str, Any] = orjson.loads(run(site, "seed", "--json", *options))
+    return made
 
 
 def vacuum(site: Site) -> None:
@@ -149,12 +167,9 @@ def free_port() -> int:
 
 
 def _seeded(folder: Path, database_url: str, postgresql: Server | None) -> Site:
-    environment = _environment(folder, database_url, {})
-    subprocess.run([_COMMAND, "migrate"], env=environment, cwd=folder, check=True, capture_output=True)
-    seeded = subprocess.run(
-        [_COMMAND, "seed", "--json"], env=environment, cwd=folder, check=True, capture_output=True
-    )
-    made = Site(folder, database_url, orjson.loads(seeded.stdout)["workspace_token"], postgresql)
+    empty = Site(folder, database_url, "", postgresql)
+    run(empty, "migrate")
+    made = replace(empty, token=seed(empty)["workspace_token"])
     with gateway(made) as server:
         for number in range(SHARES):
             price = {"amount_type": "fixed", "price_amount": 100 + number, "price_currency": "usd"}

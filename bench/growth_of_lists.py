@@ -1,0 +1,183 @@
+"""Lists of a workspace with 1,000,000 rows compared with those of one with 10,000.
+
+Run by `make bench`. Both workspaces are in one database and are asked by turns, through one connection.
+Figures are milliseconds of processor time for a request, of server and database together. Exits with 1 if a
+target is missed.
+"""
+
+import argparse
+import http.client
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from statistics import median
+from time import monotonic
+from urllib.parse import urlencode, urlsplit
+from uuid import UUID
+
+from rich.console import Console
+
+from bench import servers
+from bench.growth_rows import LAST_MOMENT, NAMES, fill
+from bench.processes import processor_seconds
+from bench.report import Check, number, table
+from bench.servers import Server, Site
+
+SECONDS, LEAST_CALLS = 0.5, 3
+LATE_PAGE, MOST_MILLISECONDS = 50_000, 60
+MOST_GROWTH = 1.5
+NAMES_OF_DATABASES = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
+_FROM = (LAST_MOMENT - timedelta(days=90, minutes=7)).isoformat()
+_UNTIL = (LAST_MOMENT - timedelta(minutes=11)).isoformat()
+
+progress = Console(stderr=True)
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A workspace with this many customers and events, and its token."""
+
+    token: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """A list, and whether its growth has a target."""
+
+    name: str
+    path: str
+    is_judged: bool = True
+
+
+QUESTIONS = (
+    Question("events", "/api/events/"),
+    Question("events by name", f"/api/events/?{urlencode({'name': NAMES[0]})}"),
+    Question(
+        "events of 90 days",
+        f"/api/events/?{urlencode({'start_timestamp': _FROM, 'end_timestamp': _UNTIL})}",
+    ),
+    Question("event names", "/api/events/names"),
+    Question("customers", "/api/customers/"),
+    Question("customers by part of a name", "/api/customers/?query=visitor+1234", is_judged=False),
+)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Milliseconds for a list of the small workspace, if it has the page, and of the large one."""
+
+    database: str
+    question: Question
+    small: float | None
+    large: float
+
+    @property
+    def check(self) -> Check:
+        where = NAMES_OF_DATABASES[self.database]
+        if self.small is None:
+            return Check(self.question.name, where, [self.large], most=MOST_MILLISECONDS)
+        most = MOST_GROWTH if self.question.is_judged else None
+        return Check(self.question.name, where, [self.large / self.small], most=most)
+
+
+class Meter:
+    """Asks a gateway through one connection, and measures what the answers cost."""
+
+    def __init__(self, site: Site, server: Server) -> None:
+        self._pids = [server.pid, *([site.postgresql.pid] if site.postgresql else [])]
+        self._connection = http.client.HTTPConnection(urlsplit(server.address).netloc)
+
+    def milliseconds(self, tenant: Tenant, path: str) -> float:
+        """Processor time for a request, the mean of some calls."""
+        before, calls, until = self._used(), 0, monotonic() + SECONDS
+        while calls < LEAST_CALLS or monotonic() < until:
+            self._call(tenant, path)
+            calls += 1
+        return (self._used() - before) * 1000 / calls
+
+    def _call(self, tenant: Tenant, path: str) -> None:
+        self._connection.request("GET", path, headers={"Authorization": f"Bearer {tenant.token}"})
+        answer = self._connection.getresponse()
+        body = answer.read()
+        if answer.status != 200:
+            raise SystemExit(f"{path} answered {answer.status}: {body[:300]!r}")
+
+    def _used(self) -> float:
+        return sum(processor_seconds(pid) for pid in self._pids)
+
+
+def measure(site: Site, database: str, tenants: Sequence[Tenant], rounds: int) -> list[Growth]:
+    small, large = tenants
+    growths = []
+    with servers.gateway(site) as server:
+        meter = Meter(site, server)
+        for question in QUESTIONS:
+            for tenant in tenants:
+                meter.milliseconds(tenant, question.path)
+            both = [
+                (meter.milliseconds(small, question.path), meter.milliseconds(large, question.path))
+                for _ in range(rounds)
+            ]
+            growths.append(Growth(database, question, *map(median, zip(*both, strict=True))))
+            progress.print(
+                f"{database}, {question.name}: {growths[-1].check.figures[0]:.2f}", highlight=False
+            )
+        page = min(LATE_PAGE, large.rows // 20)
+        for name in ("events", "customers"):
+            question = Question(f"{name}, page {page:,}", f"/api/{name}/?page={page}")
+            times = [meter.milliseconds(large, question.path) for _ in range(rounds)]
+            growths.append(Growth(database, question, None, median(times)))
+            progress.print(f"{database}, {question.name}: {growths[-1].large:.1f} ms", highlight=False)
+    return growths
+
+
+def make_tenants(site: Site, sizes: Sequence[int]) -> list[Tenant]:
+    tenants = []
+    for rows in sizes:
+        progress.print(f"{rows:,} customers and events", highlight=False)
+        made = servers.seed(site, sessions=0)
+        fill(site, UUID(made["workspace"]["id"]), rows)
+        tenants.append(Tenant(made["workspace_token"], rows))
+    servers.vacuum(site)
+    return tenants
+
+
+def growth_table(growths: Sequence[Growth], sizes: Sequence[int]) -> str:
+    header = ["list", "database", *(f"{size:,} rows, ms" for size in sizes), "growth", "target", ""]
+    rows = []
+    for each in growths:
+        check = each.check
+        small = "" if each.small is None else number(each.small)
+        growth = "" if each.small is None else number(check.figures[0])
+        bound = f"{check.bound} ms" if each.small is None else check.bound
+        rows.append([check.what, check.where, small, number(each.large), growth, bound, check.verdict])
+    return table(header, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="rounds; the table shows medians")
+    parser.add_argument(
+        "--sizes", type=lambda text: [int(each) for each in text.split(",")], default=[10_000, 1_000_000]
+    )
+    parser.add_argument("--databases", type=lambda text: text.split(","), default=["postgresql", "sqlite"])
+    arguments = parser.parse_args()
+    growths = []
+    for database in arguments.databases:
+        on_postgresql = database == "postgresql"
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            servers.site(Path(folder), on_postgresql=on_postgresql) as site,
+        ):
+            tenants = make_tenants(site, arguments.sizes)
+            growths += measure(site, database, tenants, arguments.rounds)
+    print(growth_table(growths, arguments.sizes))
+    sys.exit(any(not growth.check.is_met for growth in growths))
+
+
+if __name__ == "__main__":
+    main()
