@@ -6,7 +6,6 @@ target is missed.
 """
 
 import argparse
-import http.client
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -15,12 +14,13 @@ from datetime import timedelta
 from pathlib import Path
 from statistics import median
 from time import monotonic
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 from uuid import UUID
 
 from rich.console import Console
 
 from bench import servers
+from bench.client import Client
 from bench.growth_rows import LAST_MOMENT, NAMES, fill
 from bench.processes import processor_seconds
 from bench.report import Check, number, table
@@ -85,26 +85,20 @@ class Growth:
 
 
 class Meter:
-    """Asks a gateway through one connection, and measures what the answers cost."""
+    """Measures what the answers of a gateway cost."""
 
     def __init__(self, site: Site, server: Server) -> None:
         self._pids = [server.pid, *([site.postgresql.pid] if site.postgresql else [])]
-        self._connection = http.client.HTTPConnection(urlsplit(server.address).netloc)
+        self._server = server
 
     def milliseconds(self, tenant: Tenant, path: str) -> float:
         """Processor time for a request, the mean of some calls."""
+        client = Client(self._server.address, tenant.token)
         before, calls, until = self._used(), 0, monotonic() + SECONDS
         while calls < LEAST_CALLS or monotonic() < until:
-            self._call(tenant, path)
+            client.get(path)
             calls += 1
         return (self._used() - before) * 1000 / calls
-
-    def _call(self, tenant: Tenant, path: str) -> None:
-        self._connection.request("GET", path, headers={"Authorization": f"Bearer {tenant.token}"})
-        answer = self._connection.getresponse()
-        body = answer.read()
-        if answer.status != 200:
-            raise SystemExit(f"{path} answered {answer.status}: {body[:300]!r}")
 
     def _used(self) -> float:
         return sum(processor_seconds(pid) for pid in self._pids)

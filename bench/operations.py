@@ -1,0 +1,157 @@
+"""Every operation that reads, over both surfaces with demo data, the dearest first.
+
+Run by `make bench`. It has no targets: it shows which reads are dear. Operations without demo data to read
+are named at the end.
+"""
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+from urllib.parse import urlencode
+
+from rich.console import Console
+
+from bench import servers
+from bench.client import Client, Refused
+from bench.processes import processor_seconds
+from bench.report import number, table
+from bench.requests import graphql, models_in, selection
+from bench.servers import Server, Site
+from bench.wrk import Request
+from resolvers.graph.root import exposed, make_schema
+from resolvers.operations.declaration import Operation
+from rest_compat.api import operation_routes
+from rest_compat.paths import PREFIX
+
+CALLS = 20
+# What operations require besides an id.
+ARGUMENTS = {"start_date": "2026-09-01", "end_date": "2026-09-30", "interval": "day"}
+IN_GRAPHQL = 'startDate: "2026-09-01", endDate: "2026-09-30", interval: DAY'
+
+progress = Console(stderr=True)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Microseconds of processor time for one call."""
+
+    name: str
+    surface: str
+    server: float
+    database: float
+
+
+class Reader:
+    """Calls a gateway with whichever of the demo's tokens an operation accepts."""
+
+    def __init__(self, site: Site, server: Server, tokens: Sequence[str]) -> None:
+        self._pids = [server.pid, *([site.postgresql.pid] if site.postgresql else [])]
+        self._clients = [Client(server.address, token) for token in tokens]
+
+    def accepted(self, request: Request) -> tuple[Client, Any] | None:
+        """The first caller for whom the call succeeds, and its answer."""
+        for client in self._clients:
+            with suppress(Refused):
+                return client, client.send(request)
+        return None
+
+    def cost(self, name: str, surface: str, request: Request, rounds: int) -> Cost | None:
+        """None if the call succeeds with no token."""
+        first = self.accepted(request)
+        if first is None:
+            return None
+        times = [self._round(first[0], request) for _ in range(rounds)]
+        server, database = (median(column) for column in zip(*times, strict=True))
+        return Cost(name, surface, server, database)
+
+    def _round(self, client: Client, request: Request) -> tuple[float, float]:
+        before = [processor_seconds(pid) for pid in self._pids]
+        for _ in range(CALLS):
+            client.send(request)
+        used = [processor_seconds(pid) - start for pid, start in zip(self._pids, before, strict=True)]
+        return used[0] * 1e6 / CALLS, sum(used[1:]) * 1e6 / CALLS
+
+
+def requests_of(reader: Reader) -> Iterator[tuple[str, str, Request | None]]:
+    """Name, surface and request of every operation that reads; no request if there is nothing to read."""
+    places = exposed(make_schema()._schema)
+    for name, route in operation_routes().items():
+        if "GET" not in (route.methods or ()):
+            continue
+        path, id = PREFIX + route.path, None
+        if "{id}" in path:
+            page = reader.accepted(Request("GET", path.split("{")[0]))
+            items = page[1]["data"] if page else []
+            if not items:
+                yield name, "both", None
+                continue
+            id = items[0]["id"]
+            path = path.replace("{id}", id)
+        dated = any(each in ARGUMENTS for each in argument_names(route.operation))
+        yield name, "REST", Request("GET", f"{path}?{urlencode(ARGUMENTS)}" if dated else path)
+        if name in places:
+            given = IN_GRAPHQL if dated else f'id: "{id}"' if id else ""
+            yield name, "GraphQL", graphql(document(places[name].path, given, route.operation))
+
+
+def argument_names(operation: Operation) -> set[str]:
+    names = {parameter.name for parameter in operation.parameters}
+    return names | set(operation.filters.model_fields if operation.filters else ())
+
+
+def document(path: Sequence[str], arguments: str, operation: Operation) -> str:
+    """The document that selects all that REST answers."""
+    model = next(models_in(operation.answer), None)
+    field = " { ".join(path) + (f"({arguments})" if arguments else "")
+    return f"{{ {field} {selection(model) if model else ''}{' }' * len(path)}"
+
+
+def tokens_of(server: Server, seeded: dict[str, Any]) -> list[str]:
+    """The tokens of the workspace, of its user and of a customer; and one file, which the demo lacks."""
+    token = seeded["workspace_token"]
+    client = Client(server.address, token)
+    customers = client.get("/api/customers/?limit=1")["data"]
+    session = client.post("/api/customer-sessions/", {"customer_id": customers[0]["id"]})
+    part = {"number": 1, "chunk_start": 0, "chunk_end": 9}
+    file = {"service": "downloadable", "name": "tides.txt", "mime_type": "text/plain", "size": 9}
+    client.post("/api/files/", {**file, "upload": {"parts": [part]}})
+    return [token, seeded["personal_token"], session["token"]]
+
+
+def costs_table(costs: Sequence[Cost]) -> str:
+    rows = [
+        [f"`{each.name}`", each.surface, number(each.server), number(each.database)]
+        for each in sorted(costs, key=lambda each: -each.server - each.database)
+    ]
+    return table(["operation", "surface", "server, us", "database, us"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of 20 calls; the table shows medians")
+    rounds = parser.parse_args().rounds
+    costs, missing = [], []
+    with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=True) as site:
+        seeded = servers.seed(site)
+        servers.vacuum(site)
+        with servers.gateway(site) as server:
+            reader = Reader(site, server, tokens_of(server, seeded))
+            for name, surface, request in requests_of(reader):
+                cost = reader.cost(name, surface, request, rounds) if request else None
+                if cost is None:
+                    missing.append(f"`{name}` ({surface})")
+                else:
+                    costs.append(cost)
+                    progress.print(f"{name}, {surface}: {cost.server:.0f} us", highlight=False)
+    print(costs_table(costs))
+    if missing:
+        print(f"\nNot measured, because the demo has nothing to read: {', '.join(missing)}.")
+
+
+if __name__ == "__main__":
+    main()
