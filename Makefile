@@ -67,9 +67,13 @@ growth: setup  ## Grow documents and bodies, and compare what they cost with the
 bench: setup wrk  ## Measure everything against its targets (ONLY=http, ROUNDS=5, SIZES=100k,1M,5M)
 	@missed=0; \
 	for each in $(if $(ONLY),$(ONLY),http peers growth_of_lists metrics graphql_lists start operations soak); do \
-		sizes=""; test $$each != metrics || sizes="--sizes $(SIZES)"; \
+		case $$each in \
+			metrics) options="--sizes $(SIZES) $(if $(ROUNDS),--rounds $(ROUNDS))";; \
+			soak) options="";; \
+			*) options="$(if $(ROUNDS),--rounds $(ROUNDS))";; \
+		esac; \
 		echo "bench.$$each" >&2; \
-		$(BIN)/python -m bench.$$each $$sizes $(if $(ROUNDS),--rounds $(ROUNDS)) || missed=1; \
+		$(BIN)/python -m bench.$$each $$options || missed=1; \
 	done; \
 	exit $$missed
 

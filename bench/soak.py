@@ -1,0 +1,105 @@
+"""The gateway's memory after 10,000 and after 100,000 mixed requests.
+
+Run by `make bench`. Nearly all requests differ from each other, so that everything that the gateway keeps
+between requests is filled. Exits with 1 if its memory still grows.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from uuid import uuid4
+
+import orjson
+from rich.console import Console
+
+from bench import servers
+from bench.client import Client, Refused
+from bench.processes import memory_mib
+from bench.report import Check, number, table
+from bench.requests import graphql
+from bench.servers import Server, Site
+from bench.wrk import Request
+
+MANY = 100_000
+MOST_GROWTH = 1.05
+CALLERS = 8
+STEPS = 10
+
+progress = Console(stderr=True)
+
+
+def mixed_requests(customer_ids: list[str], first: int) -> Iterator[Request]:
+    """Reads, changes and requests that are refused, each with something of its own."""
+
+    def post(path: str, body: object) -> Request:
+        return Request("POST", path, orjson.dumps(body).decode())
+
+    kinds: list[Callable[[int, str], Request]] = [
+        lambda n, _: Request("GET", f"/api/shares/?limit={n % 100 + 1}&page={n % 5 + 1}"),
+        lambda _, customer: Request("GET", f"/api/customers/{customer}"),
+        lambda n, _: Request("GET", f"/api/events/?name=soak.{n}"),
+        lambda n, _: Request("GET", f"/api/customers/?query=buyer-{n}&sorting=-name"),
+        lambda n, customer: graphql(
+            f'{{ soak{n}: customer(id: "{customer}") {{ email members {{ id }} }} }}'
+        ),
+        lambda n, _: graphql(
+            "query($limit: Int!) { shares(limit: $limit) { data { id } } }", limit=n % 100 + 1
+        ),
+        lambda n, _: post("/api/customers/", {"email": f"soak-{n}@example.com"}),
+        lambda n, _: post("/api/events/ingest", {"events": [{"name": f"soak.{n % 50}"}]}),
+        lambda _n, _: Request("GET", f"/api/customers/{uuid4()}"),
+        lambda n, _: Request("GET", f"/api/shares/?limit={n}000"),
+        lambda n, _: graphql(f"{{ unknown{n} }}"),
+    ]
+    number = first
+    while True:
+        yield kinds[number % len(kinds)](number, customer_ids[number % len(customer_ids)])
+        number += 1
+
+
+def send(site: Site, server: Server, first: int, many: int) -> None:
+    """Send requests, numbered from `first`, through some callers at a time."""
+    customers = Client(server.address, site.token).get("/api/customers/?limit=20")["data"]
+    ids = [customer["id"] for customer in customers]
+
+    def call(place: int) -> None:
+        client = Client(server.address, site.token)
+        for request in islice(mixed_requests(ids, first), place, many, CALLERS):
+            with suppress(Refused):
+                client.send(request)
+
+    with ThreadPoolExecutor(CALLERS) as pool:
+        list(pool.map(call, range(CALLERS)))
+
+
+def measure(site: Site, requests: int) -> list[float]:
+    """MiB after each tenth of the requests."""
+    memory, step = [], requests // STEPS
+    with servers.gateway(site) as server:
+        for sent in range(0, step * STEPS, step):
+            send(site, server, sent, step)
+            memory.append(memory_mib(server.pid))
+            progress.print(f"{sent + step:,} requests: {memory[-1]:.1f} MiB", highlight=False)
+    return memory
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--requests", type=int, default=MANY, help="compared with a tenth of them")
+    requests = parser.parse_args().requests
+    with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=True) as site:
+        first, *_, last = measure(site, requests)
+    check = Check("memory", "", [last / first], most=MOST_GROWTH)
+    header = [f"after {requests // STEPS:,} requests, MiB", f"after {requests:,}", "growth", "target", ""]
+    row = [number(first), number(last), number(check.figures[0]), check.bound, check.verdict]
+    print(table(header, [row]))
+    sys.exit(not check.is_met)
+
+
+if __name__ == "__main__":
+    main()
