@@ -12,9 +12,10 @@ from pathlib import Path
 from statistics import median
 from time import monotonic
 
+from bench.client import Client
 from bench.processes import machine, processor_seconds
 from bench.report import Check, table
-from bench.servers import Site, call, gateway, site
+from bench.servers import Site, gateway, site
 
 HELP = ("--help", "users --help", "workspaces status --help")
 # Of processor time. The help of a noun has no target: Typer reads its arguments by pydantic.
@@ -64,9 +65,10 @@ def first_answers(made: Site) -> Seconds:
     """What `serve` needs until it has answered `/health`, a list over REST and the list over GraphQL."""
     began = monotonic()
     with gateway(made) as server:
-        call(server, made.token, "GET", "/health")
-        call(server, made.token, "GET", "/api/shares/?limit=10")
-        call(server, made.token, "POST", "/graphql", {"query": QUERY})
+        client = Client(server.address, made.token)
+        client.get("/health")
+        client.get("/api/shares/?limit=10")
+        client.post("/graphql", {"query": QUERY})
         return processor_seconds(server.pid), monotonic() - began
 
 
