@@ -29,9 +29,11 @@ from storage.tables.file_share_sessions import (
 )
 from storage.tables.metrics import ExternalPersonRow, MetricFactRow
 from storage.tables.shares import SharePriceRow, ShareRow
+from storage.totals.fold import fold_totals
 from storage.workspace_lock import lock_workspace
 
 SESSIONS_AT_A_TIME = 2_000
+DELTAS_AT_A_TIME = 10_000
 SESSIONS_FOR_A_CUSTOMER = 200
 FEWEST_CUSTOMERS, MOST_CUSTOMERS = 20, 20_000
 SEED = 20_260_131
@@ -53,6 +55,10 @@ async def write_activity(database: Database, workspace_id: UUID, sessions: int, 
             async with database.write() as connection:
                 await _write(connection, activity, batch)
             progress.advance(task, len(batch.sessions))
+    async with database.write() as connection:
+        await lock_workspace(connection, workspace_id, wait=True)
+        while await fold_totals(connection, workspace_id, DELTAS_AT_A_TIME):
+            pass
 
 
 async def _items(connection: AsyncConnection, workspace_id: UUID, random: Random) -> list[Item]:

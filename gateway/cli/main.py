@@ -23,6 +23,7 @@ NOUNS = (
     "keys",
     "limits",
     "metrics",
+    "totals",
     "schema",
     "openapi",
     "docs",

@@ -75,6 +75,19 @@ def test_a_seed_has_as_much_activity_as_asked_for_and_none_of_it_lies_ahead(empt
     assert currencies == {"usd", "eur"}
 
 
+def test_what_is_kept_of_a_seed_is_what_its_rows_say_and_is_rebuilt_if_not(empty: Command) -> None:
+    empty.json("seed", "--sessions", "300", "--days", "30")
+    for noun, name in (("metrics", "cells"), ("totals", "totals")):
+        verified = empty.json(noun, "verify")
+        assert verified["differences"] == 0 < verified[name]
+    with closing(sqlite3.connect(empty.directory / "var/duograph.sqlite")) as database, database:
+        database.execute("UPDATE list_totals SET total = total + 1 WHERE list = 'events'")
+    refused = empty.run("totals", "verify")
+    assert (refused.status, "1 totals differ from the rows" in refused.stderr) == (1, True)
+    assert empty.json("totals", "rebuild") == {"totals": verified["totals"], "differences": 1}
+    assert empty.json("totals", "verify")["differences"] == 0
+
+
 def test_a_new_required_column_with_a_default_does_not_break_the_demo(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", WITH_NEW_COLUMNS], cwd=tmp_path, check=True, timeout=300)
     with closing(sqlite3.connect(tmp_path / "added.sqlite")) as database:

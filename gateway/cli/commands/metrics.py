@@ -18,7 +18,7 @@ def verify(workspace: Slug = None, as_json: Json = False) -> None:
     """Recount every cell from the log and report how many differ. Changes nothing."""
     from gateway.cli import metrics
 
-    metrics.verify(workspace, as_json=as_json)
+    metrics.CELLS.verify(workspace, as_json=as_json)
 
 
 @app.command()
@@ -26,4 +26,4 @@ def rebuild(workspace: Slug = None, as_json: Json = False) -> None:
     """Delete the cells and rebuild them from the log. The gateway may keep running."""
     from gateway.cli import metrics
 
-    metrics.rebuild(workspace, as_json=as_json)
+    metrics.CELLS.rebuild(workspace, as_json=as_json)
