@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Column, ColumnElement, Uuid, and_, false, or_, tuple_
+from sqlalchemy import Column, ColumnElement, Select, Table, Uuid, and_, false, or_, select, tuple_
 
 from storage.types import MomentColumn
 
@@ -49,6 +49,18 @@ def after(keys: Sequence[SortKey], values: Sequence[Any]) -> ColumnElement[bool]
         before = [k.equals(v) for k, v in zip(keys[:index], values[:index], strict=True)]
         places.append(and_(*before, key.beyond(values[index])))
     return or_(*places)
+
+
+def by_keys(rows: Select[Any], table: Table, order: Sequence[SortKey]) -> Select[Any]:
+    """A page of `rows` in this order, whose keys are found first.
+
+    The rows before a late page are then skipped in an index that has all columns of the conditions and the
+    order, and only those of the page are read. `rows` selects from `table` alone, with its limit and offset.
+    """
+    keys = rows.with_only_columns(*table.primary_key.columns, maintain_column_froms=True).subquery("page")
+    same = [column == keys.c[column.name] for column in table.primary_key.columns]
+    joined = select(*rows.selected_columns).join_from(keys, table, and_(*same))
+    return joined.order_by(*(key.order for key in order))
 
 
 def to_json(value: Any) -> Any:

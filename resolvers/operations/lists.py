@@ -17,7 +17,7 @@ from schema.metadata import MetadataFilter
 from schema.pages import ListQuery, Page, PageMeta, Pagination
 from schema.sorting import Sorting
 from storage.dialects.metadata_text import MetadataText
-from storage.ordering import SortKey, after, from_json, to_json, total_order
+from storage.ordering import SortKey, after, by_keys, from_json, to_json, total_order
 from storage.rows import Model, Values, read, table_of, values_of
 from storage.sealing import Purpose, read_signed, signed
 
@@ -113,6 +113,8 @@ async def list_rows(
     page = query.page or 1
     if query.after is None:
         statement = statement.offset((page - 1) * query.limit)
+        if page > 1 and rows.get_final_froms() == [table_of(listing.model)]:
+            statement = by_keys(statement, table_of(listing.model), order)
     else:
         statement = statement.where(after(order, _open_cursor(ctx, listing, query, order)))
     counts = query.after is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination")))

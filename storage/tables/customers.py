@@ -39,8 +39,9 @@ class CustomerRow(TenantRow, table=True):
             sqlite_where=_KEPT,
             postgresql_where=_KEPT,
         ),
-        Index("ix_customers_created_at", "workspace_id", "created_at", "id"),
-        Index("ix_customers_name", "workspace_id", "name_folded", "id"),
+        # `deleted_at` is there so that the indexes alone tell which rows a list shows.
+        Index("ix_customers_created_at", "workspace_id", "created_at", "id", "deleted_at"),
+        Index("ix_customers_name", "workspace_id", "name_folded", "id", "deleted_at"),
     )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email", "name_folded": "name"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}
@@ -99,7 +100,7 @@ class MemberRow(TenantRow, table=True):
             postgresql_where=_OWNS,
         ),
         Index("ix_members_customer", "workspace_id", "customer_id", "created_at", "id"),
-        Index("ix_members_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_members_created_at", "workspace_id", "created_at", "id", "deleted_at"),
         Index("ix_members_email", "workspace_id", "email_folded"),
     )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email"}
