@@ -17,6 +17,7 @@ from rich.console import Console
 
 from bench import servers
 from bench.client import Client
+from bench.drawing import Bar, chart
 from bench.measuring import Figures, Side, measure, ratio
 from bench.processes import QUIET_CORES, machine
 from bench.report import Check, number, table
@@ -119,6 +120,24 @@ def comparison_table(compared: Sequence[Compared]) -> str:
     return table(header, rows)
 
 
+def drawing_of(compared: Sequence[Compared]) -> str:
+    """Floor and gateway beside each other; a batch takes too long for the scale of the others."""
+    rows = [
+        (
+            each.case.name.replace("`", ""),
+            [
+                Bar("floor", each.floor.server, each.floor.database),
+                Bar("ours", each.ours.server, each.ours.database),
+            ],
+        )
+        for each in compared
+        if "ingest" not in each.case.name and "guarded" not in each.case.name
+    ]
+    return chart(
+        "Microseconds of processor time, server + database: the floor in grey, Duograph in blue", rows
+    )
+
+
 def sqlite_table(measured: Sequence[tuple[Check, Figures]]) -> str:
     header = ["request on SQLite", "us", "target", "", "req/s", "p50, ms", "p99, ms"]
     rows = []
@@ -144,6 +163,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="rounds; the tables show medians")
     parser.add_argument("--seconds", type=float, default=2, help="seconds of each turn")
     parser.add_argument("--only", default="", help="only requests whose name contains this text")
+    parser.add_argument("--svg", type=Path, help="draw the requests on PostgreSQL into this file")
     parser.add_argument("--databases", type=lambda text: text.split(","), default=["postgresql", "sqlite"])
     arguments = parser.parse_args()
     require_wrk()
@@ -154,6 +174,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=True) as site:
             compared = compare(site, *measuring)
         checks += [check for each in compared for check in (each.check, each.slowest)]
+        if arguments.svg:
+            arguments.svg.write_text(drawing_of(compared))
         print(f"{comparison_table(compared)}\n\n{noise([each.ours for each in compared])}\n", flush=True)
     if "sqlite" in arguments.databases:
         with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=False) as site:

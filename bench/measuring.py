@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
+from time import monotonic, sleep
 
 from bench import wrk
 from bench.processes import QUIET_CORES, Moment, processor_seconds
@@ -10,6 +11,9 @@ from bench.servers import Server
 from bench.wrk import Load, Request
 
 WARM_UP_CONNECTIONS = 8
+# A server that uses less processor time than this in a pause is idle.
+PAUSE_SECONDS, IDLE_SECONDS = 0.05, 0.002
+MOST_SECONDS_TO_SETTLE = 5
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,14 @@ def measure(sides: Sequence[Side], database_pid: int | None, rounds: int, second
     return [Figures(own) for own in slices]
 
 
+def _settle(pid: int) -> None:
+    """Wait until the server has nothing left to do, at most some seconds."""
+    until, before = monotonic() + MOST_SECONDS_TO_SETTLE, -1.0
+    while (now := processor_seconds(pid)) - before > IDLE_SECONDS and monotonic() < until:
+        before = now
+        sleep(PAUSE_SECONDS)
+
+
 def _slice(side: Side, database_pid: int | None, seconds: float) -> Slice:
     def used() -> tuple[float, float]:
         database = processor_seconds(database_pid) if database_pid is not None else 0.0
@@ -100,8 +112,11 @@ def _slice(side: Side, database_pid: int | None, seconds: float) -> Slice:
 
     moment, before = Moment.now(), used()
     load = wrk.run(side.server.address, side.token, side.request, seconds)
+    _settle(side.server.pid)
     after, later = used(), Moment.now()
     server, database = after[0] - before[0], after[1] - before[1]
-    per_request = 1e6 / load.requests
+    # Every connection had one request under way when wrk closed it; the server has answered it by now. Left
+    # out, they would make a slow server seem slower.
+    per_request = 1e6 / (load.requests + wrk.CONNECTIONS)
     others = moment.cores_of_others(later, server + database)
     return Slice(server * per_request, database * per_request, load, others)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
@@ -22,7 +22,7 @@ SHARES = 30
 _COMMAND = str(Path(sys.executable).parent / "duograph")
 _SECRET = "a secret of the benchmarks, 32 characters"
 _SECONDS_TO_START = 60
-_ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,13 @@ def vacuum(site: Site) -> None:
 
 @contextmanager
 def gateway(
-    site: Site, *options: str, log: int | IO[bytes] = subprocess.DEVNULL, **settings: str
+    site: Site,
+    log: int = subprocess.DEVNULL,
+    program: Sequence[str] = (_COMMAND,),
+    **settings: str,
 ) -> Iterator[Server]:
     """The gateway with one worker; without limits and access log unless `settings` have them."""
-    command = [_COMMAND, "serve", "--port", "0", "--json", *options]
+    command = [*program, "serve", "--port", "0", "--json"]
     with subprocess.Popen(
         command, env=site.environment(settings), cwd=site.folder, stdout=subprocess.PIPE, stderr=log
     ) as process:
@@ -128,7 +131,7 @@ def uvicorn(application: str, environment: dict[str, str]) -> Iterator[Server]:
     port = free_port()
     options = ["--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "critical"]
     command = [sys.executable, "-m", "uvicorn", application, "--port", str(port), *options]
-    with running(command, {**os.environ, **environment}, _ROOT) as pid:
+    with running(command, {**os.environ, **environment}, ROOT) as pid:
         yield Server(f"http://127.0.0.1:{port}", pid)
 
 
