@@ -98,12 +98,17 @@ EVENT_FIELDS = (
     "parent_id",
     "child_count",
 )
+# What is kept, and the changes that wait to be added.
+_KEPT_TOTAL = """(SELECT sum(kept.total)::bigint FROM (
+        SELECT total FROM list_totals WHERE workspace_id = $1 AND list = '{0}' AND value = ''
+        UNION ALL
+        SELECT total FROM list_total_deltas WHERE workspace_id = $1 AND list = '{0}' AND value = '') kept)"""
 EVENTS = f"""
 SELECT {_columns("event", EVENT_FIELDS[:-1])},
     (SELECT count(*) FROM events child
      WHERE child.workspace_id = event.workspace_id AND child.parent_id = event.id) AS child_count,
     {_columns("customer", CUSTOMER_FIELDS)},
-    (SELECT count(*) FROM events WHERE workspace_id = $1) AS total
+    {_KEPT_TOTAL.format("events")} AS total
 FROM events event LEFT JOIN customers customer
     ON customer.workspace_id = event.workspace_id AND customer.id = event.customer_id
 WHERE event.workspace_id = $1

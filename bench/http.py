@@ -76,7 +76,7 @@ def compare(site: Site, rounds: int, seconds: float, only: str) -> list[Compared
         reads = [case for case in plain if case.is_read]
         # Changes come last, because they make the lists longer.
         pairs = [(case, ours) for case in reads]
-        pairs += [(guarded(case), with_limits) for case in reads if case.target]
+        pairs += [(guarded(case), with_limits) for case in reads if case.is_guarded]
         pairs += [(case, ours) for case in plain if not case.is_read]
         for case, server in pairs:
             if only not in case.name:

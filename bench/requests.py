@@ -23,7 +23,7 @@ NEW_CUSTOMER = '{"email": "bench-NUMBER@example.com", "name": "Bench"}'
 class Case:
     """A request to the floor and to the gateway, and the least ratio of their processor times.
 
-    A read with a target is measured once more with limits, access log and request ids.
+    A read whose callers are charged is measured once more with limits, access log and request ids.
     """
 
     name: str
@@ -31,6 +31,10 @@ class Case:
     ours: Request
     target: float | None
     is_read: bool = True
+
+    @property
+    def is_guarded(self) -> bool:
+        return self.is_read and self.target is not None and self.ours.path != "/health"
 
 
 def selection(model: type[BaseModel]) -> str:
