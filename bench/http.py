@@ -19,7 +19,7 @@ from bench import servers
 from bench.client import Client
 from bench.drawing import Bar, chart
 from bench.measuring import Figures, Side, measure, ratio
-from bench.processes import QUIET_CORES, machine
+from bench.processes import QUIET_CORES, machine, versions
 from bench.report import Check, number, table
 from bench.requests import Case, cases, guarded
 from bench.servers import Server, Site
@@ -169,9 +169,10 @@ def main() -> None:
     require_wrk()
     measuring = (arguments.rounds, arguments.seconds, arguments.only)
     checks: list[Check] = []
-    print(f"{machine()}\n")
+    print(f"{versions()}; {machine()}.\n")
     if "postgresql" in arguments.databases:
         with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=True) as site:
+            print(f"{servers.postgresql_version(site)}; {arguments.rounds} rounds.\n")
             compared = compare(site, *measuring)
         checks += [check for each in compared for check in (each.check, each.slowest)]
         if arguments.svg:

@@ -1,7 +1,11 @@
 """What processes use: processor time and memory of a process and its descendants, and the machine's rest."""
 
 import os
+import platform
+import subprocess
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
 
@@ -68,6 +72,17 @@ class Moment:
         """The cores that processes other than this one and the `measured` ones used until `later`."""
         others = (later.busy - self.busy) - (later.own - self.own) - measured
         return max(0.0, others / (later.clock - self.clock))
+
+
+def versions() -> str:
+    """The day, the commit, and the versions of what decides the speed."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    packages = ("asyncpg", "uvloop", "uvicorn", "orjson", "SQLAlchemy", "strawberry-graphql")
+    named = [f"{package} {version(package)}" for package in packages]
+    python = f"Python {platform.python_version()}"
+    return ", ".join([str(datetime.now(UTC).date()), f"commit {commit}", python, *named])
 
 
 def machine() -> str:

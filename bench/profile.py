@@ -39,7 +39,7 @@ def main() -> None:
         counts: dict[str, int] = json.loads(samples.read_text())
     total = sum(counts.values())
     percents = sorted(((100 * count / total, part) for part, count in counts.items()), reverse=True)
-    rows = [[f"`{part}`", f"{percent:.0f} %"] for percent, part in percents if percent >= LEAST_PERCENT]
+    rows = [[part, f"{percent:.0f} %"] for percent, part in percents if percent >= LEAST_PERCENT]
     print(table([f"{arguments.request}: code", "of the samples"], rows))
 
 

