@@ -1,8 +1,10 @@
 """Authentication: the principal of a credential's text."""
 
+from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, case, exists, not_, or_, select
 
@@ -12,6 +14,7 @@ from oauth.scopes import USER_SCOPES, Scope
 from storage.clock import now
 from storage.database import Database
 from storage.enums import CredentialKind
+from storage.kept import Kept
 from storage.rows import read, table_of, update_rows
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
@@ -42,17 +45,28 @@ _HAS_LEFT = case(
     ),
     else_=False,
 )
-_LOOK_UP = (
-    select(
-        _credentials,
-        _workspaces.c.requests_per_minute,
-        _clients.c.client_id,
-        _HAS_LEFT.label("has_left"),
-    )
+_LOOK_UP = Kept(
+    select(_credentials, _workspaces.c.requests_per_minute, _clients.c.client_id, _HAS_LEFT)
     .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
     .join(_clients, _credentials.c.oauth_client_id == _clients.c.id, isouter=True)
     .where(_credentials.c.hash == bindparam("hash"))
 )
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A credential that was looked up: the driver's row, and what was made of it."""
+
+    row: Any
+    credential: CredentialRow
+    principal: Principal
+    has_left: bool
+
+
+# By the hash of the credential. Each use reads the row again, and only an equal row gives the same principal.
+# A row with its principal takes some 6 KB.
+MOST_KNOWN = 2_000
+_known: OrderedDict[str, _Known] = OrderedDict()
 
 
 def is_live(at: datetime) -> ColumnElement[bool]:
@@ -84,16 +98,33 @@ async def _authenticate(
     kind = kind_of(text)
     if kind is None or kind not in kinds:
         return None
-    async with database.read() as connection:
-        row = (await connection.execute(_LOOK_UP, {"hash": digest(text)})).first()
-    if row is None or row.has_left:
+    hash = digest(text)
+    known = await _look_up(database, hash, kinds[kind])
+    if known is None or known.has_left:
         return None
-    credential, moment = read(CredentialRow, row), now()
+    credential, moment = known.credential, now()
     if credential.revoked_at or (credential.expires_at and credential.expires_at <= moment):
         return None
     if credential.last_used_at is None or moment - credential.last_used_at >= USE_IS_NOTED_EVERY:
         await _note_use(database, credential, moment)
-    return _principal_of(credential, kinds[kind], row.client_id, row.requests_per_minute)
+    return known.principal
+
+
+async def _look_up(database: Database, hash: str, kind: PrincipalKind) -> _Known | None:
+    async with database.read() as connection:
+        rows = await connection.fetch(_LOOK_UP, {"hash": hash})
+        if not rows:
+            return None
+        known = _known.get(hash)
+        if known is None or known.row != rows[0]:
+            (converted,) = connection.converted(_LOOK_UP, rows)
+            *columns, requests_per_minute, client_id, has_left = converted
+            credential = read(CredentialRow, columns)
+            principal = _principal_of(credential, kind, client_id, requests_per_minute)
+            known = _known[hash] = _Known(rows[0], credential, principal, bool(has_left))
+            if len(_known) > MOST_KNOWN:
+                _known.popitem(last=False)
+    return known
 
 
 async def _note_use(database: Database, credential: CredentialRow, moment: datetime) -> None:

@@ -8,7 +8,6 @@ from uuid import UUID
 from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error, UnsupportedResponseTypeError
 from joserfc import jwt
 from joserfc.errors import JoseError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.clients import RESPONSE_TYPE, Client, find_client
 from oauth.consents import remember
@@ -17,6 +16,7 @@ from oauth.keys import ALGORITHM, every_public_key
 from oauth.protocol import Pairs, ProtocolRequest, Reply
 from oauth.server import Server
 from oauth.subjects import Subject
+from storage.connections import Connection
 
 NONE, LOGIN, CONSENT, SELECT_ACCOUNT = "none", "login", "consent", "select_account"
 PROMPTS = (NONE, LOGIN, CONSENT, SELECT_ACCOUNT)
@@ -91,7 +91,7 @@ class AuthorizationRequest:
         return reply.location
 
 
-async def read_request(connection: AsyncConnection, issuer: str, pairs: Pairs) -> AuthorizationRequest:
+async def read_request(connection: Connection, issuer: str, pairs: Pairs) -> AuthorizationRequest:
     """The request with these parameters. Raises `UntrustedRequest` or `RefusedRequest`."""
     server = make_server(connection, issuer)
     request = ProtocolRequest("GET", pairs)

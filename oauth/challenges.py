@@ -9,10 +9,10 @@ from datetime import timedelta
 from enum import StrEnum
 
 from sqlalchemy import delete
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest
 from storage.clock import now
+from storage.connections import Connection
 from storage.rows import insert_new_rows, table_of
 from storage.sealing import Purpose, is_signed, sign
 from storage.tables.second_steps import AnsweredChallengeRow
@@ -52,7 +52,7 @@ def is_open(secret: bytes, use: ChallengeUse, binding: str, challenge: bytes) ->
     return now().timestamp() < int(end)
 
 
-async def answer(connection: AsyncConnection, challenge: bytes) -> bool:
+async def answer(connection: Connection, challenge: bytes) -> bool:
     """Record an answer to the challenge. Returns whether it is the first."""
     moment = now()
     await connection.execute(delete(_answered).where(_answered.c.expires_at <= moment))

@@ -5,11 +5,11 @@ from uuid import UUID
 
 from authlib.oauth2.rfc6749 import ClientMixin
 from sqlalchemy import ColumnElement, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import Credential, digest, is_client_id, mint
 from oauth.redirects import matches
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import first, insert_row, table_of, update_rows
 from storage.tables.credentials import CredentialRow
@@ -81,7 +81,7 @@ class Client(ClientMixin):  # type: ignore[misc]
         return grant_type in list(GrantType)
 
 
-async def find_client(connection: AsyncConnection, client_id: str) -> Client | None:
+async def find_client(connection: Connection, client_id: str) -> Client | None:
     """The client with this client_id; None if it is unknown or malformed."""
     if not is_client_id(client_id):
         return None
@@ -94,7 +94,7 @@ async def find_client(connection: AsyncConnection, client_id: str) -> Client | N
 
 
 async def issue_client_credential(
-    connection: AsyncConnection,
+    connection: Connection,
     kind: CredentialKind,
     oauth_client_id: UUID,
     maker_user_id: UUID | None = None,

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from sqlalchemy import delete
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.endings import end_grants
+from storage.connections import Connection
 from storage.rows import every, insert_new_rows, key_of, one, table_of, update_row
 from storage.tables.oauth_grants import OAuthConsentRow, OAuthGrantRow
 
@@ -16,7 +16,7 @@ _consents, _grants = table_of(OAuthConsentRow), table_of(OAuthGrantRow)
 
 
 async def find_consents(
-    connection: AsyncConnection, user_id: UUID, oauth_client_id: UUID
+    connection: Connection, user_id: UUID, oauth_client_id: UUID
 ) -> list[OAuthConsentRow]:
     """The user's consents to the client: at most one for the user and one for each workspace."""
     of_user, of_client = _consents.c.user_id == user_id, _consents.c.oauth_client_id == oauth_client_id
@@ -24,7 +24,7 @@ async def find_consents(
 
 
 async def remember(
-    connection: AsyncConnection,
+    connection: Connection,
     user_id: UUID,
     oauth_client_id: UUID,
     workspace_id: UUID | None,
@@ -43,7 +43,7 @@ async def remember(
         await update_row(connection, OAuthConsentRow, row, scopes=wider)
 
 
-async def forget(connection: AsyncConnection, consent: OAuthConsentRow) -> None:
+async def forget(connection: Connection, consent: OAuthConsentRow) -> None:
     """Withdraw a consent and revoke everything granted under it."""
     under_it = (
         (_grants.c.oauth_client_id == consent.oauth_client_id)

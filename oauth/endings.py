@@ -3,9 +3,9 @@
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, delete, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import table_of, update_rows
 from storage.tables.credentials import CredentialRow
@@ -17,7 +17,7 @@ _consents, _clients = table_of(OAuthConsentRow), table_of(OAuthClientRow)
 _OF_GRANTS = (CredentialKind.ACCESS_TOKEN, CredentialKind.REFRESH_TOKEN, CredentialKind.AUTHORIZATION_CODE)
 
 
-async def end_grants(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
+async def end_grants(connection: Connection, condition: ColumnElement[bool]) -> None:
     """Revoke the matching grants with their codes and tokens, which fail from their next use on.
 
     Grants are locked first, as in `find_issued`: one order avoids deadlocks.
@@ -26,14 +26,14 @@ async def end_grants(connection: AsyncConnection, condition: ColumnElement[bool]
     await _revoke(connection, _credentials.c.grant_id.in_(select(_grants.c.id).where(condition)))
 
 
-async def end_client(connection: AsyncConnection, oauth_client_id: UUID) -> None:
+async def end_client(connection: Connection, oauth_client_id: UUID) -> None:
     """Revoke everything issued to the client and delete its consents."""
     await end_grants(connection, _grants.c.oauth_client_id == oauth_client_id)
     await _revoke(connection, _credentials.c.oauth_client_id == oauth_client_id)
     await connection.execute(delete(_consents).where(_consents.c.oauth_client_id == oauth_client_id))
 
 
-async def end_membership(connection: AsyncConnection, user_id: UUID, workspace_id: UUID) -> None:
+async def end_membership(connection: Connection, user_id: UUID, workspace_id: UUID) -> None:
     """Revoke and delete what a user who leaves the workspace allowed clients for it."""
     of_both = and_(_grants.c.workspace_id == workspace_id, _grants.c.user_id == user_id)
     await end_grants(connection, of_both)
@@ -44,7 +44,7 @@ async def end_membership(connection: AsyncConnection, user_id: UUID, workspace_i
     await connection.execute(delete(_consents).where(remembered))
 
 
-async def end_creations(connection: AsyncConnection, user_id: UUID, workspace_id: UUID) -> None:
+async def end_creations(connection: Connection, user_id: UUID, workspace_id: UUID) -> None:
     """Revoke what the user created in the workspace: access tokens, also those created with the user's
     tokens, secrets of clients, and every grant and token of the clients that the user created.
 
@@ -65,7 +65,7 @@ async def end_creations(connection: AsyncConnection, user_id: UUID, workspace_id
     await _revoke(connection, and_(_credentials.c.maker_user_id == user_id, or_(tokens, secrets)))
 
 
-async def end_user(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
+async def end_user(connection: Connection, user_id: UUID, kept: UUID | None = None) -> None:
     """Revoke every credential of the user except `kept`, and delete the user's consents."""
     await end_grants(connection, _grants.c.user_id == user_id)
     own = _credentials.c.user_id == user_id
@@ -73,6 +73,6 @@ async def end_user(connection: AsyncConnection, user_id: UUID, kept: UUID | None
     await connection.execute(delete(_consents).where(_consents.c.user_id == user_id))
 
 
-async def _revoke(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
+async def _revoke(connection: Connection, condition: ColumnElement[bool]) -> None:
     unrevoked = condition & _credentials.c.revoked_at.is_(None)
     await update_rows(connection, CredentialRow, unrevoked, revoked_at=now())

@@ -7,7 +7,6 @@ from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error
 from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 from joserfc.jwk import RSAKey
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.clients import CONFIDENTIAL_METHODS, AuthMethod, Client
 from oauth.endings import end_grants
@@ -17,6 +16,7 @@ from oauth.protocol import ProtocolRequest, Reply
 from oauth.server import Server, wait
 from oauth.subjects import find_subject
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import table_of, update_row
 from storage.tables.credentials import CredentialRow
@@ -79,21 +79,21 @@ class Introspection(_Tokens, IntrospectionEndpoint):  # type: ignore[misc]
 
 
 async def answer_token(
-    connection: AsyncConnection, issuer: str, key: RSAKey | None, request: ProtocolRequest
+    connection: Connection, issuer: str, key: RSAKey | None, request: ProtocolRequest
 ) -> Reply:
     """Tokens for a code or a refresh token, or the protocol's error."""
     server = make_server(connection, issuer, key)
     return await _answer(server, request, lambda: server.create_token_response(request))
 
 
-async def answer_revocation(connection: AsyncConnection, issuer: str, request: ProtocolRequest) -> Reply:
+async def answer_revocation(connection: Connection, issuer: str, request: ProtocolRequest) -> Reply:
     """An empty answer, also for an unknown token (RFC 7009), or the protocol's error."""
     server = make_server(connection, issuer)
     server.register_endpoint(Revocation)
     return await _answer(server, request, lambda: server.create_endpoint_response("revocation", request))
 
 
-async def answer_introspection(connection: AsyncConnection, issuer: str, request: ProtocolRequest) -> Reply:
+async def answer_introspection(connection: Connection, issuer: str, request: ProtocolRequest) -> Reply:
     """The state of the token, or the protocol's error."""
     server = make_server(connection, issuer)
     server.register_endpoint(Introspection)

@@ -9,7 +9,6 @@ from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc7636.challenge import CODE_CHALLENGE_PATTERN
 from authlib.oidc.core.grants import OpenIDCode
 from joserfc.jwk import RSAKey
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.clients import AuthMethod, Client
 from oauth.credentials import digest, mint
@@ -21,6 +20,7 @@ from oauth.refresh_answers import find_answer, keep_answer
 from oauth.server import REFRESH_TOKEN_LIFE, Server, wait
 from oauth.subjects import Subject, find_subject
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import insert_row, table_of, update_row
 from storage.tables.credentials import CredentialRow
@@ -182,7 +182,7 @@ class IdToken(OpenIDCode):  # type: ignore[misc]
         return False
 
 
-def make_server(connection: AsyncConnection, issuer: str, key: RSAKey | None = None) -> Server:
+def make_server(connection: Connection, issuer: str, key: RSAKey | None = None) -> Server:
     """A server with both grants."""
     server = Server(connection, issuer, key)
     server.register_grant(CodeGrant, [S256(required=True), IdToken(server)])

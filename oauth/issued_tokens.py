@@ -5,11 +5,11 @@ from datetime import datetime
 from authlib.oauth2.rfc6749 import TokenMixin
 from authlib.oidc.core import AuthorizationCodeMixin
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.clients import Client
 from oauth.credentials import digest, kind_of
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import first, one, table_of
 from storage.tables.credentials import CredentialRow
@@ -63,7 +63,7 @@ class IssuedCredential(AuthorizationCodeMixin, TokenMixin):  # type: ignore[misc
 
 
 async def find_issued(
-    connection: AsyncConnection, text: str, *kinds: CredentialKind, lock: bool = False
+    connection: Connection, text: str, *kinds: CredentialKind, lock: bool = False
 ) -> IssuedCredential | None:
     """The code or token with this text, valid or not; None if it is unknown or of another kind.
 

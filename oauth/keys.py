@@ -8,9 +8,9 @@ from typing import Any
 
 from joserfc.jwk import KeySet, RSAKey
 from sqlalchemy import or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.clock import now
+from storage.connections import Connection
 from storage.database import Database
 from storage.rows import every_of, insert_row, table_of, update_rows
 from storage.sealing import Purpose, Unreadable, seal, unseal
@@ -54,14 +54,14 @@ async def rotate(database: Database, secret: bytes) -> RSAKey:
     return _with_kid(key.as_dict(private=True), kid)
 
 
-async def published_keys(connection: AsyncConnection) -> list[dict[str, Any]]:
+async def published_keys(connection: Connection) -> list[dict[str, Any]]:
     """The public keys of all tokens that may still be valid, as in a JWK Set."""
     is_published = or_(_keys.c.retired_at.is_(None), _keys.c.retired_at > now() - _PUBLISHED_AFTER_RETIREMENT)
     statement = select(_keys.c.public_key).where(is_published).order_by(_keys.c.created_at)
     return list((await connection.execute(statement)).scalars())
 
 
-async def every_public_key(connection: AsyncConnection) -> KeySet:
+async def every_public_key(connection: Connection) -> KeySet:
     """The public keys of all tokens that we ever signed: a hint may have expired long ago."""
     rows = (await connection.execute(select(_keys.c.public_key))).scalars()
     return KeySet([RSAKey.import_key(row) for row in rows])

@@ -10,10 +10,10 @@ from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
 from sqlalchemy import update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.protocol import Pairs
 from storage.clock import now
+from storage.connections import Connection
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 
@@ -38,7 +38,7 @@ def is_fresh(signed_in_for: str | None, signed_in_at: datetime, pairs: Pairs) ->
     return signed_in_for == digest_of(pairs) and now() - signed_in_at <= LIFE
 
 
-async def spend(connection: AsyncConnection, session_id: UUID, pairs: Pairs) -> bool:
+async def spend(connection: Connection, session_id: UUID, pairs: Pairs) -> bool:
     """Use up the session's sign-in for this request. Returns whether it was unused."""
     unspent = (_credentials.c.id == session_id) & (_credentials.c.authorization_digest == digest_of(pairs))
     spent = await connection.execute(update(_credentials).where(unspent).values(authorization_digest=None))

@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest
 from oauth.issued_tokens import IssuedCredential
 from storage.clock import now
+from storage.connections import Connection
 from storage.database import Database
 from storage.rows import insert_row, table_of
 from storage.sealing import Purpose, Unreadable, seal, unseal
@@ -22,7 +22,7 @@ _answers, _credentials = table_of(RefreshAnswerRow), table_of(CredentialRow)
 
 
 async def keep_answer(
-    connection: AsyncConnection,
+    connection: Connection,
     token: str,
     replaced: IssuedCredential,
     scope: str | None,
@@ -40,7 +40,7 @@ async def keep_answer(
 
 
 async def find_answer(
-    connection: AsyncConnection, token: str, replaced: IssuedCredential, scope: str | None
+    connection: Connection, token: str, replaced: IssuedCredential, scope: str | None
 ) -> dict[str, Any] | None:
     """The stored answer that replaced `token`.
 

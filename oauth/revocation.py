@@ -5,11 +5,11 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest
 from oauth.endings import end_grants
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import first, table_of, update_row
 from storage.tables.credentials import CredentialRow
@@ -29,7 +29,7 @@ class Revoked:
     was_live: bool
 
 
-async def revoke_credential(connection: AsyncConnection, text_or_id: UUID | str) -> Revoked | None:
+async def revoke_credential(connection: Connection, text_or_id: UUID | str) -> Revoked | None:
     """Revoke the credential with this text or id; None if there is none.
 
     It fails from its next use on, in every process. One that is revoked already is left unchanged.

@@ -10,7 +10,6 @@ from authlib.oauth2.rfc6750 import BearerTokenGenerator
 from authlib.oauth2.rfc9207 import IssuerParameter
 from joserfc.jwk import RSAKey
 from sqlalchemy import delete
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.util import await_only
 
 from oauth.clients import AuthMethod, Client, find_client
@@ -19,6 +18,7 @@ from oauth.issued_tokens import IssuedCredential
 from oauth.protocol import ProtocolRequest, Reply
 from oauth.scopes import CLIENT_SCOPES
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import insert_row, table_of
 from storage.tables.credentials import CredentialRow
@@ -54,7 +54,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     `key` signs id_tokens; only exchanging a code requires one.
     """
 
-    def __init__(self, connection: AsyncConnection, issuer: str, key: RSAKey | None = None) -> None:
+    def __init__(self, connection: Connection, issuer: str, key: RSAKey | None = None) -> None:
         super().__init__(scopes_supported=sorted(CLIENT_SCOPES))
         self.connection = connection
         self.issuer = issuer

@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
+from storage.connections import Connection
 from storage.rows import first, first_of, table_of
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
@@ -51,7 +51,7 @@ class Subject:
 
 
 async def find_subject(
-    connection: AsyncConnection,
+    connection: Connection,
     user_id: UUID,
     workspace_id: UUID | None,
     *,

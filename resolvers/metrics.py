@@ -5,13 +5,12 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.operations.access import check_workspaces, visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import any_of
+from resolvers.operations.lists import one_of
 from schema.errors import Invalid, problem
 from schema.metrics import (
     MetricColumns,
@@ -22,6 +21,7 @@ from schema.metrics import (
     OtherCurrency,
 )
 from schema.scalars import Number, Numbers, ZonedMoment, write_number, write_numbers
+from storage.connections import Connection
 from storage.enums import Currency
 from storage.metrics.definitions import METRICS, Metric
 from storage.metrics.periods import (
@@ -107,10 +107,10 @@ def _timeline(filters: MetricsQuery) -> Timeline:
 
 
 async def _home_currencies(
-    ctx: Context, connection: AsyncConnection, ids: Sequence[UUID] | None
+    ctx: Context, connection: Connection, ids: Sequence[UUID] | None
 ) -> dict[UUID, str]:
     """The workspaces to measure, each with its default currency."""
-    measured = and_(visible(WorkspaceRow, ctx.principal), *any_of(_workspaces.c.id, ids))
+    measured = and_(visible(WorkspaceRow, ctx.principal), *one_of(_workspaces.c.id, ids))
     rows = await connection.execute(
         select(_workspaces.c.id, _workspaces.c.default_presentment_currency).where(measured)
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import orjson
 from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,6 +15,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.etags import matches_weakly
 from resolvers.operations.runner import run
+from resolvers.operations.shaped import ShapedRow, written_page
 from rest_compat.reading import Arguments, located
 from schema.base import Resource
 from schema.errors import Invalid
@@ -60,7 +62,7 @@ class OperationEndpoint:
         headers = {**self.headers, "Idempotency-Replayed": "true"} if ctx.outcome.replayed else self.headers
         if status in EMPTY:
             return Answer(status, headers=headers, media_type=None)
-        if isinstance(result, Resource) and request.method == "GET":
+        if isinstance(result, Resource | ShapedRow) and request.method == "GET":
             headers = {**headers, "ETag": result.etag_text()}
             if matches_weakly(request.headers.get("if-none-match", ""), headers["ETag"]):
                 return Answer(304, headers=headers)
@@ -68,4 +70,7 @@ class OperationEndpoint:
 
     def body_of(self, result: Any) -> bytes:
         """The result as it is sent."""
-        return self._model.dump_json(result)
+        if isinstance(result, ShapedRow):
+            return result.body
+        written = written_page(result)
+        return self._model.dump_json(result) if written is None else orjson.dumps(written)

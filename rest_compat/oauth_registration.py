@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -26,6 +25,7 @@ from rest_compat.oauth_protocol import NO_STORE, endpoint
 from rest_compat.paths import PROTOCOL_PREFIX
 from schema.errors import Invalid, InvalidToken, Problem
 from schema.oauth_clients import OAuthClientCreate
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import first_of, table_of, update_row, values_of
 from storage.tables.credentials import CredentialRow
@@ -109,7 +109,7 @@ async def manage(request: Request, ctx: Context) -> Response:
         return JSONResponse(_information(ctx, row, token), headers=NO_STORE)
 
 
-async def _find(connection: AsyncConnection, client_id: str, token: str) -> OAuthClientRow | None:
+async def _find(connection: Connection, client_id: str, token: str) -> OAuthClientRow | None:
     """The client, locked; None if the token is not its registration token."""
     if not is_client_id(client_id) or kind_of(token) is not CredentialKind.REGISTRATION_TOKEN:
         return None
@@ -127,7 +127,7 @@ async def _find(connection: AsyncConnection, client_id: str, token: str) -> OAut
     return await first_of(connection, OAuthClientRow, statement)
 
 
-async def _replace(connection: AsyncConnection, row: OAuthClientRow, sent: Any) -> OAuthClientRow:
+async def _replace(connection: Connection, row: OAuthClientRow, sent: Any) -> OAuthClientRow:
     """RFC 7592 2.2: omitted fields return to their defaults."""
     if not isinstance(sent, dict) or sent.get("client_id") != row.client_id:
         raise MetadataRefused("invalid_request", "Send the client's own client_id.")

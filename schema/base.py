@@ -34,6 +34,10 @@ class Output(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", json_schema_serialization_defaults_required=True)
 
 
+# The key of a field's metadata for the field of its shape, which holds what its resolver would return.
+SHAPED = "shaped"
+
+
 class Resource(Output):
     """An output with an id, which can be read on its own.
 
@@ -50,7 +54,8 @@ class Resource(Output):
         return f'"{sha256(content.encode()).hexdigest()[:32]}"'
 
     @strawberry.pydantic.field(
-        description="The version of the resource, for `ifMatch`; differs after every change."
+        description="The version of the resource, for `ifMatch`; differs after every change.",
+        metadata={SHAPED: "etag"},
     )
     def etag(self) -> str:
         return self.etag_text()

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from oauth.scopes import Scope
 from schema.addresses import BillingAddress, BillingAddressInput
-from schema.base import Input, Resource, Update, graphql_input, graphql_type
+from schema.base import SHAPED, Input, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput, is_absent
 from schema.links import PageKey, RowKey, link, load, selects
 from schema.members import ExternalId, Member, MemberExternalId, PersonName, PersonNameInput
@@ -71,7 +71,9 @@ class Customer(CustomerProfile):
         ),
     ] = None
 
-    @strawberry.pydantic.field(name="members", description="The customer's members, oldest first.")
+    @strawberry.pydantic.field(
+        name="members", description="The customer's members, oldest first.", metadata={SHAPED: "members"}
+    )
     async def all_members(self, info: strawberry.Info) -> list[Member]:
         if self.members is not None:
             return self.members
@@ -79,7 +81,9 @@ class Customer(CustomerProfile):
         return members
 
     @strawberry.pydantic.field(
-        name="etag", description="The version of the resource, for `ifMatch`; differs after every change."
+        name="etag",
+        description="The version of the resource, for `ifMatch`; differs after every change.",
+        metadata={SHAPED: "etag"},
     )
     async def etag(self, info: strawberry.Info) -> str:  # type: ignore[override]
         whole = self.model_copy(update={"members": await self.all_members(info)})

@@ -12,6 +12,9 @@ from schema.sorting import CreatedAtSorting
 
 MOST_PER_PAGE = 100
 
+# Arguments that select a page of the rows, not the rows.
+_NOT_FILTERS = frozenset({"page", "limit", "after", "sorting"})
+
 Item = TypeVar("Item")
 
 
@@ -30,6 +33,11 @@ class ListQuery(Filters):
             "`page`.",
         ),
     ] = None
+
+    def sent(self) -> dict[str, Any]:
+        """The filters with a value, in the order of their declaration."""
+        named = ((name, getattr(self, name)) for name in type(self).model_fields if name not in _NOT_FILTERS)
+        return {name: value for name, value in named if value is not None}
 
     def sort_keys(self) -> list[str]:
         """The requested sort keys in order, `-` for descending; empty for the list's default order."""

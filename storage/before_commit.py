@@ -5,23 +5,23 @@ from contextlib import asynccontextmanager
 from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy.ext.asyncio import AsyncConnection
+from storage.connections import Connection
 
 
 class Work(Protocol):
     """Something that gathers until the transaction ends."""
 
-    async def finish(self, connection: AsyncConnection) -> None:
+    async def finish(self, connection: Connection) -> None:
         """Write what was gathered, as the transaction's last statements."""
 
 
 Kind = TypeVar("Kind", bound=Work)
 
-_unfinished: WeakKeyDictionary[AsyncConnection, dict[Callable[[], Work], Work]] = WeakKeyDictionary()
+_unfinished: WeakKeyDictionary[Connection, dict[Callable[[], Work], Work]] = WeakKeyDictionary()
 
 
 @asynccontextmanager
-async def finishing(connection: AsyncConnection) -> AsyncIterator[None]:
+async def finishing(connection: Connection) -> AsyncIterator[None]:
     """The body of a transaction: finishes its work unless the block raises."""
     works = _unfinished[connection] = {}
     try:
@@ -32,7 +32,7 @@ async def finishing(connection: AsyncConnection) -> AsyncIterator[None]:
         del _unfinished[connection]
 
 
-def work_of(connection: AsyncConnection, kind: Callable[[], Kind]) -> Kind:
+def work_of(connection: Connection, kind: Callable[[], Kind]) -> Kind:
     """The transaction's work of this kind, made at the first call.
 
     Raises `RuntimeError` outside `Database.write`, where nothing would finish it.

@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import delete, literal, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.clock import now
+from storage.connections import Connection
 from storage.rows import Values, first_of, insert_rows, table_of
 from storage.tables.mails import MailRow
 
@@ -30,13 +30,13 @@ class Mail:
     is_urgent: bool = False
 
 
-async def write_mail(connection: AsyncConnection, mail: Mail, workspace_id: UUID | None = None) -> None:
+async def write_mail(connection: Connection, mail: Mail, workspace_id: UUID | None = None) -> None:
     """Queue a mail, to be sent once the transaction commits; `workspace_id` is the sending workspace."""
     await write_mails(connection, [mail], workspace_id)
 
 
 async def write_mails(
-    connection: AsyncConnection, mails: Sequence[Mail], workspace_id: UUID | None = None
+    connection: Connection, mails: Sequence[Mail], workspace_id: UUID | None = None
 ) -> None:
     """The same for several mails, in one statement.
 
@@ -56,13 +56,13 @@ async def write_mails(
     await insert_rows(connection, MailRow, rows)
 
 
-async def is_mail_due(connection: AsyncConnection) -> bool:
+async def is_mail_due(connection: Connection) -> bool:
     """Whether a mail can be claimed; unlike the claim, this never waits for a lock."""
     due = select(literal(1)).where(_mails.c.due_at <= now()).limit(1)
     return (await connection.execute(due)).first() is not None
 
 
-async def claim_mail(connection: AsyncConnection, lease: timedelta) -> MailRow | None:
+async def claim_mail(connection: Connection, lease: timedelta) -> MailRow | None:
     """The mail that has been due longest, urgent mails first; None if none is due.
 
     It is due again after `lease`, in case its sender crashes. Skips rows that other processes are claiming.
@@ -84,12 +84,12 @@ async def claim_mail(connection: AsyncConnection, lease: timedelta) -> MailRow |
     return await first_of(connection, MailRow, claim)
 
 
-async def postpone_mail(connection: AsyncConnection, claimed: MailRow, due_at: datetime) -> None:
+async def postpone_mail(connection: Connection, claimed: MailRow, due_at: datetime) -> None:
     """Make the mail due again at `due_at`, unless another process has claimed it meanwhile."""
     own = (_mails.c.id == claimed.id) & (_mails.c.attempts == claimed.attempts)
     await connection.execute(update(_mails).where(own).values(due_at=due_at))
 
 
-async def forget_mail(connection: AsyncConnection, claimed: MailRow) -> None:
+async def forget_mail(connection: Connection, claimed: MailRow) -> None:
     """Delete the mail, which was sent or never will be. Texts may hold secrets, so none is kept."""
     await connection.execute(delete(_mails).where(_mails.c.id == claimed.id))

@@ -15,13 +15,14 @@ from storage.types import MomentColumn
 class SortKey:
     """A column and its direction; nulls come last in both directions."""
 
-    column: Column[Any]
+    column: ColumnElement[Any]
     descending: bool
+    is_nullable: bool
 
     @property
     def order(self) -> ColumnElement[Any]:
         ordered = self.column.desc() if self.descending else self.column.asc()
-        return ordered.nulls_last() if self.column.nullable else ordered
+        return ordered.nulls_last() if self.is_nullable else ordered
 
     def equals(self, value: Any) -> ColumnElement[bool]:
         return self.column.is_(None) if value is None else self.column == value
@@ -30,18 +31,18 @@ class SortKey:
         if value is None:
             return false()
         further = self.column < value if self.descending else self.column > value
-        return or_(further, self.column.is_(None)) if self.column.nullable else further
+        return or_(further, self.column.is_(None)) if self.is_nullable else further
 
 
 def total_order(keys: Sequence[SortKey], identity: Column[Any]) -> list[SortKey]:
     """The keys, then the identity in the direction of the last key, so that one index serves both."""
-    return [*keys, SortKey(identity, keys[-1].descending)]
+    return [*keys, SortKey(identity, keys[-1].descending, is_nullable=False)]
 
 
 def after(keys: Sequence[SortKey], values: Sequence[Any]) -> ColumnElement[bool]:
     """The condition for rows after the one with these values of the keys."""
     same_direction = len({key.descending for key in keys}) == 1
-    if same_direction and not any(key.column.nullable for key in keys):
+    if same_direction and not any(key.is_nullable for key in keys):
         columns, place = tuple_(*(key.column for key in keys)), tuple_(*values)
         return columns < place if keys[0].descending else columns > place
     places = []
@@ -70,7 +71,7 @@ def to_json(value: Any) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def from_json(column: Column[Any], value: Any) -> Any:
+def from_json(column: ColumnElement[Any], value: Any) -> Any:
     """The value from a cursor. Raises `ValueError` if the column cannot hold it."""
     if value is None:
         return None

@@ -24,10 +24,10 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError, NoResultFound
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
 from storage.clock import now
+from storage.connections import Connection
 from storage.dialects.upsert import upsert
 from storage.emails import fold_email
 from storage.tables import base
@@ -53,7 +53,7 @@ class Duplicate(Exception):
         self.itself = itself
 
 
-async def taken_fields(connection: AsyncConnection, duplicate: Duplicate) -> list[str]:
+async def taken_fields(connection: Connection, duplicate: Duplicate) -> list[str]:
     """The fields of the refused row whose unique values another row already has."""
     model, values, table = duplicate.model, duplicate.values, table_of(duplicate.model)
     taken = []
@@ -125,7 +125,7 @@ def _record_class(model: type[SQLModel]) -> Any:
 
 
 async def first(
-    connection: AsyncConnection, model: type[Model], *where: ColumnElement[bool], lock: bool = False
+    connection: Connection, model: type[Model], *where: ColumnElement[bool], lock: bool = False
 ) -> Model | None:
     """A row that meets the conditions, or None; with `lock`, it is locked until the transaction ends."""
     statement = select(table_of(model)).where(*where)
@@ -133,7 +133,7 @@ async def first(
 
 
 async def one(
-    connection: AsyncConnection, model: type[Model], *where: ColumnElement[bool], lock: bool = False
+    connection: Connection, model: type[Model], *where: ColumnElement[bool], lock: bool = False
 ) -> Model:
     """The same for a row that must exist. Raises `NoResultFound`."""
     row = await first(connection, model, *where, lock=lock)
@@ -142,38 +142,36 @@ async def one(
     return row
 
 
-async def first_of(connection: AsyncConnection, model: type[Model], statement: Executable) -> Model | None:
+async def first_of(connection: Connection, model: type[Model], statement: Executable) -> Model | None:
     """The first row, or None, of a statement whose first columns are the table's."""
     row = (await connection.execute(statement)).first()
     return None if row is None else read(model, row)
 
 
-async def every(connection: AsyncConnection, model: type[Model], *where: ColumnElement[bool]) -> list[Model]:
+async def every(connection: Connection, model: type[Model], *where: ColumnElement[bool]) -> list[Model]:
     """All rows that meet the conditions, in any order."""
     return await every_of(connection, model, select(table_of(model)).where(*where))
 
 
-async def every_of(connection: AsyncConnection, model: type[Model], statement: Executable) -> list[Model]:
+async def every_of(connection: Connection, model: type[Model], statement: Executable) -> list[Model]:
     """All rows of a statement whose first columns are the table's."""
     return [read(model, row) for row in await connection.execute(statement)]
 
 
-async def insert_row(connection: AsyncConnection, model: type[Model], **values: Any) -> Model:
+async def insert_row(connection: Connection, model: type[Model], **values: Any) -> Model:
     """Insert one row and return it, with defaults filled in. Raises `Duplicate`."""
     (row,) = await insert_rows(connection, model, [values])
     return row
 
 
-async def insert_rows(connection: AsyncConnection, model: type[Model], rows: Sequence[Values]) -> list[Model]:
+async def insert_rows(connection: Connection, model: type[Model], rows: Sequence[Values]) -> list[Model]:
     """Insert rows into one table in one statement. Raises `Duplicate` with the only, or the first, row."""
     complete = [_with_defaults(model, values) for values in rows]
     await insert_complete_rows(connection, model, complete)
     return [record(model, values) for values in complete]
 
 
-async def insert_complete_rows(
-    connection: AsyncConnection, model: type[SQLModel], rows: Sequence[Values]
-) -> None:
+async def insert_complete_rows(connection: Connection, model: type[SQLModel], rows: Sequence[Values]) -> None:
     """The same for rows with a value for every column, which are not returned."""
     if rows:
         try:
@@ -183,9 +181,7 @@ async def insert_complete_rows(
         count(connection, model, rows)
 
 
-async def insert_new_rows(
-    connection: AsyncConnection, model: type[Model], rows: Sequence[Values]
-) -> list[Model]:
+async def insert_new_rows(connection: Connection, model: type[Model], rows: Sequence[Values]) -> list[Model]:
     """Insert, in one statement, the rows that no unique key refuses; returns these rows.
 
     Waits for transactions that insert the same rows. Raises `Duplicate` if a foreign key refuses a row, for
@@ -206,7 +202,7 @@ async def insert_new_rows(
 
 
 async def update_rows(
-    connection: AsyncConnection, model: type[SQLModel], where: ColumnElement[bool], **values: Any
+    connection: Connection, model: type[SQLModel], where: ColumnElement[bool], **values: Any
 ) -> None:
     """Update the matching rows and set their `modified_at`.
 
@@ -219,7 +215,7 @@ async def update_rows(
 
 
 async def mark_deleted(
-    connection: AsyncConnection, model: type[SQLModel], where: ColumnElement[bool], deleted_at: datetime
+    connection: Connection, model: type[SQLModel], where: ColumnElement[bool], deleted_at: datetime
 ) -> None:
     """Set `deleted_at` of the matching rows that are not deleted yet, in one statement."""
     table = table_of(model)
@@ -229,7 +225,7 @@ async def mark_deleted(
     count(connection, model, [dict(row) | {"deleted_at": None} for row in deleted.mappings()], -1)
 
 
-async def update_row(connection: AsyncConnection, model: type[Model], row: Model, **values: Any) -> Model:
+async def update_row(connection: Connection, model: type[Model], row: Model, **values: Any) -> Model:
     """Update `row` and return it with its new values. Raises `Duplicate`.
 
     A row whose columns are counted must be locked. Without values to change, the row keeps its `modified_at`.
@@ -248,7 +244,7 @@ async def update_row(connection: AsyncConnection, model: type[Model], row: Model
     return record(model, changed)
 
 
-async def delete_row(connection: AsyncConnection, model: type[Model], row: Model) -> None:
+async def delete_row(connection: Connection, model: type[Model], row: Model) -> None:
     """Delete `row`, which is locked."""
     await connection.execute(delete(table_of(model)).where(key_of(model, row)))
     count(connection, model, [values_of(row)], -1)

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.database import Database
 
 SECONDS_BETWEEN_TRIES = 0.1
@@ -18,7 +18,7 @@ SERIALIZATION_FAILURE = "40001"
 Result = TypeVar("Result")
 
 
-async def lock_workspace(connection: AsyncConnection, workspace_id: UUID, *, wait: bool = False) -> bool:
+async def lock_workspace(connection: Connection, workspace_id: UUID, *, wait: bool = False) -> bool:
     """Lock what is folded of a workspace until the transaction ends; False if another one holds the lock.
 
     With `wait`, wait for the lock instead.
@@ -30,7 +30,7 @@ async def lock_workspace(connection: AsyncConnection, workspace_id: UUID, *, wai
 
 
 async def rebuild_in_one_snapshot(
-    database: Database, workspace_id: UUID, rebuild: Callable[[AsyncConnection, UUID], Awaitable[Result]]
+    database: Database, workspace_id: UUID, rebuild: Callable[[Connection, UUID], Awaitable[Result]]
 ) -> Result:
     """Run `rebuild` in one transaction whose statements see the same state, under the workspace's lock.
 

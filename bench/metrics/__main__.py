@@ -90,7 +90,7 @@ class Bench:
         report("making cells", 0)
         await upgrade(database)
         await rebuild(database, loading.WORKSPACE_ID)
-        async with database.engine.connect() as connection:
+        async with database.read() as connection:
             await loading.analyze(connection)
         await database.close()
         mark.write_text(version)

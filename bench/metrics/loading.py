@@ -5,12 +5,12 @@ from random import Random
 from uuid import UUID
 
 from sqlalchemy import Executable, text
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.schema import AddConstraint, CreateIndex, DropConstraint, DropIndex, ExecutableDDLElement
 
 from bench.metrics.activity import CUSTOMERS, DAYS, Row, activity
 from bench.metrics.raw_tables import TABLES, create_indexes, create_tables, insert_facts
 from bench.metrics.stores import Stores
+from storage.connections import Connection
 from storage.migrations.run import upgrade
 from storage.rows import insert_rows, table_of
 from storage.tables.customers import CustomerRow
@@ -39,19 +39,20 @@ async def load(stores: Stores, name: str, many: int, progress: Progress) -> None
     await upgrade(database)
     async with database.write() as connection:
         await insert_tenant(connection)
-    async with database.engine.connect() as connection:
+    async with database.read() as connection:
         if database.is_sqlite:
             await _make_fast(connection)
-        async with connection.begin():
-            await _insert_rows(connection, many, progress)
-            await _index_rows_and_write_log(connection, progress)
+        await connection.begin(writes=True, repeatable=False)
+        await _insert_rows(connection, many, progress)
+        await _index_rows_and_write_log(connection, progress)
+        await connection.commit()
         progress("analyzing", 1.0)
         await analyze(connection)
     await database.close()
     await stores.rename(building, name)
 
 
-async def insert_tenant(connection: AsyncConnection) -> None:
+async def insert_tenant(connection: Connection) -> None:
     """The workspace with its shares and customers."""
     await insert_rows(connection, WorkspaceRow, [{"id": WORKSPACE_ID, "name": "Bench", "slug": "bench"}])
     shares = [{"workspace_id": WORKSPACE_ID, "id": id, "name": f"Share {id}"} for id in SHARE_IDS]
@@ -63,15 +64,13 @@ async def insert_tenant(connection: AsyncConnection) -> None:
     await insert_rows(connection, CustomerRow, customers)
 
 
-async def _make_fast(connection: AsyncConnection) -> None:
+async def _make_fast(connection: Connection) -> None:
     """Turn off durability: a database in the making may be lost."""
     for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-1000000", "threads=2"):
         await connection.exec_driver_sql(f"PRAGMA {pragma}")
-    await connection.rollback()
-    await connection.execution_options(sqlite_begin="IMMEDIATE")
 
 
-async def _insert_rows(connection: AsyncConnection, many: int, progress: Progress) -> None:
+async def _insert_rows(connection: Connection, many: int, progress: Progress) -> None:
     dialect = connection.dialect.name
     for statement in create_tables(dialect, WORKSPACE_ID):
         await connection.exec_driver_sql(statement)
@@ -82,19 +81,17 @@ async def _insert_rows(connection: AsyncConnection, many: int, progress: Progres
         progress("rows", ROWS_PART * day / DAYS)
 
 
-async def _bulk(connection: AsyncConnection, table: str, rows: list[Row]) -> None:
+async def _bulk(connection: Connection, table: str, rows: list[Row]) -> None:
     columns = [column.split()[0] for column in TABLES[table].split(", ")]
     if connection.dialect.name == "postgresql":
-        driver = (await connection.get_raw_connection()).driver_connection
-        assert driver is not None
-        await driver.copy_records_to_table(f"raw_{table}", records=rows, columns=columns)
+        await connection.driver.copy_records_to_table(f"raw_{table}", records=rows, columns=columns)
     elif rows:
         places = ", ".join("?" * len(columns))
         into = f"raw_{table} ({', '.join(columns)})"
         await connection.exec_driver_sql(f"INSERT INTO {into} VALUES ({places})", rows)
 
 
-async def _index_rows_and_write_log(connection: AsyncConnection, progress: Progress) -> None:
+async def _index_rows_and_write_log(connection: Connection, progress: Progress) -> None:
     """Runs in the transaction that created the tables, so that PostgreSQL writes them only once."""
     dialect = connection.dialect.name
     before: list[ExecutableDDLElement] = [DropIndex(index) for index in _facts.indexes]
@@ -115,15 +112,13 @@ async def _index_rows_and_write_log(connection: AsyncConnection, progress: Progr
         await connection.execute(step)
 
 
-async def analyze(connection: AsyncConnection) -> None:
+async def analyze(connection: Connection) -> None:
     """Collect the planner's statistics: on PostgreSQL as autovacuum would, on SQLite for the raw rows only.
 
     In production nothing analyzes the product's tables on SQLite, so they are measured without statistics.
     """
     if connection.dialect.name == "postgresql":
-        await connection.execution_options(isolation_level="AUTOCOMMIT")
         await connection.exec_driver_sql("VACUUM (ANALYZE)")
         return
-    async with connection.begin():
-        for table in TABLES:
-            await connection.exec_driver_sql(f"ANALYZE raw_{table}")
+    for table in TABLES:
+        await connection.exec_driver_sql(f"ANALYZE raw_{table}")

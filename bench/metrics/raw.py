@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import TextClause, Uuid, bindparam, text
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.metrics.definitions import Number
 from storage.metrics.measures import COST_SCALE
 from storage.metrics.reading.engine import Columns
@@ -99,7 +99,7 @@ Sums = dict[str, list[int]]
 class Raw:
     """Metrics from the raw rows of a workspace."""
 
-    connection: AsyncConnection
+    connection: Connection
     workspace_id: UUID
 
     async def compute(self, edges: Sequence[int], currency: str) -> Columns:

@@ -11,11 +11,10 @@ from statistics import median
 from time import perf_counter
 from uuid import uuid4
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from bench.metrics.activity import CUSTOMERS
 from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID, Progress
 from bench.metrics.ours import fold_all, folding
+from storage.connections import Connection
 from storage.database import Database
 from storage.enums import FactKind
 from storage.metrics.facts import INTO_LOG, Fact, record_facts, row_of
@@ -34,7 +33,7 @@ KINDS = (
     FactKind.DEACTIVATION,
 )
 
-Write = Callable[[AsyncConnection, Sequence[Fact]], Awaitable[None]]
+Write = Callable[[Connection, Sequence[Fact]], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class WriteFigures:
     slowest: float
 
 
-async def insert_alone(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
+async def insert_alone(connection: Connection, facts: Sequence[Fact]) -> None:
     """Insert facts into the log, as `record_facts` does, and nothing else."""
     await connection.execute(INTO_LOG, [row_of(fact, uuid4()) for fact in facts])
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from gateway.cli.as_user import in_place_of, perform
 from gateway.cli.demo_data import CUSTOM_FIELDS, CUSTOMERS, DAYS, SESSIONS, SHARES, WORKSPACE
 from gateway.cli.demo_writer import write_activity
@@ -24,6 +22,7 @@ from resolvers.workspaces.administration import change_status, find_workspace, f
 from resolvers.workspaces.memberships import invite, join
 from resolvers.workspaces.workspaces import create_workspace
 from schema.workspaces import Workspace
+from storage.connections import Connection
 from storage.database import Database
 from storage.enums import CredentialKind, WorkspaceRole, WorkspaceStatus
 from storage.rows import Duplicate, update_row, values_of
@@ -82,7 +81,7 @@ async def enter_demo(settings: Settings, database: Database) -> Entry:
     return Entry(demo.workspace_token, demo.email, demo.password)
 
 
-async def _renew_password(connection: AsyncConnection) -> str | None:
+async def _renew_password(connection: Connection) -> str | None:
     """Set a new password: the old one was printed once and cannot be shown again."""
     user = await find_user(connection, _email_of(SLUG))
     if user is None:
@@ -128,7 +127,7 @@ async def _fill(ctx: Context, workspace_id: str) -> None:
             await perform(ctx, create_member, data={**member, "customer_id": str(customer.id)})
 
 
-async def _add_people(connection: AsyncConnection, workspace_id: UUID, slug: str, founder: UserRow) -> None:
+async def _add_people(connection: Connection, workspace_id: UUID, slug: str, founder: UserRow) -> None:
     """Add a second member and an open invitation; neither gets an email."""
     colleague = await create_user(connection, f"robin-{slug}@example.com", secrets.token_urlsafe(12), "Robin")
     addresses = (colleague.email, f"alex-{slug}@example.com")
@@ -139,7 +138,7 @@ async def _add_people(connection: AsyncConnection, workspace_id: UUID, slug: str
 
 
 async def _workspace_token(
-    connection: AsyncConnection, workspace: WorkspaceRow, expires_in: timedelta | None = None
+    connection: Connection, workspace: WorkspaceRow, expires_in: timedelta | None = None
 ) -> str:
     token, _ = await issue_token(
         connection,

@@ -9,10 +9,10 @@ from uuid import UUID
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
 from gateway.cli.demo_activity import ZONES, Activity, Batch, Buyer, Item
+from storage.connections import Connection
 from storage.database import Database
 from storage.enums import EventSource, MemberRole
 from storage.metrics.cells.fold import add_to_cells
@@ -61,7 +61,7 @@ async def write_activity(database: Database, workspace_id: UUID, sessions: int, 
             pass
 
 
-async def _items(connection: AsyncConnection, workspace_id: UUID, random: Random) -> list[Item]:
+async def _items(connection: Connection, workspace_id: UUID, random: Random) -> list[Item]:
     shares, prices = table_of(ShareRow), table_of(SharePriceRow)
     same = (prices.c.workspace_id == shares.c.workspace_id) & (prices.c.share_id == shares.c.id)
     statement = (
@@ -75,7 +75,7 @@ async def _items(connection: AsyncConnection, workspace_id: UUID, random: Random
 
 
 async def _make_customers(
-    connection: AsyncConnection, database: Database, workspace_id: UUID, count: int
+    connection: Connection, database: Database, workspace_id: UUID, count: int
 ) -> list[CustomerRow]:
     """Create customers with their owners, events and persons."""
     persons = await new_persons(connection, database, workspace_id, count)
@@ -122,7 +122,7 @@ def _created_event(customer: CustomerRow) -> Values:
     }
 
 
-async def _write(connection: AsyncConnection, activity: Activity, batch: Batch) -> None:
+async def _write(connection: Connection, activity: Activity, batch: Batch) -> None:
     facts = [row_of(fact, activity.new_id()) for fact in batch.facts]
     tables: Sequence[tuple[type[SQLModel], Sequence[Values]]] = (
         (FileShareSessionRow, batch.sessions),

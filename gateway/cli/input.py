@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from gateway.cli.output import CommandError
 from resolvers.accounts.users import find_user
@@ -12,6 +11,7 @@ from resolvers.operations.declaration import problems_of
 from resolvers.workspaces.administration import find_workspace
 from schema.base import Input
 from schema.errors import Problem
+from storage.connections import Connection
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceRow
 
@@ -31,7 +31,7 @@ def sentence_of(problems: Sequence[Problem]) -> str:
     return "; ".join(_explain(problem) for problem in problems) + "."
 
 
-async def workspace_of(connection: AsyncConnection, slug: str) -> WorkspaceRow:
+async def workspace_of(connection: Connection, slug: str) -> WorkspaceRow:
     """The workspace with the slug. Raises `CommandError` if there is none."""
     workspace = await find_workspace(connection, slug)
     if workspace is None:
@@ -39,7 +39,7 @@ async def workspace_of(connection: AsyncConnection, slug: str) -> WorkspaceRow:
     return workspace
 
 
-async def user_of(connection: AsyncConnection, email: str) -> UserRow:
+async def user_of(connection: Connection, email: str) -> UserRow:
     """The user with the address. Raises `CommandError` if there is none."""
     user = await find_user(connection, email)
     if user is None:

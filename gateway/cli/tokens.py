@@ -4,8 +4,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked, user_of, workspace_of
 from gateway.cli.output import CommandError, show, table
@@ -18,6 +16,7 @@ from resolvers.credentials.tokens import ListedToken, issue_token, list_tokens
 from resolvers.workspaces.administration import first_owner_id
 from schema.access_tokens import PersonalAccessTokenCreate, WorkspaceAccessTokenCreate
 from schema.scalars import write_moment
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.tables.credentials import CredentialRow
 
@@ -83,7 +82,7 @@ async def _create(
 
 
 async def _owner(
-    connection: AsyncConnection, slug: str | None, email: str | None
+    connection: Connection, slug: str | None, email: str | None
 ) -> tuple[CredentialKind, dict[str, Any]]:
     if slug is None:
         return CredentialKind.PERSONAL_TOKEN, {"user_id": (await user_of(connection, email or "")).id}

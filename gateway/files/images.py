@@ -4,7 +4,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from resolvers.files.files import MEDIA_PATH, find_public_file
+from resolvers.files.files import find_public_file
+from resolvers.files.shapes import MEDIA_PATH
 from resolvers.files.uploads import store_failures
 from resolvers.operations.context import Context
 from resolvers.operations.etags import matches_weakly

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.principals import Principal
 from schema.people import Person
+from storage.connections import Connection
 from storage.rows import Values, table_of, values_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
@@ -16,7 +16,7 @@ from storage.tables.users import UserRow
 _users = table_of(UserRow)
 
 
-async def find_people(connection: AsyncConnection, ids: Iterable[UUID | None]) -> dict[UUID | None, Person]:
+async def find_people(connection: Connection, ids: Iterable[UUID | None]) -> dict[UUID | None, Person]:
     """The users with these ids; None is skipped."""
     user_ids = {id for id in ids if id is not None}
     if not user_ids:
@@ -27,7 +27,7 @@ async def find_people(connection: AsyncConnection, ids: Iterable[UUID | None]) -
 
 
 async def with_creators(
-    connection: AsyncConnection, rows: Sequence[CredentialRow | OAuthClientRow]
+    connection: Connection, rows: Sequence[CredentialRow | OAuthClientRow]
 ) -> list[Values]:
     """The values of each row with `created_by`, the user of its `maker_user_id`."""
     people = await find_people(connection, (row.maker_user_id for row in rows))

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from oauth.consents import forget
 from oauth.scopes import Scope
 from resolvers.credentials.access_tokens import USER_KINDS
@@ -15,6 +13,7 @@ from resolvers.operations.lists import Listing, list_page
 from schema.authorized_applications import AuthorizedApplication, AuthorizedApplicationQuery
 from schema.pages import Page
 from schema.sorting import CreatedAtSorting
+from storage.connections import Connection
 from storage.rows import every, table_of, values_of
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthConsentRow
@@ -48,9 +47,7 @@ async def revoke_authorized_application(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-async def _assemble(
-    connection: AsyncConnection, rows: Sequence[OAuthConsentRow]
-) -> list[AuthorizedApplication]:
+async def _assemble(connection: Connection, rows: Sequence[OAuthConsentRow]) -> list[AuthorizedApplication]:
     of_consents = _clients.c.id.in_([row.oauth_client_id for row in rows])
     clients = {
         client.id: {"client_id": client.client_id, "name": client.name, "client_uri": client.client_uri}

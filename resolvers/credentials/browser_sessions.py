@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.authentication import is_live
 from oauth.credentials import Credential, digest, mint
@@ -18,6 +17,7 @@ from resolvers.operations.lists import each, list_page
 from schema.browser_sessions import BrowserSession, BrowserSessionQuery
 from schema.pages import Page
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import insert_row, table_of, update_rows, values_of
 from storage.tables.credentials import CredentialRow
@@ -52,7 +52,7 @@ async def delete_browser_session(ctx: Context, id: UUID) -> UUID:
 
 
 async def start_browser_session(
-    connection: AsyncConnection,
+    connection: Connection,
     user_id: UUID,
     address: str,
     user_agent: str | None,
@@ -81,7 +81,7 @@ async def start_browser_session(
     return credential
 
 
-async def reauthenticate_browser_session(connection: AsyncConnection, session_id: UUID) -> datetime:
+async def reauthenticate_browser_session(connection: Connection, session_id: UUID) -> datetime:
     """Record that the session's user has just authenticated again; returns the time.
 
     This was not for an authorization request, so the one of the sign-in no longer counts.
@@ -93,16 +93,16 @@ async def reauthenticate_browser_session(connection: AsyncConnection, session_id
     return moment
 
 
-async def end_browser_session(connection: AsyncConnection, text: str) -> None:
+async def end_browser_session(connection: Connection, text: str) -> None:
     """End the session whose token is this text, if there is one."""
     await _end(connection, (_table.c.hash == digest(text)) & (_table.c.kind == _KIND.value))
 
 
-async def end_browser_sessions(connection: AsyncConnection, user_id: UUID, kept: UUID | None = None) -> None:
+async def end_browser_sessions(connection: Connection, user_id: UUID, kept: UUID | None = None) -> None:
     """End every session of a user except `kept`."""
     condition = (_table.c.user_id == user_id) & (_table.c.kind == _KIND.value)
     await _end(connection, condition if kept is None else condition & (_table.c.id != kept))
 
 
-async def _end(connection: AsyncConnection, condition: ColumnElement[bool]) -> None:
+async def _end(connection: Connection, condition: ColumnElement[bool]) -> None:
     await update_rows(connection, CredentialRow, condition & _table.c.revoked_at.is_(None), revoked_at=now())

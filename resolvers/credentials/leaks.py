@@ -7,7 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest, kind_of
 from oauth.revocation import Revoked, revoke_credential
@@ -16,6 +15,7 @@ from resolvers.mails.workspace_addresses import addresses_of_members
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
 from schema.leaks import Leak, LeakLabel, LeakVerdict
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.mails import Mail, write_mails
 from storage.rows import table_of
@@ -75,7 +75,7 @@ async def report_leaks(ctx: Context, data: list[Leak]) -> list[LeakVerdict]:
 
 
 async def notify_owners(
-    connection: AsyncConnection,
+    connection: Connection,
     revoked: Mapping[str, Revoked | None],
     auth_url: str,
     urls: Mapping[str, str | None] | None = None,
@@ -94,7 +94,7 @@ async def notify_owners(
         await write_mails(connection, await _mails_to(connection, owner, values), owner.workspace_id)
 
 
-async def _issued(connection: AsyncConnection, hashes: Sequence[str]) -> list[str]:
+async def _issued(connection: Connection, hashes: Sequence[str]) -> list[str]:
     issued: list[str] = []
     for start in range(0, len(hashes), HASHES_IN_A_STATEMENT):
         chunk = hashes[start : start + HASHES_IN_A_STATEMENT]
@@ -103,7 +103,7 @@ async def _issued(connection: AsyncConnection, hashes: Sequence[str]) -> list[st
     return issued
 
 
-async def _owner_of(connection: AsyncConnection, row: CredentialRow) -> Owner:
+async def _owner_of(connection: Connection, row: CredentialRow) -> Owner:
     """The workspace or user of the credential, or those of its OAuth client."""
     if row.workspace_id is not None or row.user_id is not None or row.oauth_client_id is None:
         return Owner(row.workspace_id, None if row.workspace_id else row.user_id)
@@ -113,7 +113,7 @@ async def _owner_of(connection: AsyncConnection, row: CredentialRow) -> Owner:
     return Owner(*(await connection.execute(statement)).one())
 
 
-async def _mails_to(connection: AsyncConnection, owner: Owner, values: dict[str, Any]) -> list[Mail]:
+async def _mails_to(connection: Connection, owner: Owner, values: dict[str, Any]) -> list[Mail]:
     if owner.workspace_id is not None:
         statement = select(_workspaces.c.name).where(_workspaces.c.id == owner.workspace_id)
         workspace = (await connection.execute(statement)).scalar_one()

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from oauth.clients import AuthMethod, issue_client_credential
 from oauth.credentials import mint_client_id
 from oauth.endings import end_client
@@ -17,7 +15,7 @@ from resolvers.credentials.creation_mails import mail_new_client
 from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, list_page
+from resolvers.operations.lists import Listing, list_page, one_of
 from schema.errors import Invalid, problem
 from schema.oauth_clients import (
     OAuthClient,
@@ -29,6 +27,7 @@ from schema.oauth_clients import (
 from schema.pages import Page
 from schema.sorting import CreatedAtSorting
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import insert_row, table_of, update_row
 from storage.tables.oauth_clients import OAuthClientRow
@@ -42,8 +41,8 @@ async def list_oauth_clients(ctx: Context, filters: OAuthClientQuery) -> Page[OA
     """Lists the OAuth clients that the caller can manage, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions = [
-        *any_of(_table.c.workspace_id, filters.workspace_id),
-        *any_of(_table.c.maker_user_id, filters.created_by),
+        *one_of(_table.c.workspace_id, filters.workspace_id),
+        *one_of(_table.c.maker_user_id, filters.created_by),
     ]
     return await list_page(ctx, LISTING, filters, conditions, _assemble)
 
@@ -113,7 +112,7 @@ async def rotate_oauth_client_secret(ctx: Context, id: UUID) -> OAuthClientCreat
 
 
 async def create_client(
-    connection: AsyncConnection,
+    connection: Connection,
     data: OAuthClientCreate,
     *,
     token_endpoint_auth_method: str | None = None,
@@ -142,13 +141,13 @@ async def create_client(
     return secret.text, row
 
 
-async def delete_client(connection: AsyncConnection, row: OAuthClientRow) -> None:
+async def delete_client(connection: Connection, row: OAuthClientRow) -> None:
     """Delete the client and end its credentials and grants."""
     await update_row(connection, OAuthClientRow, row, deleted_at=now())
     await end_client(connection, row.id)
 
 
-async def _assemble(connection: AsyncConnection, rows: Sequence[OAuthClientRow]) -> list[OAuthClient]:
+async def _assemble(connection: Connection, rows: Sequence[OAuthClientRow]) -> list[OAuthClient]:
     return [
         OAuthClient.model_validate(
             values | {"is_public": values["token_endpoint_auth_method"] == AuthMethod.NONE}

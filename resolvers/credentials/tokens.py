@@ -6,12 +6,12 @@ from typing import NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.authentication import is_live
 from oauth.credentials import Credential, mint
 from oauth.scopes import Scope
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import insert_row, read, table_of
 from storage.tables.credentials import CredentialRow
@@ -32,7 +32,7 @@ class ListedToken(NamedTuple):
 
 
 async def issue_token(
-    connection: AsyncConnection,
+    connection: Connection,
     kind: CredentialKind,
     scopes: Iterable[Scope],
     *,
@@ -60,7 +60,7 @@ async def issue_token(
 
 
 async def list_tokens(
-    connection: AsyncConnection, workspace_id: UUID | None = None, user_id: UUID | None = None
+    connection: Connection, workspace_id: UUID | None = None, user_id: UUID | None = None
 ) -> list[ListedToken]:
     """Live access tokens, oldest first."""
     conditions: list[ColumnElement[bool]] = [_credentials.c.kind.in_(TOKEN_KINDS), is_live(now())]

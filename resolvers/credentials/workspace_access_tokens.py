@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from oauth.scopes import Scope
 from resolvers.accounts.people import with_creators
 from resolvers.credentials.access_tokens import KINDS, LISTING, create_token, revoke_token, update_token
@@ -12,7 +10,7 @@ from resolvers.credentials.creation_mails import mail_token
 from resolvers.operations.access import check_workspaces, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import any_of, list_page
+from resolvers.operations.lists import list_page, one_of
 from schema.access_tokens import (
     WorkspaceAccessToken,
     WorkspaceAccessTokenCreate,
@@ -21,6 +19,7 @@ from schema.access_tokens import (
     WorkspaceAccessTokenUpdate,
 )
 from schema.pages import Page
+from storage.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
@@ -37,8 +36,8 @@ async def list_workspace_access_tokens(
     await check_workspaces(ctx, filters.workspace_id)
     conditions = [
         _table.c.kind == _KIND.value,
-        *any_of(_table.c.workspace_id, filters.workspace_id),
-        *any_of(_table.c.maker_user_id, filters.created_by),
+        *one_of(_table.c.workspace_id, filters.workspace_id),
+        *one_of(_table.c.maker_user_id, filters.created_by),
     ]
     return await list_page(ctx, LISTING, filters, conditions, _assemble)
 
@@ -93,5 +92,5 @@ async def delete_workspace_access_token(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-async def _assemble(connection: AsyncConnection, rows: Sequence[CredentialRow]) -> list[WorkspaceAccessToken]:
+async def _assemble(connection: Connection, rows: Sequence[CredentialRow]) -> list[WorkspaceAccessToken]:
     return [WorkspaceAccessToken.model_validate(values) for values in await with_creators(connection, rows)]

@@ -5,9 +5,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, bindparam, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.customers.loaders import of_customers
+from storage.connections import Connection
 from storage.rows import every, key_of, table_of, update_rows
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.events import EventRow
@@ -21,7 +21,7 @@ _events = table_of(EventRow)
 _PERSONAL_KEYS = {"customer_email": EMAIL, "customer_name": TEXT}
 
 
-async def anonymize_customer(connection: AsyncConnection, customer: CustomerRow) -> None:
+async def anonymize_customer(connection: Connection, customer: CustomerRow) -> None:
     """Overwrite the customer, its members and its events' metadata; `customer` is the row before that."""
     key = (customer.workspace_id, customer.id)
     own_members = of_customers([key])
@@ -40,7 +40,7 @@ async def anonymize_customer(connection: AsyncConnection, customer: CustomerRow)
     await _anonymize_events(connection, customer, personal_texts)
 
 
-async def _anonymize_events(connection: AsyncConnection, customer: CustomerRow, texts: set[str]) -> None:
+async def _anonymize_events(connection: Connection, customer: CustomerRow, texts: set[str]) -> None:
     of_customer = _events.c.customer_id == customer.id
     if customer.external_id is not None:
         of_customer = or_(of_customer, _events.c.external_customer_id == customer.external_id)
@@ -72,7 +72,7 @@ async def _anonymize_events(connection: AsyncConnection, customer: CustomerRow, 
         last = rows[-1].id
 
 
-async def _earlier_texts(connection: AsyncConnection, customer: CustomerRow) -> set[str]:
+async def _earlier_texts(connection: Connection, customer: CustomerRow) -> set[str]:
     """The folded email and name that the customer was created with."""
     created = and_(
         _events.c.workspace_id == customer.workspace_id,

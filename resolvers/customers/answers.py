@@ -1,7 +1,5 @@
 """Customers as the API returns them, and the lookup of a customer by either of its ids."""
 
-from collections.abc import Sequence
-from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
@@ -10,24 +8,11 @@ from sqlalchemy import select
 from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from schema.addresses import BillingAddress
-from schema.customers import Customer
 from schema.errors import Invalid, problem
-from schema.members import Member
-from storage.rows import table_of, values_of
+from storage.rows import table_of
 from storage.tables.customers import CustomerRow
 
 _customers = table_of(CustomerRow)
-
-
-def customer_of(row: CustomerRow, members: Sequence[Member] | None = None) -> Customer:
-    """The customer of a row; without `members` REST leaves them out and GraphQL loads them."""
-    return Customer.model_validate({**profile_of(row), "members": members})
-
-
-def profile_of(row: CustomerRow) -> dict[str, Any]:
-    """The row's values with the derived ones."""
-    address = sha256(row.email.strip().lower().encode()).hexdigest()
-    return {**values_of(row), "avatar_url": f"https://www.gravatar.com/avatar/{address}"}
 
 
 def complete_address(sent: dict[str, Any] | None) -> dict[str, Any]:

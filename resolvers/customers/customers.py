@@ -1,21 +1,23 @@
 """Operations on customers."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, or_
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, Integer, Text, func, or_
 
 from oauth.scopes import Scope
 from resolvers.customers.anonymization import anonymize_customer
-from resolvers.customers.answers import complete_address, customer_of, identify
-from resolvers.customers.loaders import load_members, of_customers
+from resolvers.customers.answers import complete_address, identify
+from resolvers.customers.loaders import of_customers
 from resolvers.customers.portal_access import end_customer_sessions, follow_address
-from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.customers.shapes import CUSTOMER, CUSTOMER_WITHOUT_MEMBERS, MEMBER
+from resolvers.operations.access import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, contains, list_page, metadata_conditions
+from resolvers.operations.filters import any_of, custom, metadata_pairs, pattern
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.shaped import shaped
 from schema.customers import (
     Customer,
     CustomerCreate,
@@ -25,23 +27,44 @@ from schema.customers import (
     OwnerInput,
 )
 from schema.errors import Invalid, problem
-from schema.members import ExternalId, Member
+from schema.members import ExternalId
 from schema.pages import Page
 from schema.scalars import Id
 from storage.clock import now
+from storage.connections import Connection
 from storage.emails import fold_email
 from storage.enums import CustomerType, EventSource, MemberRole
 from storage.persons.persons import claim_external_id, release_external_id
-from storage.rows import Values, insert_row, mark_deleted, table_of, update_row, values_of
+from storage.rows import Values, insert_row, mark_deleted, table_of, update_row
 from storage.tables.customers import CustomerRow, MemberRow
 from storage.tables.events import EventRow
 
 _table = table_of(CustomerRow)
+
+
+def _matches(folded: Any, name: Any, start: Any, size: Any) -> ColumnElement[bool]:
+    """The email or name contains a pattern, or the external id starts with a text of this size."""
+    # On SQLite, LIKE would ignore the case of an external id.
+    has_start = func.substr(_table.c.external_id, 1, size) == start
+    emails = [_table.c.email_folded.like(spelling, escape="/") for spelling in (folded, name)]
+    return or_(*emails, _table.c.name_folded.like(name, escape="/"), has_start)
+
+
+def _patterns(text: str) -> list[Any]:
+    return [pattern(fold_email(text)), pattern(text.casefold()), text, len(text)]
+
+
 LISTING = Listing(
     CustomerRow,
     CustomerSorting,
     default="-created_at",
     columns={"email": _table.c.email_folded, "name": _table.c.name_folded},
+    filters={
+        "workspace_id": any_of(_table.c.workspace_id),
+        "email": any_of(_table.c.email_folded, fold_email),
+        "metadata": metadata_pairs(_table.c.metadata),
+        "query": custom(_matches, _patterns, Text(), Text(), Text(), Integer()),
+    },
 )
 
 
@@ -49,32 +72,14 @@ LISTING = Listing(
 async def list_customers(ctx: Context, filters: CustomerQuery) -> Page[Customer]:
     """Lists customers, newest first unless sorted otherwise. REST leaves out their `members`."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions: list[ColumnElement[bool]] = [
-        *any_of(_table.c.workspace_id, filters.workspace_id),
-        *any_of(_table.c.email_folded, None if filters.email is None else [fold_email(filters.email)]),
-        *metadata_conditions(_table.c.metadata, filters.metadata),
-    ]
-    if filters.query is not None:
-        # On SQLite, LIKE would ignore the case of an external id.
-        start = func.substr(_table.c.external_id, 1, len(filters.query)) == filters.query
-        spellings = dict.fromkeys((fold_email(filters.query), filters.query.casefold()))
-        emails = [_table.c.email_folded.contains(text, autoescape=True) for text in spellings]
-        (name,) = contains(_table.c.name_folded, filters.query)
-        conditions.append(or_(*emails, name, start))
-
-    async def assemble(_: AsyncConnection, rows: Sequence[CustomerRow]) -> list[Customer]:
-        return [customer_of(row) for row in rows]
-
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    shape = CUSTOMER if ctx.selects_one("data.members", "data.etag") else CUSTOMER_WITHOUT_MEMBERS
+    return await read_page(ctx, LISTING, shape, filters)
 
 
 @requires(Scope.CUSTOMERS_READ)
 async def get_customer(ctx: Context, id: Id | None = None, external_id: ExternalId | None = None) -> Customer:
     """Returns a customer with its members, by its id or by its external id."""
-    row = await get_visible(ctx, CustomerRow, **await identify(ctx, id, external_id))
-    if not ctx.wants("members") and not ctx.wants("etag"):
-        return customer_of(row)
-    return await _with_members(ctx, row)
+    return await read_one(ctx, CustomerRow, CUSTOMER, **await identify(ctx, id, external_id))
 
 
 @requires(Scope.CUSTOMERS_WRITE, gives=get_customer)
@@ -97,7 +102,7 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
         customer_name=row.name,
         customer_external_id=row.external_id,
     )
-    return customer_of(row, [Member.model_validate(values_of(owner))])
+    return shaped(ctx.services, CUSTOMER, row, members=[shaped(ctx.services, MEMBER, owner)])
 
 
 @requires(Scope.CUSTOMERS_WRITE, gives=get_customer)
@@ -122,7 +127,7 @@ async def update_customer(
     await follow_address(ctx, row, changed)
     if changed.external_id != row.external_id:
         await claim_external_id(ctx.connection, ctx.services.database, changed)
-    return await _with_members(ctx, changed)
+    return await read_one(ctx, CustomerRow, CUSTOMER, id=changed.id)
 
 
 @requires(Scope.CUSTOMERS_WRITE)
@@ -142,11 +147,6 @@ async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UU
     if anonymize:
         await anonymize_customer(ctx.connection, row)
     return id
-
-
-async def _with_members(ctx: Context, row: CustomerRow) -> Customer:
-    (members,) = await load_members(ctx, [(row.workspace_id, row.id)])
-    return customer_of(row, members)
 
 
 def _owner_of(customer: CustomerRow, owner: OwnerInput) -> Values:
@@ -174,7 +174,7 @@ def _check_changes(row: CustomerRow, changes: dict[str, Any]) -> None:
 
 
 async def _record_event(
-    connection: AsyncConnection, customer: CustomerRow, name: str, **metadata: str | None
+    connection: Connection, customer: CustomerRow, name: str, **metadata: str | None
 ) -> None:
     """Record an event of the service about a customer, in the transaction of the change."""
     await insert_row(

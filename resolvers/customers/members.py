@@ -7,10 +7,14 @@ from uuid import UUID
 from oauth.scopes import Scope
 from resolvers.customers.loaders import of_customers
 from resolvers.customers.portal_access import end_customer_sessions, end_entries
+from resolvers.customers.shapes import MEMBER
 from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, each, list_page
+from resolvers.operations.filters import any_of
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.shaped import shaped
 from schema.errors import Invalid, NotFound, problem
 from schema.members import Member, MemberCreate, MemberQuery, MemberUpdate
 from schema.pages import Page
@@ -18,24 +22,28 @@ from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import CustomerType, MemberRole
-from storage.rows import insert_row, table_of, update_row, update_rows, values_of
+from storage.rows import insert_row, table_of, update_row, update_rows
 from storage.tables.customers import CustomerRow, MemberRow
 
 _table = table_of(MemberRow)
-LISTING = Listing(MemberRow, CreatedAtSorting, default="created_at")
+LISTING = Listing(
+    MemberRow,
+    CreatedAtSorting,
+    default="created_at",
+    filters={"customer_id": any_of(_table.c.customer_id)},
+)
 
 
 @requires(Scope.MEMBERS_READ)
 async def list_members(ctx: Context, filters: MemberQuery) -> Page[Member]:
     """Lists members of customers, oldest first unless sorted otherwise."""
-    of_customers = any_of(_table.c.customer_id, filters.customer_id)
-    return await list_page(ctx, LISTING, filters, of_customers, each(Member.model_validate))
+    return await read_page(ctx, LISTING, MEMBER, filters)
 
 
 @requires(Scope.MEMBERS_READ)
 async def get_member(ctx: Context, id: UUID) -> Member:
     """Returns a member of a customer."""
-    return Member.model_validate(values_of(await get_visible(ctx, MemberRow, id=id)))
+    return await read_one(ctx, MemberRow, MEMBER, id=id)
 
 
 @requires(Scope.MEMBERS_WRITE, gives=get_member)
@@ -57,7 +65,7 @@ async def add_member(ctx: Context, data: MemberCreate, *, email_unconfirmed: boo
         await _demote_owner(ctx, customer)
     values = data.model_dump() | {"email_unconfirmed": email_unconfirmed}
     row = await insert_row(ctx.connection, MemberRow, workspace_id=customer.workspace_id, **values)
-    return Member.model_validate(values_of(row))
+    return shaped(ctx.services, MEMBER, row)
 
 
 @requires(Scope.MEMBERS_WRITE, gives=get_member)
@@ -84,7 +92,7 @@ async def change_member(ctx: Context, id: UUID, changes: dict[str, Any]) -> Memb
         changes = changes | {"email_unconfirmed": True}
         await end_entries(ctx, row.workspace_id, row.email, member_id=id)
     changed = await update_row(ctx.connection, MemberRow, row, **changes)
-    return Member.model_validate(values_of(changed))
+    return shaped(ctx.services, MEMBER, changed)
 
 
 @requires(Scope.MEMBERS_WRITE)

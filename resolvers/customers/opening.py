@@ -4,11 +4,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import Credential, mint
 from oauth.scopes import CUSTOMER_SCOPES
 from resolvers.customers.loaders import of_customers
+from storage.connections import Connection
 from storage.enums import CredentialKind, CustomerType, MemberRole
 from storage.rows import insert_row, table_of
 from storage.tables.credentials import CredentialRow
@@ -20,7 +20,7 @@ _members = table_of(MemberRow)
 
 
 async def open_customer_session(
-    connection: AsyncConnection,
+    connection: Connection,
     customer: CustomerRow,
     member_id: UUID | None,
     expires_at: datetime,
@@ -54,7 +54,7 @@ async def open_customer_session(
     return session, credential
 
 
-async def default_member(connection: AsyncConnection, customer: CustomerRow) -> UUID | None:
+async def default_member(connection: Connection, customer: CustomerRow) -> UUID | None:
     """The member of a session for which none was chosen: a team's owner; None for an individual."""
     if customer.type != CustomerType.TEAM:
         return None

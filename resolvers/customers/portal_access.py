@@ -6,12 +6,12 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.customers.loaders import of_customers
 from resolvers.customers.opening import default_member
 from resolvers.operations.context import Context
 from storage.clock import now
+from storage.connections import Connection
 from storage.emails import fold_email
 from storage.enums import MemberRole
 from storage.rows import every, read, table_of, update_row, update_rows
@@ -44,7 +44,7 @@ class Entrant:
     is_unconfirmed: bool = False
 
 
-async def find_entrants(connection: AsyncConnection, workspace: WorkspaceRow, email: str) -> list[Entrant]:
+async def find_entrants(connection: Connection, workspace: WorkspaceRow, email: str) -> list[Entrant]:
     """The customers whose portal the email opens, each once: by their own email first, then by a member's.
 
     A member's email counts only if the workspace has `member_model_enabled`.
@@ -81,7 +81,7 @@ async def find_entrants(connection: AsyncConnection, workspace: WorkspaceRow, em
 
 
 async def lock_customers(
-    connection: AsyncConnection, workspace: WorkspaceRow, entrants: Sequence[Entrant]
+    connection: Connection, workspace: WorkspaceRow, entrants: Sequence[Entrant]
 ) -> None:
     """Lock these customers: changes and deletions, which end their codes, come before or after."""
     # An email that opens nothing takes the same steps.
@@ -92,7 +92,7 @@ async def lock_customers(
     )
 
 
-async def note_entry(connection: AsyncConnection, entrant: Entrant) -> None:
+async def note_entry(connection: Connection, entrant: Entrant) -> None:
     """Mark the email as verified or confirmed: its code has opened the portal."""
     customer = entrant.customer
     if entrant.is_customers_own and not customer.email_verified:
@@ -129,7 +129,7 @@ async def end_entries(change: Context, workspace_id: UUID, email: str, **owner: 
 
 
 async def end_customer_sessions(
-    connection: AsyncConnection, customer: CustomerRow, member_id: UUID | None = None
+    connection: Connection, customer: CustomerRow, member_id: UUID | None = None
 ) -> None:
     """Revoke the tokens and delete the emailed codes of a customer, or of one member only."""
     live = and_(

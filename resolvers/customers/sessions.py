@@ -8,12 +8,13 @@ from uuid import UUID
 from sqlalchemy import select
 
 from oauth.scopes import Scope
-from resolvers.customers.answers import customer_of
 from resolvers.customers.loaders import of_customers
 from resolvers.customers.opening import SESSION_LIFETIME, default_member, open_customer_session
+from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
 from resolvers.operations.access import get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.shaped import as_model, shaped
 from schema.customer_sessions import CustomerSession, CustomerSessionCreate
 from schema.errors import Invalid, NotFound, problem
 from storage.clock import now
@@ -42,7 +43,7 @@ async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> 
             **values_of(session),
             "token": credential.text,
             "customer_portal_url": f"{ctx.services.auth_url}/{workspace.slug}/portal?{query}",
-            "customer": customer_of(customer),
+            "customer": as_model(shaped(ctx.services, CUSTOMER_WITHOUT_MEMBERS, customer)),
         }
     )
 

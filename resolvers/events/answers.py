@@ -1,25 +1,57 @@
-"""Events as the API returns them, and the loaders of links to them."""
+"""The list of events, and the loaders of links to them."""
 
 from collections.abc import Sequence
-from uuid import UUID
+from operator import ge, lt
+from typing import Any
 
-from sqlalchemy import and_, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, or_, select
 
-from resolvers.customers.answers import customer_of
+from oauth.principals import Principal
+from resolvers.events.shapes import EVENT
 from resolvers.operations.access import visible
 from resolvers.operations.context import Context
-from resolvers.operations.linked_pages import LinkedList, load_pages, of_keys
+from resolvers.operations.filters import any_of, compared, custom, metadata_pairs
+from resolvers.operations.linked_pages import LinkedList, load_pages
 from resolvers.operations.lists import Listing
-from schema.events import LABELS, Event, EventQuery, EventSorting
+from resolvers.operations.reading import read_by_keys
+from resolvers.operations.shaped import as_model
+from schema.events import Event, EventQuery, EventSorting
 from schema.links import PageKey, RowKey
 from schema.pages import Page
-from storage.rows import every, table_of, values_of
+from storage.rows import table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.events import EventRow
+from storage.types import CodePointText
 
 _events, _customers = table_of(EventRow), table_of(CustomerRow)
-LISTING = Listing(EventRow, EventSorting, default="-timestamp", replica=True)
+
+
+def _of_external_customer(principal: Principal, external_id: Any) -> ColumnElement[bool]:
+    """Events ingested with the external id, and events of the customer that has it now."""
+    same = _customers.c.external_id == external_id
+    customer_ids = select(_customers.c.id).where(visible(CustomerRow, principal), same)
+    return or_(_events.c.external_customer_id == external_id, _events.c.customer_id.in_(customer_ids))
+
+
+LISTING = Listing(
+    EventRow,
+    EventSorting,
+    default="-timestamp",
+    replica=True,
+    filters={
+        "workspace_id": any_of(_events.c.workspace_id),
+        "customer_id": any_of(_events.c.customer_id),
+        "external_customer_id": custom(
+            _of_external_customer, lambda sent: [sent], CodePointText(), of_caller=True
+        ),
+        "name": any_of(_events.c.name),
+        "source": any_of(_events.c.source),
+        "parent_id": any_of(_events.c.parent_id),
+        "start_timestamp": compared(_events.c.timestamp, ge),
+        "end_timestamp": compared(_events.c.timestamp, lt),
+        "metadata": metadata_pairs(_events.c.metadata),
+    },
+)
 _OF_CUSTOMERS: LinkedList[EventRow, Event] = LinkedList(
     LISTING,
     _events.c.customer_id,
@@ -32,51 +64,18 @@ _CHILDREN: LinkedList[EventRow, Event] = LinkedList(
 )
 
 
-async def assemble_events(connection: AsyncConnection, rows: Sequence[EventRow]) -> list[Event]:
-    """The events of these rows with customers and child counts: two statements for any number of rows."""
-    workspaces = {row.workspace_id for row in rows}
-    of_rows = and_(_events.c.workspace_id.in_(workspaces), _events.c.parent_id.in_([row.id for row in rows]))
-    counted = (
-        select(_events.c.parent_id, func.count().label("children"))
-        .where(of_rows)
-        .group_by(_events.c.parent_id)
-    )
-    children: dict[UUID, int] = {}
-    customers: dict[UUID | None, CustomerRow] = {}
-    if rows:
-        children = {row.parent_id: row.children for row in await connection.execute(counted)}
-    if ids := {row.customer_id for row in rows} - {None}:
-        # Deleted customers too: their events still show them.
-        condition = and_(_customers.c.workspace_id.in_(workspaces), _customers.c.id.in_(ids))
-        customers = {customer.id: customer for customer in await every(connection, CustomerRow, condition)}
-    return [_event_of(row, customers.get(row.customer_id), children.get(row.id, 0)) for row in rows]
-
-
 async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
-    """The visible event of each key, a workspace id and an event id; None without one."""
-    requested = of_keys(_events.c.id, keys)
-    async with ctx.snapshot(replica=True) as connection:
-        rows = await every(connection, EventRow, visible(EventRow, ctx.principal), requested)
-        events = {(event.workspace_id, event.id): event for event in await assemble_events(connection, rows)}
-    return [events.get(key) for key in keys]
+    """The visible event of each key; None without one."""
+    async with ctx.read(replica=True) as connection:
+        events = await read_by_keys(ctx, connection, EventRow, EVENT, keys)
+    return [as_model(events.get(key)) for key in keys]
 
 
 async def load_customer_events(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
     """A page of each customer's events, newest first."""
-    return await load_pages(ctx, _OF_CUSTOMERS, keys, assemble_events)
+    return await load_pages(ctx, _OF_CUSTOMERS, keys, EVENT)
 
 
 async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
     """A page of each event's direct children, newest first."""
-    return await load_pages(ctx, _CHILDREN, keys, assemble_events)
-
-
-def _event_of(row: EventRow, customer: CustomerRow | None, child_count: int) -> Event:
-    return Event.model_validate(
-        {
-            **values_of(row),
-            "customer": customer and customer_of(customer),
-            "label": LABELS.get(row.name, row.name),
-            "child_count": child_count,
-        }
-    )
+    return await load_pages(ctx, _CHILDREN, keys, EVENT)

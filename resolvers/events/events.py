@@ -6,18 +6,19 @@ from uuid import UUID
 
 from sqlalchemy import Column, ColumnElement, MetaData, Select, Table, func, or_, select
 from sqlalchemy import Row as SelectedRow
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
-from resolvers.events.answers import LISTING, assemble_events
+from resolvers.events.answers import LISTING
+from resolvers.events.shapes import EVENT
 from resolvers.operations.access import check_workspaces, visible, workspaces_of
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, list_page, list_rows, metadata_conditions
-from schema.errors import NotFound
+from resolvers.operations.lists import Listing, list_rows, one_of
+from resolvers.operations.reading import read_one, read_page
 from schema.events import Event, EventNameQuery, EventNameSorting, EventNameSummary, EventQuery
 from schema.pages import Page
-from storage.rows import first, table_of
+from storage.connections import Connection
+from storage.rows import table_of
 from storage.tables.customers import CustomerRow
 from storage.tables.event_names import EventNameRow
 from storage.tables.events import EventRow
@@ -44,25 +45,13 @@ NAMES = Listing(
 async def list_events(ctx: Context, filters: EventQuery) -> Page[Event]:
     """Lists events, newest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions = [
-        *_conditions(ctx, filters),
-        *any_of(_table.c.name, filters.name),
-        *metadata_conditions(_table.c.metadata, filters.metadata),
-    ]
-    if filters.parent_id is not None:
-        conditions.append(_table.c.parent_id == filters.parent_id)
-    return await list_page(ctx, LISTING, filters, conditions, assemble_events)
+    return await read_page(ctx, LISTING, EVENT, filters)
 
 
 @requires(Scope.EVENTS_READ)
 async def get_event(ctx: Context, id: UUID) -> Event:
     """Returns an event."""
-    async with ctx.snapshot(replica=True) as connection:
-        row = await first(connection, EventRow, visible(EventRow, ctx.principal), _table.c.id == id)
-        if row is None:
-            raise NotFound("There is no such event.")
-        (event,) = await assemble_events(connection, [row])
-    return event
+    return await read_one(ctx, EventRow, EVENT, replica=True, id=id)
 
 
 @requires(Scope.EVENTS_READ)
@@ -71,7 +60,7 @@ async def list_event_names(ctx: Context, filters: EventNameQuery) -> Page[EventN
     await check_workspaces(ctx, filters.workspace_id)
     names = _names_of(ctx, filters).cte(_names.name)
 
-    async def assemble(_: AsyncConnection, rows: Sequence[SelectedRow[Any]]) -> list[EventNameSummary]:
+    async def assemble(_: Connection, rows: Sequence[SelectedRow[Any]]) -> list[EventNameSummary]:
         return [EventNameSummary.model_validate(row._asdict()) for row in rows]
 
     return await list_rows(ctx, NAMES, filters, select(_names).add_cte(names), assemble)
@@ -96,10 +85,10 @@ def _names_of(ctx: Context, filters: EventNameQuery) -> Select[Any]:
     )
 
 
-def _conditions(ctx: Context, filters: EventQuery | EventNameQuery) -> list[ColumnElement[bool]]:
+def _conditions(ctx: Context, filters: EventNameQuery) -> list[ColumnElement[bool]]:
     conditions = [
-        *any_of(_table.c.workspace_id, filters.workspace_id),
-        *any_of(_table.c.customer_id, filters.customer_id),
+        *one_of(_table.c.workspace_id, filters.workspace_id),
+        *one_of(_table.c.customer_id, filters.customer_id),
     ]
     if filters.external_customer_id is not None:
         external_id = filters.external_customer_id

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from resolvers.file_shares.steps import (
     Step,
     begin,
@@ -21,6 +19,7 @@ from resolvers.file_shares.steps import (
 )
 from schema.errors import Location, Problem
 from schema.file_share_backfill import FileShareSessionHistory, PaymentHistory, RefundHistory
+from storage.connections import Connection
 from storage.enums import FileShareSessionStatus
 from storage.metrics.facts import Fact, record_facts
 from storage.rows import Values, changed, insert_new_rows, insert_rows, new_row, values_of
@@ -110,9 +109,7 @@ class History:
         return {"workspace_id": self.session.workspace_id, "file_share_session_id": self.session.id}
 
 
-async def insert_file_share_sessions(
-    connection: AsyncConnection, histories: Sequence[History]
-) -> list[History]:
+async def insert_file_share_sessions(connection: Connection, histories: Sequence[History]) -> list[History]:
     """Insert the sessions that no other batch has inserted meanwhile, and return their histories."""
     # A fixed order, so that two batches cannot deadlock.
     ordered = sorted(histories, key=lambda history: history.session.external_id or "")
@@ -121,7 +118,7 @@ async def insert_file_share_sessions(
     return [history for history in ordered if history.session.id in new]
 
 
-async def insert_steps(connection: AsyncConnection, histories: Sequence[History]) -> None:
+async def insert_steps(connection: Connection, histories: Sequence[History]) -> None:
     """Insert downloads, payments and refunds, one statement for each table, and all facts.
 
     Raises `Duplicate` if another request has just used the external id of a payment or refund.

@@ -9,11 +9,14 @@ from resolvers.file_shares.opening import (
     find_already_reported,
     open_file_share_sessions,
 )
+from resolvers.file_shares.shapes import SESSION
 from resolvers.file_shares.steps import Step, begin, check_download, check_end, download, end
-from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, each, list_page
+from resolvers.operations.filters import any_of
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
 from schema.errors import Invalid
 from schema.file_share_sessions import (
     FileShareDownloadCreate,
@@ -31,26 +34,25 @@ from storage.rows import insert_row, table_of, update_row, values_of
 from storage.tables.file_share_sessions import FileShareDownloadRow, FileShareSessionRow
 
 _table = table_of(FileShareSessionRow)
-LISTING = Listing(FileShareSessionRow, CreatedAtSorting, default="-created_at")
+LISTING = Listing(
+    FileShareSessionRow,
+    CreatedAtSorting,
+    default="-created_at",
+    filters={name: any_of(_table.c[name]) for name in ("workspace_id", "share_id", "customer_id", "status")},
+)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_READ)
 async def list_file_share_sessions(ctx: Context, filters: FileShareSessionQuery) -> Page[FileShareSession]:
     """Lists file-share sessions, newest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions = [
-        *any_of(_table.c.workspace_id, filters.workspace_id),
-        *any_of(_table.c.share_id, filters.share_id),
-        *any_of(_table.c.customer_id, filters.customer_id),
-        *any_of(_table.c.status, filters.status),
-    ]
-    return await list_page(ctx, LISTING, filters, conditions, each(FileShareSession.model_validate))
+    return await read_page(ctx, LISTING, SESSION, filters)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_READ)
 async def get_file_share_session(ctx: Context, id: UUID) -> FileShareSession:
     """Returns a file-share session."""
-    return file_share_session_of(await get_visible(ctx, FileShareSessionRow, id=id))
+    return await read_one(ctx, FileShareSessionRow, SESSION, id=id)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)

@@ -4,12 +4,12 @@ from datetime import datetime, timedelta
 
 import structlog
 from sqlalchemy import delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.files.quota import release_storage
 from resolvers.files.uploads import BegunUpload
 from resolvers.operations.context import Services
 from storage.clock import now
+from storage.connections import Connection
 from storage.objects.interface import ObjectStore, OpenUpload, StoreError, StoreUnavailable
 from storage.rows import delete_row, every_of, insert_rows, key_of, table_of
 from storage.tables.files import UNFINISHED, DiscardedObjectRow, FileRow
@@ -33,7 +33,7 @@ async def remove_content(objects: ObjectStore, file: FileRow | DiscardedObjectRo
     return True
 
 
-async def discard_files(connection: AsyncConnection, files: list[FileRow]) -> None:
+async def discard_files(connection: Connection, files: list[FileRow]) -> None:
     """Delete the rows, and note for the clean-up the content that they leave in the store."""
     objects = [
         {"workspace_id": file.workspace_id, "id": file.id, "path": file.path, "upload_id": file.upload_id}

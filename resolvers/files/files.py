@@ -1,17 +1,16 @@
 """Operations on files."""
 
 from base64 import b64decode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from urllib.parse import quote
 from uuid import UUID, uuid4
 
-from sqlalchemy import ColumnElement, and_, false, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import and_, false, select
 
 from oauth.scopes import Scope
 from resolvers.files.clean_up import discard_files, remove_content
 from resolvers.files.quota import end_upload, reserve_storage
+from resolvers.files.shapes import FILE
 from resolvers.files.uploads import (
     IMAGE_SERVICES,
     URL_LIFETIME,
@@ -26,42 +25,44 @@ from resolvers.files.uploads import (
 from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
-from resolvers.operations.lists import Listing, any_of, contains, list_page
+from resolvers.operations.filters import any_of, contains
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_page
+from resolvers.operations.shaped import as_model, shaped
 from schema.errors import Failure, Invalid, NotFound, problem
 from schema.files import File, FileCreate, FileQuery, FileSorting
 from schema.pages import Page
-from schema.prose import write_size
 from schema.uploads import FileDownload, FileUpload, FileUploadCompletion
 from storage.clock import now
 from storage.objects.interface import StoredObject
 from storage.objects.names import object_path, safe_name
-from storage.rows import first, insert_row, insert_rows, key_of, table_of, update_row, update_rows, values_of
+from storage.rows import first, insert_row, insert_rows, key_of, table_of, update_row, update_rows
 from storage.tables.files import FilePartRow, FileRow
 from storage.tables.shares import ShareMediaRow, ShareRow
 
-MEDIA_PATH = "/media"
 # 10,000 parts, each with its SHA-256, take 1.5 MB.
 LARGEST_PLAN = 2 * 1024 * 1024
 
 _table, _medias, _shares = table_of(FileRow), table_of(ShareMediaRow), table_of(ShareRow)
-LISTING = Listing(FileRow, FileSorting, default="-created_at", columns={"name": _table.c.name_folded})
+LISTING = Listing(
+    FileRow,
+    FileSorting,
+    default="-created_at",
+    columns={"name": _table.c.name_folded},
+    filters={
+        "workspace_id": any_of(_table.c.workspace_id),
+        "ids": any_of(_table.c.id),
+        "service": any_of(_table.c.service),
+        "name": contains(_table.c.name_folded),
+    },
+)
 
 
 @requires(Scope.FILES_READ)
 async def list_files(ctx: Context, filters: FileQuery) -> Page[File]:
     """Lists files of all services, newest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions: list[ColumnElement[bool]] = [
-        *any_of(_table.c.workspace_id, filters.workspace_id),
-        *any_of(_table.c.id, filters.ids),
-        *any_of(_table.c.service, None if filters.service is None else [filters.service]),
-        *contains(_table.c.name_folded, filters.name),
-    ]
-
-    async def assemble(_: AsyncConnection, rows: Sequence[FileRow]) -> list[File]:
-        return [file_of(ctx, row) for row in rows]
-
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    return await read_page(ctx, LISTING, FILE, filters)
 
 
 async def with_upload(ctx: Context, file: File) -> File:
@@ -217,15 +218,8 @@ async def delete_file(ctx: Context, id: UUID) -> UUID:
 
 def file_of(ctx: Context, row: FileRow, upload: FileUpload | None = None) -> File:
     """The file of a row; public images have a public URL."""
-    public_url = None
-    if row.service in IMAGE_SERVICES:
-        public_url = f"{ctx.services.auth_url}{MEDIA_PATH}/{quote(row.path)}"
-    derived = {
-        "size_readable": write_size(row.size),
-        "public_url": public_url,
-        "upload": upload,
-    }
-    return File.model_validate(values_of(row) | derived)
+    file: File = as_model(shaped(ctx.services, FILE, row))
+    return file.model_copy(update={"upload": upload})
 
 
 async def find_public_file(ctx: Context, path: str) -> FileRow:

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.operations.context import Context, Quota
 from schema.errors import Invalid, problem
 from schema.prose import write_size
+from storage.connections import Connection
 from storage.dialects.upsert import upsert
 from storage.rows import table_of
 from storage.tables.files import FileRow, StorageUsageRow
@@ -42,12 +42,12 @@ async def reserve_storage(ctx: Context, workspace_id: UUID, size: int) -> None:
     raise Invalid(_problems(usage, size))
 
 
-async def end_upload(connection: AsyncConnection, workspace_id: UUID) -> None:
+async def end_upload(connection: Connection, workspace_id: UUID) -> None:
     """Stop counting an upload that is complete; its bytes stay counted."""
     await _change(connection, workspace_id, 0, 1)
 
 
-async def release_storage(connection: AsyncConnection, files: Iterable[FileRow]) -> None:
+async def release_storage(connection: Connection, files: Iterable[FileRow]) -> None:
     """Stop counting deleted files, workspace by workspace in a fixed order."""
     totals: dict[UUID, tuple[int, int]] = {}
     for file in files:
@@ -67,7 +67,7 @@ class StorageUsage(NamedTuple):
 
 
 async def usage_of(
-    connection: AsyncConnection, workspace_id: UUID, quota: Quota, *, for_update: bool = False
+    connection: Connection, workspace_id: UUID, quota: Quota, *, for_update: bool = False
 ) -> StorageUsage:
     """The workspace's usage; a quota of its own comes before the default `quota`."""
     statement = select(
@@ -82,20 +82,20 @@ async def usage_of(
     return StorageUsage(0, 0, quota.stored_bytes, quota.open_uploads) if row is None else StorageUsage(*row)
 
 
-async def set_quota(connection: AsyncConnection, workspace_id: UUID, **quota: int) -> None:
+async def set_quota(connection: Connection, workspace_id: UUID, **quota: int) -> None:
     """Set a workspace's own `storage_quota` or `open_upload_quota`; 0 means no limit."""
     await _begin(connection, workspace_id)
     await connection.execute(update(_usage).where(_usage.c.workspace_id == workspace_id).values(**quota))
 
 
-async def _begin(connection: AsyncConnection, workspace_id: UUID) -> None:
+async def _begin(connection: Connection, workspace_id: UUID) -> None:
     beginning = upsert(connection.dialect.name, _usage).values(
         workspace_id=workspace_id, stored_bytes=0, open_uploads=0
     )
     await connection.execute(beginning.on_conflict_do_nothing())
 
 
-async def _change(connection: AsyncConnection, workspace_id: UUID, size: int, uploads: int) -> None:
+async def _change(connection: Connection, workspace_id: UUID, size: int, uploads: int) -> None:
     await connection.execute(
         update(_usage)
         .where(_usage.c.workspace_id == workspace_id)

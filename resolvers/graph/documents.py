@@ -3,28 +3,55 @@
 from dataclasses import dataclass, field
 
 import orjson
-from graphql import DocumentNode
+import strawberry
+from graphql import DocumentNode, get_operation_ast
 
+from resolvers.graph.cost import Survey
+from resolvers.graph.plans import DocumentPlan, plan_of
 from resolvers.operations.caches import Cache
 
 LONGEST_CACHED = 8 * 1024
 BYTES_OF_DOCUMENTS = 16 * 1024 * 1024
 BYTES_OF_ANSWERS = 4 * 1024 * 1024
-# Measured with tracemalloc: 340 to 560 bytes for each token, with its nodes.
-BYTES_PER_TOKEN = 600
+# Measured with tracemalloc: 340 to 560 bytes for each token, with its nodes; a plan takes as much again.
+BYTES_PER_TOKEN = 1_200
+
+
+@dataclass(frozen=True)
+class KeptDocument:
+    """A valid document with what was made of it, by the name of the operation to run.
+
+    A plan is None if the stock executor has to run the operation. The surveys are those of operations
+    without variables, which are the same for every request.
+    """
+
+    document: DocumentNode
+    plans: dict[str | None, DocumentPlan | None] = field(default_factory=dict)
+    surveys: dict[str | None, Survey] = field(default_factory=dict)
+
+    def plan(self, schema: strawberry.Schema, name: str | None) -> DocumentPlan | None:
+        """The plan of the operation with this name, made at the first request."""
+        if name not in self.plans:
+            definition = get_operation_ast(self.document, name)
+            if definition is None:
+                return None  # The stock executor refuses it.
+            self.plans[name] = plan_of(schema, self.document, definition)
+        return self.plans[name]
 
 
 @dataclass(frozen=True)
 class Documents:
     """Valid documents by their text, and the answers to those that select only the schema."""
 
-    parsed: Cache[str, DocumentNode] = field(default_factory=lambda: Cache(BYTES_OF_DOCUMENTS))
+    parsed: Cache[str, KeptDocument] = field(default_factory=lambda: Cache(BYTES_OF_DOCUMENTS))
     answers: Cache[str, orjson.Fragment] = field(default_factory=lambda: Cache(BYTES_OF_ANSWERS))
 
     def keep(self, text: str, document: DocumentNode) -> None:
         """Cache a valid document if it is short."""
         if _is_short(text):
-            self.parsed.keep(text, document, 4 * len(text) + document.token_count * BYTES_PER_TOKEN)
+            self.parsed.keep(
+                text, KeptDocument(document), 4 * len(text) + document.token_count * BYTES_PER_TOKEN
+            )
 
     def keep_answer(self, key: str, data: object) -> None:
         """Cache the answer to a document if its key, which contains the document, is short."""

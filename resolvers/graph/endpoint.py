@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import orjson
-import strawberry
 import structlog
 from graphql import FieldNode, GraphQLError
 from starlette.requests import Request
@@ -12,9 +11,10 @@ from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
-from resolvers.graph.extension import SIZE
+from resolvers.graph.executor import NeedsStockExecutor
+from resolvers.graph.extension import SIZE, SURVEY, Submission, admit_document
 from resolvers.graph.loaders import make_load
-from resolvers.graph.root import exposed
+from resolvers.graph.root import Schema, exposed
 from resolvers.operations.admission import admit, largest_body
 from resolvers.operations.answers import Answer
 from resolvers.operations.bodies import parse_json, read_body
@@ -49,10 +49,11 @@ class GraphQLEndpoint:
 
     def __init__(
         self,
-        schema: strawberry.Schema,
+        schema: Schema,
         explorer: Callable[[], Response],
     ) -> None:
         self._schema = schema
+        self._documents = schema.documents
         self._explorer = explorer
         operations = [place.operation for place in exposed(schema._schema).values()]
         # Checked at each request, so only those that raise the limit.
@@ -64,14 +65,9 @@ class GraphQLEndpoint:
             if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
                 return Answer.of(self._explorer())
             payload, size = await _read(request, largest_body(ctx.caller, self._batches))
-            result = await self._schema.execute(
-                payload["query"],
-                variable_values=payload.get("variables"),
-                operation_name=payload.get("operationName"),
-                context_value={"ctx": ctx, "outcome": ctx.outcome, "load": make_load(ctx), SIZE: size},
-                allowed_operation_types=_QUERIES if request.method == "GET" else _ALL,
+            data, errors = await self._execute(
+                ctx, payload, size, _QUERIES if request.method == "GET" else _ALL
             )
-            data, errors = result.data, result.errors or []
         except CannotGetOperationTypeError as error:
             message = "The document has no operation: send a query or a mutation"
             if error.operation_name is not None:
@@ -82,6 +78,40 @@ class GraphQLEndpoint:
         except Failure as failure:
             data, errors = None, [_as_error(failure)]
         return _respond(ctx, data, errors)
+
+    async def _execute(
+        self, ctx: Context, payload: dict[str, Any], size: int, allowed: set[OperationType]
+    ) -> tuple[Any, list[GraphQLError]]:
+        """The data and errors of a document: by its plan, or else by the stock executor."""
+        text, name, variables = payload["query"], payload.get("operationName"), payload.get("variables") or {}
+        kept, survey = self._documents.parsed.get(text), None
+        plan = None if kept is None else kept.plan(self._schema, name)
+        if kept is not None and plan is not None:
+            known = kept.surveys.get(name)
+            submitted = Submission(kept.document, plan.definition, variables, size)
+            survey = await admit_document(ctx, self._schema._schema, submitted, known)
+            if not plan.definition.variable_definitions:
+                kept.surveys[name] = survey
+            try:
+                return await plan.answer(ctx, variables), []
+            except NeedsStockExecutor:
+                kept.plans[name] = None
+            except Exception as error:  # noqa: BLE001 - the stock executor reports it at its field
+                log.debug("unplanned", reason=type(error).__name__)
+        result = await self._schema.execute(
+            text,
+            variable_values=variables,
+            operation_name=name,
+            context_value={
+                "ctx": ctx,
+                "outcome": ctx.outcome,
+                "load": make_load(ctx),
+                SIZE: size,
+                SURVEY: survey,
+            },
+            allowed_operation_types=allowed,
+        )
+        return result.data, result.errors or []
 
 
 def _shows_pages(request: Request) -> bool:

@@ -2,11 +2,14 @@
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 from graphql import (
     DocumentNode,
     ExecutionResult,
     GraphQLError,
+    GraphQLSchema,
     GraphQLSyntaxError,
     Lexer,
     OperationDefinitionNode,
@@ -32,6 +35,8 @@ from schema.errors import Failure, Invalid, TooComplex, TooLarge, problem
 MOST_TOKENS = 5_000
 LONGEST_DOCUMENT = 64 * 1024
 SIZE = "size"
+# The survey of a document that was admitted before it came to the executor.
+SURVEY = "survey"
 
 
 class AdmissionExtension(SchemaExtension):
@@ -47,9 +52,9 @@ class AdmissionExtension(SchemaExtension):
         return self.execution_context.query or ""
 
     def on_parse(self) -> Iterator[None]:
-        document = self._documents.parsed.get(self._text)
-        self._is_cached = document is not None
-        self.execution_context.graphql_document = document or _parse(self._text)
+        kept = self._documents.parsed.get(self._text)
+        self._is_cached = kept is not None
+        self.execution_context.graphql_document = _parse(self._text) if kept is None else kept.document
         yield
 
     async def on_validate(self) -> AsyncIterator[None]:
@@ -57,7 +62,7 @@ class AdmissionExtension(SchemaExtension):
         document = context.graphql_document
         if document is not None:
             definition = self._definition(document)
-            self._survey = await self._admit(document, definition)
+            self._survey = context.context.get(SURVEY) or await self._admit(document, definition)
             context.context[ADMITTED] = definition
             # Validating here, after admission, also keeps Strawberry from validating again.
             context.pre_execution_errors = []
@@ -90,26 +95,8 @@ class AdmissionExtension(SchemaExtension):
 
     async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
         context = self.execution_context
-        ctx: Context = context.context["ctx"]
-        variables = with_defaults(definition, context.variables or {})
-        size = context.context[SIZE]
-        # Each use of a variable adds work that the body's size does not show.
-        expanded_size, limit = filled_size(document, variables), max(size, LARGEST_BODY)
-        if expanded_size > limit:
-            expanded = f"{expanded_size} bytes with its variables filled in"
-            raise TooLarge(f"This document has {expanded}; the limit is {limit}.")
-        demand = survey(context.schema._schema, document, definition, variables)
-        restricted = any(operation.restricted for operation, _ in demand.roots)
-        check_demands(ctx.caller, demand.demands)
-        await charge_rest(ctx.caller, max(demand.cost, 1), restricted=restricted)
-        largest = max((operation.largest_body for operation, _ in demand.roots), default=LARGEST_BODY)
-        if size > largest:
-            raise body_too_large(largest)
-        mutations = sum(operation.changes for operation, _ in demand.roots)
-        if ctx.caller.idempotency_key is not None and mutations > 1:
-            message = f"An Idempotency-Key covers one mutation field; this document has {mutations}"
-            raise Invalid([problem(("header", "Idempotency-Key"), message)])
-        return demand
+        submitted = Submission(document, definition, context.variables or {}, context.context[SIZE])
+        return await admit_document(context.context["ctx"], context.schema._schema, submitted)
 
     def _refusal(self, errors: Sequence[GraphQLError]) -> GraphQLError:
         refusals = []
@@ -143,6 +130,48 @@ class AdmissionExtension(SchemaExtension):
             message = "This document has several operations: name the one to run in `operationName`"
             raise Invalid([problem(("operationName",), message, "missing")])
         return definition
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The operation of a document to run, with its variables; `size` is the request's, in bytes."""
+
+    document: DocumentNode
+    definition: OperationDefinitionNode
+    variables: dict[str, Any]
+    size: int
+
+
+async def admit_document(
+    ctx: Context, schema: GraphQLSchema, submitted: Submission, known: Survey | None = None
+) -> Survey:
+    """Charge a document and check its demands; `known` is its survey, if it was made before.
+
+    Raises `TooLarge`, `TooComplex`, `Invalid` and what `check_demands` raises.
+    """
+    demand = known or _survey(schema, submitted)
+    restricted = any(operation.restricted for operation, _ in demand.roots)
+    check_demands(ctx.caller, demand.demands)
+    await charge_rest(ctx.caller, max(demand.cost, 1), restricted=restricted)
+    largest = max((operation.largest_body for operation, _ in demand.roots), default=LARGEST_BODY)
+    if submitted.size > largest:
+        raise body_too_large(largest)
+    mutations = sum(operation.changes for operation, _ in demand.roots)
+    if ctx.caller.idempotency_key is not None and mutations > 1:
+        message = f"An Idempotency-Key covers one mutation field; this document has {mutations}"
+        raise Invalid([problem(("header", "Idempotency-Key"), message)])
+    return demand
+
+
+def _survey(schema: GraphQLSchema, submitted: Submission) -> Survey:
+    document, definition = submitted.document, submitted.definition
+    variables = with_defaults(definition, submitted.variables)
+    # Each use of a variable adds work that the body's size does not show.
+    expanded_size, limit = filled_size(document, variables), max(submitted.size, LARGEST_BODY)
+    if expanded_size > limit:
+        expanded = f"{expanded_size} bytes with its variables filled in"
+        raise TooLarge(f"This document has {expanded}; the limit is {limit}.")
+    return survey(schema, document, definition, variables)
 
 
 def _parse(text: str) -> DocumentNode:

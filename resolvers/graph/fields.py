@@ -12,6 +12,7 @@ from strawberry.utils.str_converters import to_camel_case, to_snake_case
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import Operation, Parameter, default_of, operation_of
 from resolvers.operations.runner import run
+from resolvers.operations.shaped import as_model
 from schema.errors import Invalid, NotPermitted
 
 OPERATION = "operation"
@@ -43,7 +44,7 @@ def expose(resolver: Callable[..., Any]) -> Any:
         ctx = context_for(info, operation, arguments.pop(IF_MATCH.name, None))
         try:
             values = operation.validate(collect(operation, arguments))
-            return await run(operation, ctx, values)
+            return as_model(await run(operation, ctx, values))
         except Invalid as invalid:
             raise located(operation, invalid) from None
 

@@ -166,7 +166,12 @@ class Mutation:
 
 
 class Schema(strawberry.Schema):
-    """Strawberry's schema without its log, which has a traceback and the document for each refusal."""
+    """Strawberry's schema without its log, which has a traceback and the document for each refusal.
+
+    `documents` are those that it has validated.
+    """
+
+    documents: Documents
 
     def process_errors(
         self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None
@@ -174,7 +179,7 @@ class Schema(strawberry.Schema):
         """Does nothing; the endpoint logs unexpected errors."""
 
 
-def make_schema() -> strawberry.Schema:
+def make_schema() -> Schema:
     """The executable schema."""
     documents = Documents()
     schema = Schema(
@@ -184,6 +189,7 @@ def make_schema() -> strawberry.Schema:
         extensions=[lambda: AdmissionExtension(documents)],
         execution_context_class=Executor,
     )
+    schema.documents = documents
     mark_plain_fields(schema._schema)
     return schema
 

@@ -3,8 +3,8 @@
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.enums import WorkspaceRole
 from storage.rows import table_of
 from storage.tables.users import UserRow
@@ -13,7 +13,7 @@ from storage.tables.workspaces import WorkspaceMemberRow
 _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 
 
-async def addresses_of_members(connection: AsyncConnection, workspace_id: UUID) -> list[str]:
+async def addresses_of_members(connection: Connection, workspace_id: UUID) -> list[str]:
     """The confirmed emails of the workspace's members, without open invitations."""
     statement = (
         select(_users.c.email)
@@ -24,7 +24,7 @@ async def addresses_of_members(connection: AsyncConnection, workspace_id: UUID) 
     return list((await connection.execute(statement)).scalars())
 
 
-async def addresses_of_owners(connection: AsyncConnection, workspace_id: UUID) -> list[str]:
+async def addresses_of_owners(connection: Connection, workspace_id: UUID) -> list[str]:
     """The confirmed emails of the workspace's owners."""
     statement = (
         select(_users.c.email)

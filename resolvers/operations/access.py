@@ -46,7 +46,7 @@ def reachable(principal: Principal) -> Select[UUID]:
 def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
     """The condition on the rows of `model` that the principal can see; deleted rows are never visible."""
     if model in _OWN_CONDITIONS:
-        return false() if principal.customer_id else _OWN_CONDITIONS[model](principal)
+        return false() if principal.customer_id is not None else _OWN_CONDITIONS[model](principal)
     table = table_of(model)
     owner = table.c.id if model is WorkspaceRow else table.c.workspace_id
     if principal.customer_id is not None:
@@ -265,6 +265,11 @@ def _select(ctx: Context, model: type[SQLModel], values: Mapping[str, Any]) -> S
 
 def _present(row: Model | None, model: type[Model]) -> Model:
     if row is None:
-        noun = table_of(model).name.removesuffix("s").replace("oauth", "OAuth").replace("_", " ")
-        raise NotFound(f"There is no such {noun}.")
+        raise absent(model)
     return row
+
+
+def absent(model: type[SQLModel]) -> NotFound:
+    """The refusal of a row that does not exist, or that the caller may not see."""
+    noun = table_of(model).name.removesuffix("s").replace("oauth", "OAuth").replace("_", " ")
+    return NotFound(f"There is no such {noun}.")

@@ -1,18 +1,18 @@
 """The context of every resolver: the caller, access to the database, and the services of the process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from oauth.principals import Principal
 from oauth.signed_reports import ReportKeys
 from schema.errors import Unauthorized
+from storage.connections import Connection
 from storage.database import Database
+from storage.kept import Kept
 from storage.mails import Mail
 from storage.objects.interface import ObjectStore
 
@@ -110,7 +110,7 @@ class Context:
     if_match: str | None = None
     precondition: Callable[[], Awaitable[None]] | None = None
     selection: frozenset[str] | None = None
-    transaction: AsyncConnection | None = None
+    transaction: Connection | None = None
     prepared: Any = None
     owners_only: bool = False
     afterwards: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
@@ -126,8 +126,19 @@ class Context:
         """Whether the caller selected the field at `path`, like `meta.total`; REST selects all."""
         return self.selection is None or path in self.selection
 
+    def selects_one(self, *paths: str) -> bool:
+        """Whether the caller named one of these fields; REST names none."""
+        return self.selection is not None and not self.selection.isdisjoint(paths)
+
+    async def fetch(self, kept: Kept, values: Mapping[str, Any], *, replica: bool = False) -> Sequence[Any]:
+        """The rows of a kept statement, as the driver returns them; inside a change, in its transaction."""
+        if self.transaction is not None:
+            return await self.transaction.fetch(kept, values)
+        async with self.caller.units:
+            return await self.services.database.fetch(kept, values, replica=replica)
+
     @asynccontextmanager
-    async def read(self, *, replica: bool = False) -> AsyncIterator[AsyncConnection]:
+    async def read(self, *, replica: bool = False) -> AsyncIterator[Connection]:
         """A connection for one statement; inside a change, that of its transaction."""
         if self.transaction is not None:
             yield self.transaction
@@ -136,7 +147,7 @@ class Context:
             yield connection
 
     @asynccontextmanager
-    async def snapshot(self, *, replica: bool = False) -> AsyncIterator[AsyncConnection]:
+    async def snapshot(self, *, replica: bool = False) -> AsyncIterator[Connection]:
         """A connection for several statements that must agree; inside a change, that of its transaction."""
         if self.transaction is not None:
             yield self.transaction
@@ -157,7 +168,7 @@ class Context:
             await action()
 
     @property
-    def connection(self) -> AsyncConnection:
+    def connection(self) -> Connection:
         """The connection of the change in progress."""
         if self.transaction is None:
             raise RuntimeError("There is no change in progress.")

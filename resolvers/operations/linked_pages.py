@@ -11,10 +11,13 @@ from sqlalchemy import Row as SelectedRow
 
 from resolvers.operations.access import visible
 from resolvers.operations.context import Context
-from resolvers.operations.lists import Assemble, Item, Listing, make_cursor, page_of
+from resolvers.operations.lists import Listing, make_cursor, page_of
+from resolvers.operations.reading import read_by_keys
+from resolvers.operations.shaped import as_model
+from resolvers.operations.shapes import Item, Shape
 from schema.links import PageKey, RowKey
 from schema.pages import ListQuery, Page
-from storage.rows import Model, read, table_of
+from storage.rows import Model, table_of
 
 # A row with its `place` and `total` among its parent's rows, and the item made of it.
 Numbered = tuple[SelectedRow[Any], Item]
@@ -33,7 +36,7 @@ class LinkedList(Generic[Model, Item]):
 
 
 async def load_pages(
-    ctx: Context, linked: LinkedList[Model, Item], keys: Sequence[PageKey], assemble: Assemble[Model, Item]
+    ctx: Context, linked: LinkedList[Model, Item], keys: Sequence[PageKey], shape: Shape[Item]
 ) -> list[Page[Item]]:
     """The pages for `keys`, in the same order.
 
@@ -60,10 +63,11 @@ async def load_pages(
     joined = select(table, numbered.c.place, numbered.c.total).join_from(numbered, table, same)
     async with ctx.snapshot(replica=linked.listing.replica) as connection:
         rows = (await connection.execute(joined.where(or_(*places)).order_by(numbered.c.place))).all()
-        items = await assemble(connection, [read(linked.listing.model, row) for row in rows])
+        row_keys = [RowKey(row.workspace_id, row.id) for row in rows]
+        items = await read_by_keys(ctx, connection, linked.listing.model, shape, row_keys)
     by_parent: dict[RowKey, list[Numbered[Item]]] = defaultdict(list)
-    for row, item in zip(rows, items, strict=True):
-        by_parent[RowKey(row.workspace_id, getattr(row, column.name))].append((row, item))
+    for row, key in zip(rows, row_keys, strict=True):
+        by_parent[RowKey(row.workspace_id, getattr(row, column.name))].append((row, as_model(items[key])))
     return [_page(ctx, linked, key, by_parent[key.parent]) for key in keys]
 
 

@@ -7,32 +7,32 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Column, ColumnElement, ScalarSelect, Select, func, select
 from sqlalchemy import Row as SelectedRow
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
 from resolvers.operations.access import total_visible, visible
 from resolvers.operations.context import Context
+from resolvers.operations.filters import Filter
 from schema.errors import Invalid, problem
-from schema.metadata import MetadataFilter
 from schema.pages import ListQuery, Page, PageMeta, Pagination
 from schema.sorting import Sorting
-from storage.dialects.metadata_text import MetadataText
+from storage.connections import Connection
 from storage.ordering import SortKey, after, by_keys, from_json, to_json, total_order
 from storage.rows import Model, Values, read, table_of, values_of
 from storage.sealing import Purpose, read_signed, signed
 
 Item = TypeVar("Item")
 Record = TypeVar("Record")
-Assemble = Callable[[AsyncConnection, Sequence[Record]], Awaitable[list[Item]]]
+Assemble = Callable[[Connection, Sequence[Record]], Awaitable[list[Item]]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Listing(Generic[Model]):
     """How one resource is listed: its table, its sort keys and its default order.
 
     `columns` maps sort keys to columns; other keys sort by the table's column of the same name. The column
     of an `inverted` key has the opposite order: `days_in_status` grows as its moment gets earlier. `identity`
     makes the order total and defaults to the table's `id`. Lists with `replica` are read from a replica.
+    `filters` says how each argument restricts the rows; the conditions in `always` hold for every page.
 
     Raises `TypeError` if a sort key has no column, or a column no sort key.
     """
@@ -44,6 +44,8 @@ class Listing(Generic[Model]):
     inverted: frozenset[str] = frozenset()
     identity: Column[Any] | None = None
     replica: bool = False
+    filters: Mapping[str, Filter] = field(default_factory=dict)
+    always: tuple[ColumnElement[bool], ...] = ()
 
     def __post_init__(self) -> None:
         table, keys = table_of(self.model), self.sorting.names()
@@ -61,7 +63,8 @@ class Listing(Generic[Model]):
         for key in chosen or [self.default]:
             name = key.removeprefix("-")
             column = self.columns[name] if name in self.columns else table.c[name]
-            keys.append(SortKey(column, key.startswith("-") != (name in self.inverted)))
+            descending = key.startswith("-") != (name in self.inverted)
+            keys.append(SortKey(column, descending, bool(column.nullable)))
         return total_order(keys, table.c.id if self.identity is None else self.identity)
 
 
@@ -77,7 +80,7 @@ async def list_page(
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
 
-    async def assemble_records(connection: AsyncConnection, rows: Sequence[SelectedRow[Any]]) -> list[Item]:
+    async def assemble_records(connection: Connection, rows: Sequence[SelectedRow[Any]]) -> list[Item]:
         return await assemble(connection, [read(listing.model, row) for row in rows])
 
     matching = [visible(listing.model, ctx.principal), *conditions]
@@ -89,7 +92,7 @@ async def list_page(
 def each(make: Callable[[Values], Item]) -> Assemble[Any, Item]:
     """Makes each item from the values of one row."""
 
-    async def assemble(_: AsyncConnection, rows: Sequence[SQLModel]) -> list[Item]:
+    async def assemble(_: Connection, rows: Sequence[SQLModel]) -> list[Item]:
         return [make(values_of(row)) for row in rows]
 
     return assemble
@@ -116,7 +119,7 @@ async def list_rows(
         if page > 1 and rows.get_final_froms() == [table_of(listing.model)]:
             statement = by_keys(statement, table_of(listing.model), order)
     else:
-        statement = statement.where(after(order, _open_cursor(ctx, listing, query, order)))
+        statement = statement.where(after(order, open_cursor(ctx, listing, query)))
     counts = query.after is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination")))
     async with ctx.snapshot(replica=listing.replica) as connection:
         selected = (await connection.execute(statement)).all()
@@ -143,27 +146,18 @@ def _kept_total(ctx: Context, listing: Listing[Any], query: ListQuery) -> Scalar
 def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
     """The page of `items`; `total` is None if the list was not counted."""
     pages = None if total is None else -(-total // query.limit)
-    return Page(
-        data=items,
-        meta=PageMeta(
-            total=total,
-            page=None if query.after else query.page or 1,
-            per_page=query.limit,
-            pages=pages,
-            next_cursor=cursor,
-        ),
-        pagination=None if total is None else Pagination(total_count=total, max_page=pages),
+    meta = PageMeta.model_construct(
+        total=total,
+        page=None if query.after else query.page or 1,
+        per_page=query.limit,
+        pages=pages,
+        next_cursor=cursor,
     )
+    counts = None if total is None else Pagination.model_construct(total_count=total, max_page=pages or 0)
+    return Page.model_construct(data=items, meta=meta, pagination=counts)
 
 
-def metadata_conditions(
-    column: Column[Any], filters: Sequence[MetadataFilter] | None
-) -> list[ColumnElement[bool]]:
-    """The conditions that a row's metadata contains every pair."""
-    return [MetadataText(column, pair.key) == pair.value for pair in filters or ()]
-
-
-def any_of(column: Column[Any], values: Sequence[Any] | None) -> list[ColumnElement[bool]]:
+def one_of(column: Column[Any], values: Sequence[Any] | None) -> list[ColumnElement[bool]]:
     """The condition of a repeatable filter: one of the values; none if the filter was omitted."""
     return [] if values is None else [column.in_([getattr(value, "value", value) for value in values])]
 
@@ -176,13 +170,18 @@ def contains(column: Column[Any], part: str | None) -> list[ColumnElement[bool]]
 def make_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, row: Any) -> str:
     """The cursor that continues the list of `query` after `row`."""
     order = listing.order(query.sort_keys())
-    values = json.dumps([to_json(getattr(row, key.column.name)) for key in order])
-    return signed(ctx.services.secret_key, Purpose.LIST_CURSOR, values, *_place(ctx, listing, query))
+    return sign_cursor(ctx, listing, query, [to_json(getattr(row, key.column.name)) for key in order])
 
 
-def _open_cursor(
-    ctx: Context, listing: Listing[Any], query: ListQuery, order: Sequence[SortKey]
-) -> list[Any]:
+def sign_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, keys: Sequence[Any]) -> str:
+    """The cursor that continues the list of `query` after the row with these sort keys, as JSON has them."""
+    place = _place(ctx, listing, query)
+    return signed(ctx.services.secret_key, Purpose.LIST_CURSOR, json.dumps(keys), *place)
+
+
+def open_cursor(ctx: Context, listing: Listing[Any], query: ListQuery) -> list[Any]:
+    """The sort keys in the query's cursor. Raises `Invalid` as `list_page` does."""
+    order = listing.order(query.sort_keys())
     if query.page is not None:
         raise Invalid([problem(("filters", "after"), "Send either `page` or `after`, not both", "conflict")])
     place = _place(ctx, listing, query)

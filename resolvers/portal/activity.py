@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Table, and_, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from schema.portal import MOST_DOWNLOADS, PortalFileShareSession
+from storage.connections import Connection
 from storage.rows import Values, every_of, table_of, values_of
 from storage.tables.file_share_sessions import (
     FileShareDownloadRow,
@@ -26,7 +26,7 @@ Grouped = dict[UUID, list[Values]]
 
 
 async def assemble_file_share_sessions(
-    connection: AsyncConnection, rows: Sequence[FileShareSessionRow]
+    connection: Connection, rows: Sequence[FileShareSessionRow]
 ) -> list[PortalFileShareSession]:
     """The sessions of these rows of one workspace, read with four statements for any number of rows."""
     if not rows:
@@ -50,14 +50,14 @@ async def assemble_file_share_sessions(
 
 
 async def _share_names(
-    connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID | None]
+    connection: Connection, workspace_id: UUID, ids: Sequence[UUID | None]
 ) -> dict[UUID | None, str]:
     named = [id for id in ids if id is not None]
     statement = select(_shares.c.id, _shares.c.name).where(_of(_shares, workspace_id, "id", named))
     return {row.id: row.name for row in await connection.execute(statement)}
 
 
-async def _latest_downloads(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
+async def _latest_downloads(connection: Connection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
     latest_first = (_downloads.c.at.desc(), _downloads.c.id.desc())
     place = func.row_number().over(partition_by=_downloads.c.file_share_session_id, order_by=latest_first)
     numbered = (
@@ -72,7 +72,7 @@ async def _latest_downloads(connection: AsyncConnection, workspace_id: UUID, ids
     return downloads
 
 
-async def _payments_of(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
+async def _payments_of(connection: Connection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
     own = _of(_payments, workspace_id, "file_share_session_id", ids)
     statement = select(_payments).where(own).order_by(_payments.c.at, _payments.c.id)
     rows = await every_of(connection, FileSharePaymentRow, statement)
@@ -84,7 +84,7 @@ async def _payments_of(connection: AsyncConnection, workspace_id: UUID, ids: Seq
     return payments
 
 
-async def _refunds_of(connection: AsyncConnection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
+async def _refunds_of(connection: Connection, workspace_id: UUID, ids: Sequence[UUID]) -> Grouped:
     condition = _of(_refunds, workspace_id, "file_share_payment_id", ids)
     statement = select(_refunds).where(condition).order_by(_refunds.c.at, _refunds.c.id)
     refunds: Grouped = defaultdict(list)

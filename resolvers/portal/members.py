@@ -6,30 +6,30 @@ from uuid import UUID
 from oauth.scopes import Scope
 from resolvers.customers import members
 from resolvers.customers.opening import default_member
-from resolvers.operations.access import get_for_update, get_visible
+from resolvers.customers.shapes import MEMBER
+from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import each, list_page
+from resolvers.operations.reading import read_one, read_page
 from resolvers.portal.sessions import CUSTOMERS
 from schema.errors import NotPermitted
 from schema.members import Member, MemberCreate
 from schema.pages import Page
 from schema.portal import PortalMemberCreate, PortalMemberQuery, PortalMemberUpdate
 from storage.enums import CustomerType
-from storage.rows import values_of
 from storage.tables.customers import CustomerRow, MemberRow
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def list_portal_members(ctx: Context, filters: PortalMemberQuery) -> Page[Member]:
     """Lists the customer's own members, oldest first unless sorted otherwise."""
-    return await list_page(ctx, members.LISTING, filters, [], each(Member.model_validate))
+    return await read_page(ctx, members.LISTING, MEMBER, filters)
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_member(ctx: Context, id: UUID) -> Member:
     """Returns one of the customer's own members."""
-    return Member.model_validate(values_of(await get_visible(ctx, MemberRow, id=id)))
+    return await read_one(ctx, MemberRow, MEMBER, id=id)
 
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)

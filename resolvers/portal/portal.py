@@ -1,21 +1,21 @@
 """Operations of the customer portal; `operations/access.py` limits a customer to its own rows."""
 
-from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from oauth.scopes import Scope
-from resolvers.customers.answers import complete_address, profile_of
+from resolvers.customers.answers import complete_address
+from resolvers.customers.shapes import PORTAL_CUSTOMER
 from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import contains, list_page
+from resolvers.operations.lists import list_page
+from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.shaped import shaped
 from resolvers.portal.activity import assemble_file_share_sessions
 from resolvers.portal.sessions import CUSTOMERS
 from resolvers.shares import shares
-from resolvers.shares.contents import assemble_shares
+from resolvers.shares.shapes import PORTAL_SHARE
 from schema.errors import NotPermitted
 from schema.pages import Page
 from schema.portal import (
@@ -41,7 +41,7 @@ _shares = table_of(ShareRow)
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_customer(ctx: Context) -> PortalCustomer:
     """Returns the customer that the session belongs to."""
-    return _customer_of(await get_visible(ctx, CustomerRow, id=ctx.principal.customer_id))
+    return await read_one(ctx, CustomerRow, PORTAL_CUSTOMER, id=ctx.principal.customer_id)
 
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_customer)
@@ -52,7 +52,8 @@ async def update_portal_customer(ctx: Context, data: PortalCustomerUpdate) -> Po
     changes = data.changes()
     if "billing_address" in changes:
         changes["billing_address"] = complete_address(changes["billing_address"])
-    return _customer_of(await update_row(ctx.connection, CustomerRow, row, **changes))
+    changed = await update_row(ctx.connection, CustomerRow, row, **changes)
+    return shaped(ctx.services, PORTAL_CUSTOMER, changed)
 
 
 async def _check_role(ctx: Context, customer: CustomerRow) -> None:
@@ -67,21 +68,13 @@ async def _check_role(ctx: Context, customer: CustomerRow) -> None:
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def list_portal_shares(ctx: Context, filters: PortalShareQuery) -> Page[PortalShare]:
     """Lists the workspace's public shares that are not archived, newest first unless sorted otherwise."""
-
-    async def assemble(connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[PortalShare]:
-        return await _offers(ctx, connection, rows)
-
-    conditions = contains(_shares.c.name_folded, filters.query)
-    return await list_page(ctx, shares.LISTING, filters, conditions, assemble)
+    return await read_page(ctx, shares.LISTING, PORTAL_SHARE, filters)
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_share(ctx: Context, id: UUID) -> PortalShare:
     """Returns a public share of the workspace that is not archived."""
-    row = await get_visible(ctx, ShareRow, id=id)
-    async with ctx.read() as connection:
-        (share,) = await _offers(ctx, connection, [row])
-    return share
+    return await read_one(ctx, ShareRow, PORTAL_SHARE, id=id)
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
@@ -99,12 +92,3 @@ async def get_portal_file_share_session(ctx: Context, id: UUID) -> PortalFileSha
     async with ctx.snapshot() as connection:
         (session,) = await assemble_file_share_sessions(connection, [row])
     return session
-
-
-async def _offers(ctx: Context, connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[PortalShare]:
-    assembled = await assemble_shares(ctx, connection, rows)
-    return [PortalShare.model_validate(share.model_dump()) for share in assembled]
-
-
-def _customer_of(row: CustomerRow) -> PortalCustomer:
-    return PortalCustomer.model_validate(profile_of(row))

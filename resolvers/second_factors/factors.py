@@ -5,13 +5,13 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, delete, exists, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.passkeys import RelyingParty
 from resolvers.mails.mails import make_mail, plain_name, send_mails
 from resolvers.operations.context import Context
 from schema.errors import NotPermitted
 from storage.clock import now
+from storage.connections import Connection
 from storage.mails import Mail
 from storage.rows import table_of, update_rows
 from storage.tables.second_factors import PasskeyRow, RecoveryCodeRow, TotpSecretRow
@@ -57,7 +57,7 @@ class Event(Enum):
     )
 
 
-async def has_factor(connection: AsyncConnection, user_id: UUID) -> bool:
+async def has_factor(connection: Connection, user_id: UUID) -> bool:
     """Whether the user has an authenticator app or a passkey, so that the password is not enough."""
     has_one = or_(
         exists(select(_totp.c.user_id).where(_totp.c.user_id == user_id)),
@@ -66,19 +66,19 @@ async def has_factor(connection: AsyncConnection, user_id: UUID) -> bool:
     return bool((await connection.execute(select(has_one))).scalar_one())
 
 
-async def drop_codes_without_factor(connection: AsyncConnection, user_id: UUID) -> None:
+async def drop_codes_without_factor(connection: Connection, user_id: UUID) -> None:
     """Delete the user's recovery codes if the last factor was removed."""
     if not await has_factor(connection, user_id):
         await connection.execute(delete(_codes).where(_codes.c.user_id == user_id))
 
 
-async def drop_factors(connection: AsyncConnection, user_id: UUID) -> None:
+async def drop_factors(connection: Connection, user_id: UUID) -> None:
     """Delete the user's authenticator app, passkeys and recovery codes."""
     for table in (_totp, _passkeys, _codes):
         await connection.execute(delete(table).where(table.c.user_id == user_id))
 
 
-async def end_steps(connection: AsyncConnection, user_id: UUID) -> None:
+async def end_steps(connection: Connection, user_id: UUID) -> None:
     """End all second steps of a user."""
     open_steps = and_(_steps.c.user_id == user_id, _steps.c.ended_at.is_(None))
     await update_rows(connection, SecondStepRow, open_steps, ended_at=now())

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
@@ -13,6 +12,7 @@ from resolvers.operations.declaration import requires
 from resolvers.second_factors.factors import Event, drop_factors, end_steps, factor_mail
 from resolvers.second_factors.recovery_codes import count_codes, session_user_id
 from schema.second_factors import SecondFactors
+from storage.connections import Connection
 from storage.mails import write_mail
 from storage.rows import first, table_of
 from storage.tables.second_factors import PasskeyRow, TotpSecretRow
@@ -27,7 +27,7 @@ async def get_second_factors(ctx: Context) -> SecondFactors:
         return await _state_of(connection, session_user_id(ctx))
 
 
-async def reset_factors(connection: AsyncConnection, auth_url: str, user_id: UUID) -> SecondFactors:
+async def reset_factors(connection: Connection, auth_url: str, user_id: UUID) -> SecondFactors:
     """Remove all factors of a user who lost them, and notify the user; returns the former state."""
     user = await lock_user(connection, user_id)
     state = await _state_of(connection, user_id)
@@ -38,7 +38,7 @@ async def reset_factors(connection: AsyncConnection, auth_url: str, user_id: UUI
     return state
 
 
-async def _state_of(connection: AsyncConnection, user_id: UUID) -> SecondFactors:
+async def _state_of(connection: Connection, user_id: UUID) -> SecondFactors:
     totp = await first(connection, TotpSecretRow, _totp.c.user_id == user_id)
     count = select(func.count()).select_from(_passkeys).where(_passkeys.c.user_id == user_id)
     passkeys = (await connection.execute(count)).scalar_one()

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from sqlalchemy import delete as sql_delete
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.challenges import ChallengeUse, answer, is_open, new_challenge
 from oauth.passkeys import Assertion, Refused, challenge_of_creation, read_assertion
@@ -29,6 +28,7 @@ from schema.pages import Page
 from schema.second_factors import Passkey, PasskeyCreate, PasskeyQuery, PasskeyUpdate
 from schema.sorting import CreatedAtSorting
 from storage.clock import now
+from storage.connections import Connection
 from storage.rows import every_of, first, insert_row, key_of, one, table_of, update_row, values_of
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.users import UserRow
@@ -112,13 +112,13 @@ async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
     return PasskeyCreated(Passkey.model_validate(values_of(row)), await make_first_codes(ctx, user.id))
 
 
-async def passkeys_of(connection: AsyncConnection, user_id: UUID) -> list[PasskeyRow]:
+async def passkeys_of(connection: Connection, user_id: UUID) -> list[PasskeyRow]:
     """All passkeys of a user, oldest first."""
     own = select(_table).where(_table.c.user_id == user_id)
     return await every_of(connection, PasskeyRow, own.order_by(_table.c.created_at, _table.c.id))
 
 
-async def owner_of(connection: AsyncConnection, text: str) -> UUID | None:
+async def owner_of(connection: Connection, text: str) -> UUID | None:
     """The owner of the passkey that a browser names, not yet verified; None if it does not exist."""
     try:
         credential_id = read_assertion(text).credential_id
@@ -161,7 +161,7 @@ def not_accepted() -> Invalid:
     return Invalid([problem(("data",), message, "passkey")])
 
 
-async def _find(connection: AsyncConnection, user: UserRow, assertion: Assertion) -> PasskeyRow | None:
+async def _find(connection: Connection, user: UserRow, assertion: Assertion) -> PasskeyRow | None:
     if assertion.user_id not in (None, user.id):
         return None
     same = (_table.c.user_id == user.id) & (_table.c.credential_id == assertion.credential_id)

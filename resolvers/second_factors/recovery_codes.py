@@ -5,7 +5,6 @@ import secrets
 from uuid import UUID
 
 from sqlalchemy import and_, delete, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
@@ -15,6 +14,7 @@ from resolvers.operations.declaration import requires
 from resolvers.second_factors.factors import Event, has_factor, notify_owner
 from schema.errors import NotFound
 from storage.clock import now
+from storage.connections import Connection
 from storage.rows import first, insert_rows, table_of, update_row
 from storage.sealing import Purpose, sign
 from storage.tables.second_factors import RecoveryCodeRow
@@ -69,7 +69,7 @@ async def use_code(change: Context, user: UserRow, typed: str) -> bool:
     return True
 
 
-async def count_codes(connection: AsyncConnection, user_id: UUID) -> int:
+async def count_codes(connection: Connection, user_id: UUID) -> int:
     """The number of the user's unused codes."""
     unused = and_(_codes.c.user_id == user_id, _codes.c.used_at.is_(None))
     result = await connection.execute(select(func.count()).select_from(_codes).where(unused))

@@ -5,7 +5,6 @@ from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import delete
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from oauth.totp import DIGITS, matching_step, new_secret, provisioning_uri
@@ -18,6 +17,7 @@ from resolvers.second_factors.recovery_codes import make_first_codes, normalize_
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from schema.second_factors import TotpConfirmation
 from storage.clock import now
+from storage.connections import Connection
 from storage.rows import first, insert_row, one, table_of, update_row
 from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.second_factors import TotpSecretRow
@@ -94,7 +94,7 @@ async def delete_totp(ctx: Context) -> UUID:
     return session_user_id(ctx)
 
 
-async def find_totp(connection: AsyncConnection, user: UserRow) -> TotpSecretRow | None:
+async def find_totp(connection: Connection, user: UserRow) -> TotpSecretRow | None:
     return await first(connection, TotpSecretRow, _table.c.user_id == user.id)
 
 

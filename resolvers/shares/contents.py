@@ -1,22 +1,16 @@
 """The contents of shares: prices, media and custom fields, read and replaced as whole lists."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row as SelectedRow
 from sqlalchemy import Select, Table, and_, delete, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from resolvers.files.files import file_of
 from resolvers.operations.context import Context
-from schema.custom_fields import CustomField
 from schema.errors import Invalid, Problem, problem
-from schema.prices import KIND_FIELDS, Price
-from schema.shares import AttachedCustomField, Share
+from schema.prices import KIND_FIELDS
 from storage.enums import FileService, PriceAmountType
-from storage.rows import every, every_of, insert_rows, key_of, read, table_of, update_rows, values_of
+from storage.rows import every, every_of, insert_rows, key_of, table_of, update_rows
 from storage.tables.custom_fields import CustomFieldRow
 from storage.tables.files import FileRow
 from storage.tables.shares import ShareCustomFieldRow, ShareMediaRow, SharePriceRow, ShareRow
@@ -26,30 +20,6 @@ _prices, _medias = table_of(SharePriceRow), table_of(ShareMediaRow)
 _attachments = table_of(ShareCustomFieldRow)
 _files, _custom_fields = table_of(FileRow), table_of(CustomFieldRow)
 _SORT_AMOUNT: dict[str, int] = {PriceAmountType.FREE: 0}
-
-
-async def assemble_shares(ctx: Context, connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[Share]:
-    """The shares of these rows, read with three statements for any number of rows."""
-    prices, medias, attachments = defaultdict(list), defaultdict(list), defaultdict(list)
-    for price in await every_of(connection, SharePriceRow, _select_prices(rows)):
-        prices[price.share_id].append(Price.model_validate(values_of(price)))
-    embedded = _select_embedded(rows, _medias, _files, _medias.c.file_id)
-    for media in await connection.execute(embedded):
-        medias[media.share_id].append(file_of(ctx, read(FileRow, media)))
-    embedded = _select_embedded(rows, _attachments, _custom_fields, _attachments.c.custom_field_id)
-    for attachment in await connection.execute(embedded):
-        attachments[attachment.share_id].append(_attached(attachment))
-    return [
-        Share.model_validate(
-            {
-                **values_of(row),
-                "prices": prices[row.id],
-                "medias": medias[row.id],
-                "attached_custom_fields": attachments[row.id],
-            }
-        )
-        for row in rows
-    ]
 
 
 async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[str, Any]]) -> None:
@@ -169,20 +139,3 @@ def _of_shares(table: Table, rows: Sequence[ShareRow]) -> Any:
 def _select_prices(rows: Sequence[ShareRow]) -> Select[Any]:
     current = and_(_of_shares(_prices, rows), _prices.c.is_archived.is_(False))
     return select(_prices).where(current).order_by(_prices.c.created_at, _prices.c.id)
-
-
-def _select_embedded(rows: Sequence[ShareRow], between: Table, embedded: Table, key: Any) -> Select[Any]:
-    same = and_(embedded.c.workspace_id == between.c.workspace_id, embedded.c.id == key)
-    others = [column for column in between.c if column.name not in embedded.c]
-    joined = select(embedded, *others).join_from(between, embedded, same)
-    return joined.where(_of_shares(between, rows)).order_by(between.c.position)
-
-
-def _attached(attachment: SelectedRow[Any]) -> AttachedCustomField:
-    custom_field = read(CustomFieldRow, attachment)
-    return AttachedCustomField(
-        custom_field_id=custom_field.id,
-        custom_field=CustomField.model_validate(values_of(custom_field)),
-        order=attachment.position,
-        required=attachment.required,
-    )

@@ -5,34 +5,42 @@ from typing import Any
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, each, list_page
+from resolvers.operations.filters import any_of
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.shaped import shaped
+from resolvers.shares.shapes import CUSTOM_FIELD
 from schema.custom_fields import CustomField, CustomFieldCreate, CustomFieldQuery, CustomFieldUpdate
 from schema.errors import Invalid, problem
 from schema.pages import Page
 from schema.sorting import CreatedAtSorting
 from storage.enums import CustomFieldType
-from storage.rows import delete_row, insert_row, table_of, update_row, values_of
+from storage.rows import delete_row, insert_row, table_of, update_row
 from storage.tables.custom_fields import CustomFieldRow
 
 _table = table_of(CustomFieldRow)
-LISTING = Listing(CustomFieldRow, CreatedAtSorting, default="created_at")
+LISTING = Listing(
+    CustomFieldRow,
+    CreatedAtSorting,
+    default="created_at",
+    filters={"workspace_id": any_of(_table.c.workspace_id)},
+)
 
 
 @requires(Scope.CUSTOM_FIELDS_READ)
 async def list_custom_fields(ctx: Context, filters: CustomFieldQuery) -> Page[CustomField]:
     """Lists custom fields, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    of_workspaces = any_of(_table.c.workspace_id, filters.workspace_id)
-    return await list_page(ctx, LISTING, filters, of_workspaces, each(CustomField.model_validate))
+    return await read_page(ctx, LISTING, CUSTOM_FIELD, filters)
 
 
 @requires(Scope.CUSTOM_FIELDS_READ)
 async def get_custom_field(ctx: Context, id: UUID) -> CustomField:
     """Returns a custom field."""
-    return CustomField.model_validate(values_of(await get_visible(ctx, CustomFieldRow, id=id)))
+    return await read_one(ctx, CustomFieldRow, CUSTOM_FIELD, id=id)
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
@@ -42,7 +50,7 @@ async def create_custom_field(ctx: Context, data: CustomFieldCreate) -> CustomFi
     values = data.model_dump(exclude={"workspace_id"})
     values["properties"] = _non_null(data.type, values["properties"])
     row = await insert_row(ctx.connection, CustomFieldRow, workspace_id=workspace_id, **values)
-    return CustomField.model_validate(values_of(row))
+    return shaped(ctx.services, CUSTOM_FIELD, row)
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE, gives=get_custom_field)
@@ -53,7 +61,7 @@ async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -
     if "properties" in changes:
         changes["properties"] = _non_null(CustomFieldType(row.type), changes["properties"])
     changed = await update_row(ctx.connection, CustomFieldRow, row, **changes)
-    return CustomField.model_validate(values_of(changed))
+    return shaped(ctx.services, CUSTOM_FIELD, changed)
 
 
 @requires(Scope.CUSTOM_FIELDS_WRITE)

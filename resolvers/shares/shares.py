@@ -1,18 +1,17 @@
 """Operations on shares."""
 
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from oauth.scopes import Scope
-from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.access import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, contains, list_page, metadata_conditions
-from resolvers.shares.contents import assemble_shares, replace_custom_fields, replace_medias, replace_prices
+from resolvers.operations.filters import any_of, contains, metadata_pairs
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
+from resolvers.shares.contents import replace_custom_fields, replace_medias, replace_prices
+from resolvers.shares.shapes import SHARE
 from schema.pages import Page
 from schema.shares import Share, ShareCreate, ShareQuery, ShareSorting, ShareUpdate
 from storage.clock import now
@@ -21,36 +20,33 @@ from storage.tables.shares import ShareRow
 
 _table = table_of(ShareRow)
 _PARTS = ("prices", "medias", "attached_custom_fields")
-LISTING = Listing(ShareRow, ShareSorting, default="-created_at", columns={"name": _table.c.name_folded})
+LISTING = Listing(
+    ShareRow,
+    ShareSorting,
+    default="-created_at",
+    columns={"name": _table.c.name_folded},
+    filters={
+        "id": any_of(_table.c.id),
+        "workspace_id": any_of(_table.c.workspace_id),
+        "visibility": any_of(_table.c.visibility),
+        "query": contains(_table.c.name_folded),
+        "metadata": metadata_pairs(_table.c.metadata),
+        "is_archived": any_of(_table.c.is_archived),
+    },
+)
 
 
 @requires(Scope.SHARES_READ)
 async def list_shares(ctx: Context, filters: ShareQuery) -> Page[Share]:
     """Lists shares, newest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions: list[ColumnElement[bool]] = [
-        *any_of(_table.c.id, filters.id),
-        *any_of(_table.c.workspace_id, filters.workspace_id),
-        *any_of(_table.c.visibility, filters.visibility),
-        *contains(_table.c.name_folded, filters.query),
-        *metadata_conditions(_table.c.metadata, filters.metadata),
-    ]
-    if filters.is_archived is not None:
-        conditions.append(_table.c.is_archived.is_(filters.is_archived))
-
-    async def assemble(connection: AsyncConnection, rows: Sequence[ShareRow]) -> list[Share]:
-        return await assemble_shares(ctx, connection, rows)
-
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    return await read_page(ctx, LISTING, SHARE, filters)
 
 
 @requires(Scope.SHARES_READ)
 async def get_share(ctx: Context, id: UUID) -> Share:
     """Returns a share."""
-    row = await get_visible(ctx, ShareRow, id=id)
-    async with ctx.read() as connection:
-        (share,) = await assemble_shares(ctx, connection, [row])
-    return share
+    return await read_one(ctx, ShareRow, SHARE, id=id)
 
 
 @requires(Scope.SHARES_WRITE, gives=get_share)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from sqlalchemy import ColumnElement, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.operations.context import Context
 from schema.errors import RateLimited
 from storage.clock import now
+from storage.connections import Connection
 from storage.dialects.upsert import upsert
 from storage.emails import fold_email
 from storage.rows import first, one, table_of
@@ -74,12 +74,12 @@ async def count_attempt(ctx: Context, subject: Subject) -> int:
         return failures + 1
 
 
-async def forget_attempts(connection: AsyncConnection, subject: Subject) -> None:
+async def forget_attempts(connection: Connection, subject: Subject) -> None:
     """Reset the count after a right password."""
     await connection.execute(update(_table).where(subject.row).values(failures=0))
 
 
-async def may_notify(connection: AsyncConnection, subject: Subject) -> bool:
+async def may_notify(connection: Connection, subject: Subject) -> bool:
     """Whether the owner can be notified of wrong passwords: at most once a day. True counts as a notice."""
     row, moment = await first(connection, SignInAttemptRow, subject.row, lock=True), now()
     if row is None or (row.notified_at and moment - row.notified_at < NOTIFIED_EVERY):
@@ -96,7 +96,7 @@ def delay_after(failures: int) -> timedelta:
     return min(FIRST_DELAY * (1 << doublings), LONGEST_DELAY)
 
 
-async def _lock(connection: AsyncConnection, subject: Subject) -> SignInAttemptRow:
+async def _lock(connection: Connection, subject: Subject) -> SignInAttemptRow:
     """Lock the row of the subject's slot, which may hold another subject.
 
     The insert always runs, so that a first attempt takes the same steps as any other.

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from oauth.challenges import ChallengeUse, new_challenge
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER, reauthenticate_browser_session
@@ -31,6 +29,7 @@ from resolvers.sign_in.sign_in import (
 )
 from schema.errors import Invalid, problem
 from schema.second_factors import Confirmation, PasskeySignIn, SecondStep
+from storage.connections import Connection
 from storage.tables.users import UserRow
 
 
@@ -141,7 +140,7 @@ async def confirm_user(ctx: Context, data: Confirmation) -> datetime:
 
 
 async def _needed(
-    ctx: Context, connection: AsyncConnection, user: UserRow, use: ChallengeUse, binding: str
+    ctx: Context, connection: Connection, user: UserRow, use: ChallengeUse, binding: str
 ) -> NeededProof:
     has_totp = await find_totp(connection, user) is not None
     passkeys, party, options = await passkeys_of(connection, user.id), relying_party(ctx), None

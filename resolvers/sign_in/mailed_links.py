@@ -9,7 +9,6 @@ from enum import StrEnum
 from uuid import UUID, uuid4
 
 from sqlalchemy import ColumnElement, and_, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest
 from resolvers.accounts.users import lock_user
@@ -17,6 +16,7 @@ from resolvers.mails.mails import make_mail, send_mails
 from resolvers.operations.context import Context
 from schema.errors import RateLimited
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import LinkPurpose
 from storage.mails import NO_RECIPIENT
 from storage.rows import first, insert_row, table_of, update_row, update_rows
@@ -112,14 +112,14 @@ async def _write(change: Context, recipient: Recipient, purpose: LinkPurpose) ->
     await send_mails(change, [mail])
 
 
-async def find_link(connection: AsyncConnection, text: str, purpose: LinkPurpose) -> MailedLink:
+async def find_link(connection: Connection, text: str, purpose: LinkPurpose) -> MailedLink:
     """The link and its state; reading it does not use it."""
     row = await first(connection, MailedLinkRow, _is_link(text, purpose))
     user = None if row is None else await first(connection, UserRow, _users.c.id == row.user_id)
     return _assess(row, user)
 
 
-async def use_link(connection: AsyncConnection, text: str, purpose: LinkPurpose) -> MailedLink:
+async def use_link(connection: Connection, text: str, purpose: LinkPurpose) -> MailedLink:
     """Use the link if it is valid; returns its state before that. Locks its user."""
     row = await first(connection, MailedLinkRow, _is_link(text, purpose))
     if row is None or row.user_id is None:
@@ -133,13 +133,13 @@ async def use_link(connection: AsyncConnection, text: str, purpose: LinkPurpose)
     return link
 
 
-async def end_links(connection: AsyncConnection, user_id: UUID | None, purpose: LinkPurpose) -> None:
+async def end_links(connection: Connection, user_id: UUID | None, purpose: LinkPurpose) -> None:
     """End the user's open links for this purpose."""
     open_links = and_(_of(user_id, purpose), _links.c.used_at.is_(None), _links.c.ended_at.is_(None))
     await update_rows(connection, MailedLinkRow, open_links, ended_at=now())
 
 
-async def _latest(connection: AsyncConnection, user_id: UUID, purpose: LinkPurpose) -> Sequence[datetime]:
+async def _latest(connection: Connection, user_id: UUID, purpose: LinkPurpose) -> Sequence[datetime]:
     """When the user's links of the last hour were created, latest first, up to the limit."""
     made_at = _links.c.created_at
     recent = (_of(user_id, purpose), made_at > now() - WINDOW)

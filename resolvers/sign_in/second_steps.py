@@ -8,7 +8,6 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import and_, delete, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.credentials import digest
 from resolvers.accounts.users import lock_user
@@ -18,6 +17,7 @@ from resolvers.second_factors.recovery_codes import normalize_code, use_code
 from resolvers.second_factors.totp import use_totp
 from schema.errors import Invalid, RateLimited, problem
 from storage.clock import now
+from storage.connections import Connection
 from storage.rows import first, insert_row, one, table_of, update_row
 from storage.tables.second_steps import SecondStepRow
 from storage.tables.users import UserRow
@@ -45,7 +45,7 @@ class PendingSignIn:
 
 
 async def begin_second_step(
-    connection: AsyncConnection, user: UserRow, authorization_digest: str | None
+    connection: Connection, user: UserRow, authorization_digest: str | None
 ) -> PendingSignIn | None:
     """Begin the step of a locked user whose password was right; None if the user has no second factor.
 
@@ -58,7 +58,7 @@ async def begin_second_step(
     return PendingSignIn(text)
 
 
-async def find_step(connection: AsyncConnection, pending: str) -> OpenStep | None:
+async def find_step(connection: Connection, pending: str) -> OpenStep | None:
     """The step and its user; None if it has ended."""
     step = await _first(connection, pending)
     if step is None:
@@ -66,7 +66,7 @@ async def find_step(connection: AsyncConnection, pending: str) -> OpenStep | Non
     return _if_open(step, await one(connection, UserRow, _users.c.id == step.user_id))
 
 
-async def lock_step(connection: AsyncConnection, pending: str) -> OpenStep | None:
+async def lock_step(connection: Connection, pending: str) -> OpenStep | None:
     """The same, with the user locked, so that only one request completes the step."""
     step = await _first(connection, pending)
     if step is None:
@@ -76,7 +76,7 @@ async def lock_step(connection: AsyncConnection, pending: str) -> OpenStep | Non
     return _if_open(await _first(connection, pending), user)
 
 
-async def end_step(connection: AsyncConnection, step: SecondStepRow) -> None:
+async def end_step(connection: Connection, step: SecondStepRow) -> None:
     await update_row(connection, SecondStepRow, step, ended_at=now())
 
 
@@ -105,7 +105,7 @@ def wrong_code() -> Invalid:
     return Invalid([problem(("data", "code"), message, "code")])
 
 
-async def _insert(connection: AsyncConnection, user: UserRow, text: str, **values: Any) -> None:
+async def _insert(connection: Connection, user: UserRow, text: str, **values: Any) -> None:
     moment = now()
     outdated = and_(_steps.c.user_id == user.id, _steps.c.created_at < moment - WINDOW)
     await connection.execute(delete(_steps).where(outdated))
@@ -121,7 +121,7 @@ async def _insert(connection: AsyncConnection, user: UserRow, text: str, **value
     )
 
 
-async def _check_pace(connection: AsyncConnection, user_id: UUID) -> int:
+async def _check_pace(connection: Connection, user_id: UUID) -> int:
     """The user's wrong codes of the last hour. Raises `RateLimited` if they are too many."""
     moment = now()
     recent = and_(_steps.c.user_id == user_id, _steps.c.created_at > moment - WINDOW, _steps.c.tries > 0)
@@ -139,7 +139,7 @@ async def _check_pace(connection: AsyncConnection, user_id: UUID) -> int:
     return int(tries)
 
 
-async def _first(connection: AsyncConnection, pending: str) -> SecondStepRow | None:
+async def _first(connection: Connection, pending: str) -> SecondStepRow | None:
     return await first(connection, SecondStepRow, _steps.c.hash == digest(pending))
 
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from functools import partial
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
 from oauth.credentials import Credential
 from oauth.endings import end_user
 from oauth.passwords import verify_password_aside
@@ -32,6 +30,7 @@ from resolvers.sign_in.new_passwords import hash_new_password
 from resolvers.sign_in.second_steps import PendingSignIn, begin_second_step
 from schema.accounts import PasswordChange, SignIn, SignUp
 from schema.errors import Invalid, problem
+from storage.connections import Connection
 from storage.enums import LinkPurpose
 from storage.mails import NO_RECIPIENT
 from storage.rows import Duplicate, one, table_of, update_row
@@ -114,14 +113,14 @@ async def check_password(ctx: Context, data: SignIn, browser: Browser) -> UserRo
     return user
 
 
-async def lock_unchanged(connection: AsyncConnection, user: UserRow) -> None:
+async def lock_unchanged(connection: Connection, user: UserRow) -> None:
     """Lock the user. Raises `Invalid` if the password has been changed meanwhile."""
     if (await lock_user(connection, user.id)).password_hash != user.password_hash:
         raise _wrong()
 
 
 async def complete_sign_in(
-    connection: AsyncConnection, ctx: Context, user: UserRow, browser: Browser
+    connection: Connection, ctx: Context, user: UserRow, browser: Browser
 ) -> OpenedSession:
     """The last step of a sign-in: the new session replaces the browser's previous one."""
     if browser.session is not None:

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.workspaces.memberships import lock_members
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import WorkspaceRole, WorkspaceStatus
 from storage.rows import every, first, insert_row, read, table_of, update_row
 from storage.tables.users import UserRow
@@ -40,7 +40,7 @@ class ListedMember(NamedTuple):
     address: str
 
 
-async def insert_workspace(connection: AsyncConnection, owner: UserRow, **values: Any) -> WorkspaceRow:
+async def insert_workspace(connection: Connection, owner: UserRow, **values: Any) -> WorkspaceRow:
     """Create a workspace with `owner` as its first member and owner. Raises `Duplicate`."""
     workspace = await insert_row(connection, WorkspaceRow, **values)
     await insert_row(
@@ -55,11 +55,11 @@ async def insert_workspace(connection: AsyncConnection, owner: UserRow, **values
     return workspace
 
 
-async def find_workspace(connection: AsyncConnection, slug: str) -> WorkspaceRow | None:
+async def find_workspace(connection: Connection, slug: str) -> WorkspaceRow | None:
     return await first(connection, WorkspaceRow, _workspaces.c.slug == slug)
 
 
-async def change_status(connection: AsyncConnection, slug: str, status: WorkspaceStatus) -> WorkspaceRow:
+async def change_status(connection: Connection, slug: str, status: WorkspaceStatus) -> WorkspaceRow:
     """Give a workspace its next status. Raises `StatusRefused`, which names the allowed ones."""
     workspace = await first(connection, WorkspaceRow, _workspaces.c.slug == slug, lock=True)
     if workspace is None:
@@ -75,7 +75,7 @@ async def change_status(connection: AsyncConnection, slug: str, status: Workspac
 
 
 async def set_limit(
-    connection: AsyncConnection, workspace: WorkspaceRow, requests_per_minute: int
+    connection: Connection, workspace: WorkspaceRow, requests_per_minute: int
 ) -> WorkspaceRow:
     """Set a workspace's own request limit, 0 for none. It applies from the next request on."""
     return await update_row(
@@ -88,7 +88,7 @@ async def set_limit(
 
 
 async def set_review_threshold(
-    connection: AsyncConnection, workspace: WorkspaceRow, threshold: int | None
+    connection: Connection, workspace: WorkspaceRow, threshold: int | None
 ) -> WorkspaceRow:
     """Set the revenue, in minor units, at which the workspace is reviewed next; None for no review."""
     return await update_row(
@@ -100,7 +100,7 @@ async def set_review_threshold(
     )
 
 
-async def first_owner_id(connection: AsyncConnection, workspace_id: UUID) -> UUID | None:
+async def first_owner_id(connection: Connection, workspace_id: UUID) -> UUID | None:
     """The owner who joined first, recorded as the creator of tokens that operators create."""
     statement = (
         select(_members.c.user_id)
@@ -116,7 +116,7 @@ async def first_owner_id(connection: AsyncConnection, workspace_id: UUID) -> UUI
     return owner_id
 
 
-async def list_members(connection: AsyncConnection, workspace_id: UUID) -> list[ListedMember]:
+async def list_members(connection: Connection, workspace_id: UUID) -> list[ListedMember]:
     """Members, then invitations, each oldest first."""
     statement = (
         select(_members, func.coalesce(_users.c.email, _members.c.email).label("address"))
@@ -129,7 +129,7 @@ async def list_members(connection: AsyncConnection, workspace_id: UUID) -> list[
 
 
 async def set_role(
-    connection: AsyncConnection, workspace_id: UUID, user_id: UUID, role: WorkspaceRole
+    connection: Connection, workspace_id: UUID, user_id: UUID, role: WorkspaceRole
 ) -> WorkspaceMemberRow:
     """Give a member a role. Raises `RoleRefused`."""
     await lock_members(connection, workspace_id)

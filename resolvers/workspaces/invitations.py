@@ -5,7 +5,6 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row, Select, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.scopes import Scope
 from resolvers.accounts.people import find_people
@@ -20,6 +19,7 @@ from resolvers.workspaces.memberships import join
 from schema.errors import Invalid, NotFound, problem
 from schema.pages import Page
 from schema.workspace_members import WorkspaceInvitation, WorkspaceInvitationQuery, WorkspaceMember
+from storage.connections import Connection
 from storage.rows import first, table_of
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
@@ -79,7 +79,7 @@ def _invitations(ctx: Context) -> Select[Any]:
     return joined.where(invitations_to(ctx.principal))
 
 
-async def _assemble(connection: AsyncConnection, rows: Sequence[Row[Any]]) -> list[WorkspaceInvitation]:
+async def _assemble(connection: Connection, rows: Sequence[Row[Any]]) -> list[WorkspaceInvitation]:
     people = await find_people(connection, (row.invited_by_user_id for row in rows))
     return [
         WorkspaceInvitation.model_validate(row._asdict() | {"invited_by": people.get(row.invited_by_user_id)})

@@ -5,7 +5,6 @@ from dataclasses import replace
 from uuid import UUID
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from oauth.endings import end_creations, end_membership
 from oauth.scopes import Scope
@@ -20,7 +19,7 @@ from resolvers.operations.access import (
 )
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, list_page
+from resolvers.operations.lists import Listing, list_page, one_of
 from resolvers.workspaces.invitation_mails import mail_invitation
 from resolvers.workspaces.memberships import AlreadyMember, invite, lock_members, withdraw_invitations
 from schema.errors import Invalid, problem
@@ -34,6 +33,7 @@ from schema.workspace_members import (
     WorkspaceMemberUpdate,
 )
 from storage.clock import now
+from storage.connections import Connection
 from storage.enums import WorkspaceRole
 from storage.rows import table_of, update_row, values_of
 from storage.tables.workspaces import WorkspaceMemberRow
@@ -47,8 +47,8 @@ async def list_workspace_members(ctx: Context, filters: WorkspaceMemberQuery) ->
     """Lists members of workspaces and invitations, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
     conditions = [
-        *any_of(_table.c.workspace_id, filters.workspace_id),
-        *any_of(_table.c.user_id, filters.user_id),
+        *one_of(_table.c.workspace_id, filters.workspace_id),
+        *one_of(_table.c.user_id, filters.user_id),
     ]
     return await list_page(ctx, LISTING, filters, conditions, assemble)
 
@@ -129,7 +129,7 @@ async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool =
     return id
 
 
-async def assemble(connection: AsyncConnection, rows: Sequence[WorkspaceMemberRow]) -> list[WorkspaceMember]:
+async def assemble(connection: Connection, rows: Sequence[WorkspaceMemberRow]) -> list[WorkspaceMember]:
     """The members and invitations; a member's email is the current one of its user."""
     ids = [id for row in rows for id in (row.user_id, row.invited_by_user_id)]
     people = await find_people(connection, ids)

@@ -4,10 +4,10 @@ from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import delete, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from resolvers.accounts.users import find_user
 from storage.clock import now
+from storage.connections import Connection
 from storage.emails import fold_email
 from storage.enums import WorkspaceRole
 from storage.rows import every_of, insert_row, table_of, update_row
@@ -23,14 +23,14 @@ class AlreadyMember(ValueError):
     """The invited email belongs to a member."""
 
 
-async def lock_members(connection: AsyncConnection, workspace_id: UUID) -> None:
+async def lock_members(connection: Connection, workspace_id: UUID) -> None:
     """Lock the members of a workspace against concurrent changes; other writes of it do not wait."""
     workspace = select(_workspaces.c.id).where(_workspaces.c.id == workspace_id)
     (await connection.execute(workspace.with_for_update(key_share=True))).one()
 
 
 async def invite(
-    connection: AsyncConnection, workspace_id: UUID, email: str, role: WorkspaceRole, inviter_id: UUID | None
+    connection: Connection, workspace_id: UUID, email: str, role: WorkspaceRole, inviter_id: UUID | None
 ) -> WorkspaceMemberRow:
     """Create an invitation, or renew the email's open one. The members must be locked.
 
@@ -49,15 +49,13 @@ async def invite(
     return await insert_row(connection, WorkspaceMemberRow, workspace_id=workspace_id, email=email, **values)
 
 
-async def withdraw_invitations(connection: AsyncConnection, inviter_id: UUID, workspace_id: UUID) -> None:
+async def withdraw_invitations(connection: Connection, inviter_id: UUID, workspace_id: UUID) -> None:
     """Delete the user's open invitations to the workspace. The members must be locked."""
     sent = (_members.c.workspace_id == workspace_id) & (_members.c.invited_by_user_id == inviter_id)
     await connection.execute(delete(_members).where(sent, _members.c.user_id.is_(None)))
 
 
-async def join(
-    connection: AsyncConnection, invitation: WorkspaceMemberRow, user: UserRow
-) -> WorkspaceMemberRow:
+async def join(connection: Connection, invitation: WorkspaceMemberRow, user: UserRow) -> WorkspaceMemberRow:
     """Make the user a member by an invitation, whose row must be locked."""
     return await update_row(
         connection,

@@ -12,7 +12,7 @@ from resolvers.accounts.users import lock_user
 from resolvers.operations.access import get_for_update, get_visible, visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, any_of, contains, each, list_page
+from resolvers.operations.lists import Listing, contains, each, list_page, one_of
 from resolvers.workspaces.administration import insert_workspace
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from schema.pages import Page
@@ -47,7 +47,7 @@ LISTING = Listing(
 async def list_workspaces(ctx: Context, filters: WorkspaceQuery) -> Page[Workspace]:
     """Lists the workspaces that the credential can access, oldest first unless sorted otherwise."""
     conditions = [
-        *any_of(_table.c.slug, None if filters.slug is None else [filters.slug.lower()]),
+        *one_of(_table.c.slug, None if filters.slug is None else [filters.slug.lower()]),
         *contains(_table.c.name_folded, filters.name),
     ]
     return await list_page(ctx, LISTING, filters, conditions, each(Workspace.model_validate))

@@ -20,20 +20,14 @@ from sqlalchemy import (
     literal,
     type_coerce,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.types import NullType
 
 _POSTGRESQL = "postgresql"
 _ARRAY = ARRAY(BigInteger)
 
 
-def numbers(connection: AsyncConnection, values: Sequence[int]) -> TableValuedAlias:
-    """These numbers as a table with one column, `value`, for the connection's database."""
-    return numbers_in(connection.dialect.name, values)
-
-
 def numbers_in(dialect: str, values: Sequence[int]) -> TableValuedAlias:
-    """The same, for a statement that is built without a connection."""
+    """These numbers as a table with one column, `value`."""
     return _table(dialect, literal(as_numbers(dialect, values), _type(dialect)))
 
 

@@ -109,6 +109,15 @@ class SqliteConnection(AsyncAdapt_aiosqlite_connection):
         waiting, self._begin, self._put_off = self._begin + self._put_off, [], []
         return waiting
 
+    async def fetch(self, statement: str, values: Sequence[Any]) -> Sequence[Any]:
+        """The rows of a statement, without a cursor of SQLAlchemy's. Raises sqlite3's errors."""
+        driver: Any = self._connection
+        async with self._execute_mutex:
+            _, rows = await driver._execute(
+                _finish, self.take_waiting(), sqlite3.Connection.execute, driver._conn, statement, values
+            )
+        return cast("Sequence[Any]", rows)
+
     def cursor(self, server_side: bool = False) -> AsyncAdapt_dbapi_cursor:
         if server_side:
             self._hop(_run_all)

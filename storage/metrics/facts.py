@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection as SyncConnection
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.dialects.sqlite_driver import put_off
 from storage.enums import FactKind
 from storage.rows import Values, table_of
@@ -53,14 +54,14 @@ def microseconds(moment: datetime) -> int:
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
-async def record_facts(connection: AsyncConnection, facts: Sequence[Fact]) -> None:
+async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
     """Append facts to the log, with the deltas that the fold moves into the cells."""
     rows = [row_of(fact, uuid4()) for fact in facts]
     if rows:
         await connection.run_sync(_insert, rows)
 
 
-def _insert(connection: Connection, rows: list[Values]) -> None:
+def _insert(connection: SyncConnection, rows: list[Values]) -> None:
     connection.execute(INTO_LOG, rows)
     if connection.dialect.name == "sqlite":
         put_off(connection, _COPY, [(row["workspace_id"].hex, row["id"].hex) for row in rows])

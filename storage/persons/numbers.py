@@ -6,8 +6,8 @@ from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.database import Database
 from storage.dialects.upsert import upsert
 from storage.rows import table_of
@@ -47,9 +47,7 @@ class _Blocks:
 _blocks: WeakKeyDictionary[Database, _Blocks] = WeakKeyDictionary()
 
 
-async def new_persons(
-    connection: AsyncConnection, database: Database, workspace_id: UUID, many: int
-) -> range:
+async def new_persons(connection: Connection, database: Database, workspace_id: UUID, many: int) -> range:
     """`many` numbers that are never given out again, even if the transaction of `connection` rolls back.
 
     On PostgreSQL they come from a block that this process has reserved, so that transactions do not wait for
@@ -76,13 +74,13 @@ async def new_persons(
     return numbers
 
 
-async def _is_committed(apart: AsyncConnection, workspace_id: UUID) -> bool:
+async def _is_committed(apart: Connection, workspace_id: UUID) -> bool:
     """Whether other transactions can see the workspace."""
     rows = await apart.execute(select(_workspaces.c.id).where(_workspaces.c.id == workspace_id))
     return rows.first() is not None
 
 
-async def _count_on(connection: AsyncConnection, workspace_id: UUID, many: int) -> range:
+async def _count_on(connection: Connection, workspace_id: UUID, many: int) -> range:
     """Advance the workspace's counter by `many`, in one statement."""
     first = upsert(connection.dialect.name, _counters).values(workspace_id=workspace_id, next_person=1 + many)
     counted = first.on_conflict_do_update(

@@ -14,8 +14,8 @@ from uuid import UUID
 
 from sqlalchemy import and_, delete, insert, or_, select, update
 from sqlalchemy import bindparam as parameter
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.database import Database
 from storage.dialects.upsert import upsert
 from storage.persons.numbers import new_persons
@@ -56,7 +56,7 @@ class ResolvedPerson:
 
 
 async def persons_of(
-    connection: AsyncConnection,
+    connection: Connection,
     database: Database,
     workspace_id: UUID,
     references: Sequence[PersonReference],
@@ -93,7 +93,7 @@ async def persons_of(
     ]
 
 
-async def claim_external_id(connection: AsyncConnection, database: Database, customer: CustomerRow) -> None:
+async def claim_external_id(connection: Connection, database: Database, customer: CustomerRow) -> None:
     """Make a customer and its new external id one person.
 
     `customer` is the locked row, in which the id is already written. A customer without a number adopts that
@@ -113,7 +113,7 @@ async def claim_external_id(connection: AsyncConnection, database: Database, cus
         await _merge(connection, customer, absorbed=held, into=own)
 
 
-async def release_external_id(connection: AsyncConnection, customer: CustomerRow) -> None:
+async def release_external_id(connection: Connection, customer: CustomerRow) -> None:
     """Separate a deleted customer from its external id, which becomes a new person when it is used again."""
     if customer.external_id is None:
         return
@@ -121,7 +121,7 @@ async def release_external_id(connection: AsyncConnection, customer: CustomerRow
 
 
 async def _referenced_customers(
-    connection: AsyncConnection, workspace_id: UUID, references: Sequence[PersonReference]
+    connection: Connection, workspace_id: UUID, references: Sequence[PersonReference]
 ) -> list[CustomerRow]:
     """The referenced customers, locked against changes and deletion until the transaction ends."""
     if not references:
@@ -167,7 +167,7 @@ def _with_number(
 
 
 async def _number_customers(
-    connection: AsyncConnection, database: Database, workspace_id: UUID, ids: Iterable[UUID]
+    connection: Connection, database: Database, workspace_id: UUID, ids: Iterable[UUID]
 ) -> dict[UUID, int]:
     """The numbers of these customers, which had none when they were read."""
     ordered = sorted(ids)
@@ -192,7 +192,7 @@ async def _number_customers(
 
 
 async def _external_persons(
-    connection: AsyncConnection, database: Database, workspace_id: UUID, external_ids: Iterable[str]
+    connection: Connection, database: Database, workspace_id: UUID, external_ids: Iterable[str]
 ) -> dict[str, int]:
     """The numbers of external ids that belong to no customer."""
     ordered = sorted(external_ids)
@@ -209,9 +209,7 @@ async def _external_persons(
     return persons | await _assign(connection, workspace_id, dict(zip(without, numbers, strict=True)))
 
 
-async def _assign(
-    connection: AsyncConnection, workspace_id: UUID, offered: Mapping[str, int]
-) -> dict[str, int]:
+async def _assign(connection: Connection, workspace_id: UUID, offered: Mapping[str, int]) -> dict[str, int]:
     """Assign the offered numbers to external ids, except where another transaction has assigned one.
 
     Returns the numbers that the ids have. Their rows are locked in the order of `offered`.
@@ -229,7 +227,7 @@ async def _assign(
     return {row.external_id: row.person for row in await connection.execute(settled, rows)}
 
 
-async def _merge(connection: AsyncConnection, customer: CustomerRow, *, absorbed: int, into: int) -> None:
+async def _merge(connection: Connection, customer: CustomerRow, *, absorbed: int, into: int) -> None:
     """Record that two numbers are one person; merges into `absorbed` now lead to `into` in one step."""
     workspace_id = customer.workspace_id
     earlier = and_(_merges.c.workspace_id == workspace_id, _merges.c.into == absorbed)

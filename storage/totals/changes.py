@@ -5,19 +5,20 @@ from functools import cache
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import ARRAY, Connection, Insert, Uuid, bindparam, cast, column, func, insert, select
+from sqlalchemy import ARRAY, Insert, Uuid, bindparam, cast, column, func, insert, select
+from sqlalchemy import Connection as SyncConnection
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
 from storage.before_commit import work_of
+from storage.connections import Connection
 from storage.dialects.sqlite_driver import put_off
 from storage.dialects.upsert import Upsert, upsert
 from storage.tables.base import Values
 from storage.totals.tallies import TALLIES, Key, Tally, Totals
 
 
-def count(connection: AsyncConnection, model: type[SQLModel], rows: Sequence[Values], by: int = 1) -> None:
+def count(connection: Connection, model: type[SQLModel], rows: Sequence[Values], by: int = 1) -> None:
     """Count rows, by column, that the transaction inserts; with `by` -1, those that it deletes.
 
     Deleted rows that are kept, with `deleted_at`, do not count.
@@ -50,7 +51,7 @@ class Changes:
                     pairs = zip(combinations, gathered, added, strict=True)
                     totals[key] = tuple(combination.of_two(*values) for combination, *values in pairs)
 
-    async def finish(self, connection: AsyncConnection) -> None:
+    async def finish(self, connection: Connection) -> None:
         """Add to the totals on SQLite, which has one writer; elsewhere append deltas, which lock nothing."""
         for tally, totals in self._totals.items():
             rows = [(*key, *values) for key, values in totals.items() if values[0]]
@@ -109,7 +110,7 @@ def _adding_on_sqlite(tally: Tally) -> tuple[str, list[Any]]:
     return str(compiled), [(names.index(name), convert[name]) for name in compiled.positiontup]
 
 
-def _add(connection: Connection, tally: Tally, rows: Sequence[tuple[Any, ...]]) -> None:
+def _add(connection: SyncConnection, tally: Tally, rows: Sequence[tuple[Any, ...]]) -> None:
     statement, places = _adding_on_sqlite(tally)
     converted = [[convert(row[at]) if convert else row[at] for at, convert in places] for row in rows]
     put_off(connection, statement, converted)

@@ -5,15 +5,15 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Select, Uuid, bindparam, delete, func, select, tuple_
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.totals.changes import adding
 from storage.totals.tallies import TALLIES, Tally
 
 DELTAS = tuple(tally.deltas for tally in TALLIES)
 
 
-async def fold_totals(connection: AsyncConnection, workspace_id: UUID, most: int) -> int:
+async def fold_totals(connection: Connection, workspace_id: UUID, most: int) -> int:
     """Move up to `most` deltas of each tally of a workspace, which is locked; returns the largest number.
 
     Without the lock, two folds could update the same totals in different orders, and wait for each other.

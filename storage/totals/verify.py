@@ -4,9 +4,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Select, delete, except_, func, insert, literal, select, union, union_all
-from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlmodel import SQLModel
 
+from storage.connections import Connection
 from storage.database import Database
 from storage.tables.base import table_of
 from storage.tables.events import EventRow
@@ -29,7 +29,7 @@ async def verify_totals(database: Database, workspace_id: UUID) -> Verification:
         return await compare_totals(connection, lambda column: column == workspace_id)
 
 
-async def compare_totals(connection: AsyncConnection, workspaces: Workspaces) -> Verification:
+async def compare_totals(connection: Connection, workspaces: Workspaces) -> Verification:
     """The same for several workspaces, in the snapshot of `connection`."""
     many = differences = 0
     for tally in TALLIES:
@@ -47,7 +47,7 @@ async def rebuild_totals(database: Database, workspace_id: UUID) -> int:
     return await rebuild_in_one_snapshot(database, workspace_id, _rebuild)
 
 
-async def _rebuild(connection: AsyncConnection, workspace_id: UUID) -> int:
+async def _rebuild(connection: Connection, workspace_id: UUID) -> int:
     def here(column: ColumnElement[UUID]) -> ColumnElement[bool]:
         return column == workspace_id
 
@@ -113,6 +113,6 @@ def _differing(tally: Tally, kept: Select[Any], counted: Select[Any]) -> Any:
     return union(*(select(*(side.c[name] for name in ("workspace_id", *tally.keys))) for side in sides))
 
 
-async def _number(connection: AsyncConnection, rows: Any) -> int:
+async def _number(connection: Connection, rows: Any) -> int:
     number: int = (await connection.execute(select(func.count()).select_from(rows.subquery()))).scalar_one()
     return number

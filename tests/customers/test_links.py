@@ -148,7 +148,7 @@ async def test_links_take_a_constant_number_of_statements(ask, gateway, history)
     """
     counts = []
     for limit in (1, 3):
-        with noted(gateway.database.engine.sync_engine) as statements:
+        with noted(gateway.database) as statements:
             assert "errors" not in await ask(document.format(limit=limit))
         counts.append(sum(statement.lstrip().upper().startswith("SELECT") for statement in statements))
     # Of one customer without parents among its events the link to parents asks nothing.

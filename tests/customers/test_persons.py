@@ -251,7 +251,7 @@ async def test_numbers_are_never_given_twice(gateway, tenant):
 async def test_a_batch_takes_as_many_statements_for_ten_people_as_for_a_thousand(gateway, tenant):
     async def count(references):
         async with gateway.database.write() as connection:
-            with noted(connection.sync_connection) as statements:
+            with noted(gateway.database) as statements:
                 found = await persons_of(connection, gateway.database, UUID(tenant.id), references)
         assert len({one.person for one in found}) == len(references)
         return len(statements)

@@ -162,7 +162,7 @@ async def test_a_batch_takes_as_many_statements_for_two_histories_as_for_a_hundr
             }
             for n in range(size)
         ]
-        with noted(gateway.database.engine.sync_engine) as statements:
+        with noted(gateway.database) as statements:
             await ingest(surface, *histories)
         counts.append(len(statements))
     assert counts[1] <= counts[0] + 2

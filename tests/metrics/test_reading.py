@@ -173,7 +173,7 @@ async def test_only_what_is_selected_is_read(gateway, graphql, measured):
     await fold_all(gateway, UUID(measured.id))
 
     async def statements_for(fields):
-        with noted(gateway.database.engine.sync_engine) as statements:
+        with noted(gateway.database) as statements:
             await graphql(fields)
         read = Counter(name for text in statements for name in set(findall(r"metric_(\w+)", text)))
         return {name: read[name] for name in ("activity_cells", "money_cells", "person_cells") if read[name]}

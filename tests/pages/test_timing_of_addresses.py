@@ -29,7 +29,7 @@ def steps(gateway):
     """What a call has the database do."""
 
     async def taken(action):
-        with noted(gateway.database.engine.sync_engine) as statements:
+        with noted(gateway.database) as statements:
             await action
         return kinds_of(statements)
 

@@ -7,9 +7,9 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage import database as database_module
+from storage import connections
+from storage.connections import Connection
 from storage.database import Database
 from storage.dialects import sqlite_driver
 
@@ -59,7 +59,7 @@ async def test_connections_that_the_server_ended_are_replaced(pooled, postgresql
 
 async def test_an_idle_connection_is_pinged_before_it_is_used(pooled, monkeypatch):
     (known, *_) = await three_at_once(pooled)
-    monkeypatch.setattr(database_module, "TRUSTED_SECONDS", 0)
+    monkeypatch.setattr(connections, "TRUSTED_SECONDS", 0)
     async with pooled.snapshot() as connection:
         assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
     assert known in await three_at_once(pooled)
@@ -84,12 +84,12 @@ async def numbers(tmp_path) -> AsyncIterator[Database]:
     await database.close()
 
 
-async def put_off(connection: AsyncConnection, *values: int) -> None:
+async def put_off(connection: Connection, *values: int) -> None:
     rows = [(value,) for value in values]
     await connection.run_sync(sqlite_driver.put_off, "INSERT INTO numbers VALUES (?)", rows)
 
 
-async def values_in(connection: AsyncConnection) -> list[int]:
+async def values_in(connection: Connection) -> list[int]:
     return list((await connection.execute(text("SELECT value FROM numbers"))).scalars())
 
 

@@ -8,20 +8,26 @@ from typing import Any
 from sqlalchemy import event
 
 from gateway.background import TASK_NAME
+from storage.database import Database
 
 
 @contextmanager
-def noted(target: Any) -> Iterator[list[str]]:
-    """The statements of an engine or a connection of SQLAlchemy, as they come."""
+def noted(database: Database) -> Iterator[list[str]]:
+    """The statements on the primary as they come: SQLAlchemy's and kept ones."""
     statements: list[str] = []
 
-    def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+    def note(statement: str) -> None:
         task = asyncio.current_task()
         if task is None or not task.get_name().startswith(TASK_NAME):
             statements.append(statement)
 
-    event.listen(target, "before_cursor_execute", note)
+    def note_executed(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        note(statement)
+
+    event.listen(database.engine.sync_engine, "before_cursor_execute", note_executed)
+    database.listeners.append(note)
     try:
         yield statements
     finally:
-        event.remove(target, "before_cursor_execute", note)
+        database.listeners.remove(note)
+        event.remove(database.engine.sync_engine, "before_cursor_execute", note_executed)

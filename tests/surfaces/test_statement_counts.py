@@ -57,7 +57,7 @@ def count(gateway, tenant):
 
     async def send(method, path, **options):
         headers = {"Authorization": f"Bearer {tenant.token}"}
-        with noted(gateway.database.engine.sync_engine) as statements:
+        with noted(gateway.database) as statements:
             answer = await gateway.client.request(method, path, headers=headers, **options)
         return answer.json(), len(statements)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
@@ -27,6 +26,7 @@ from oauth.reauthentication import is_fresh, read_pairs, spend
 from oauth.redirects import form_target
 from oauth.subjects import find_subject
 from resolvers.operations.admission import admit
+from storage.connections import Connection
 
 # More workspaces than these are chosen from a list.
 MOST_RADIOS = 6
@@ -42,7 +42,7 @@ class Question:
     person: SignedInUser | None
     step: NeedsSignIn | NeedsConsent | AlreadyAllowed
 
-    async def end_sign_in(self, connection: AsyncConnection) -> bool:
+    async def end_sign_in(self, connection: Connection) -> bool:
         """Use up the sign-in for this request; False if the user has to sign in again."""
         user, person = self.visit.user, self.person
         if user is None or person is None:
@@ -108,7 +108,7 @@ async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -
         return _render(question, question.step, problem="Choose one of your workspaces.")
 
 
-async def _read(visit: Visit, connection: AsyncConnection) -> Question:
+async def _read(visit: Visit, connection: Connection) -> Question:
     """Raises `UntrustedRequest` or `RefusedRequest`."""
     try:
         pairs = read_pairs(visit.request.url.query)

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pyroaring import BitMap
 from sqlalchemy import Table, bindparam, delete, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.dialects.upsert import Upsert, upsert
 from storage.metrics.cells.cells import ACTIVITY, MONEY, Cells, LoggedFact
 from storage.metrics.cells.merges import merges_of
@@ -24,7 +24,7 @@ _SOME = select(_deltas.c.id).where(_OF_HOME).limit(bindparam("most"))
 _TAKE = delete(_deltas).where(_OF_HOME, _deltas.c.id.in_(_SOME)).returning(_deltas)
 
 
-async def fold_deltas(connection: AsyncConnection, workspace_id: UUID, most: int) -> int:
+async def fold_deltas(connection: Connection, workspace_id: UUID, most: int) -> int:
     """Move up to `most` deltas of a workspace, whose cells are locked, into its cells; returns the number."""
     deltas = await connection.execute(_TAKE, {"home": workspace_id, "most": most})
     facts = deltas.mappings().all()
@@ -32,7 +32,7 @@ async def fold_deltas(connection: AsyncConnection, workspace_id: UUID, most: int
     return len(facts)
 
 
-async def add_to_cells(connection: AsyncConnection, workspace_id: UUID, facts: Iterable[LoggedFact]) -> None:
+async def add_to_cells(connection: Connection, workspace_id: UUID, facts: Iterable[LoggedFact]) -> None:
     """Add rows of the log to the cells of their workspace, whose cells are locked."""
     cells = Cells(workspace_id)
     cells.add(facts)
@@ -43,7 +43,7 @@ async def add_to_cells(connection: AsyncConnection, workspace_id: UUID, facts: I
         await _add_persons(connection, workspace_id, cells.persons(merges))
 
 
-async def _add_cells(connection: AsyncConnection, table: Table, rows: Sequence[Values]) -> None:
+async def _add_cells(connection: Connection, table: Table, rows: Sequence[Values]) -> None:
     if rows:
         await connection.execute(_adding(connection.dialect.name, table), rows)
 
@@ -58,9 +58,7 @@ def _adding(dialect: str, table: Table) -> Upsert:
     return statement.on_conflict_do_update(index_elements=keys, set_=added)
 
 
-async def _add_persons(
-    connection: AsyncConnection, workspace_id: UUID, added: Mapping[CellKey, BitMap]
-) -> None:
+async def _add_persons(connection: Connection, workspace_id: UUID, added: Mapping[CellKey, BitMap]) -> None:
     bitmaps = await read_bitmaps(connection, workspace_id, list(added))
     for key, persons in added.items():
         bitmaps[key] = bitmaps[key] | persons if key in bitmaps else persons

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pyroaring import BitMap
 from sqlalchemy import BigInteger, Integer, Select, Table, and_, cast, func, literal, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.cells import (
     ACTIVITY,
@@ -84,9 +84,7 @@ def _grouped(table: Table, rows: Any, grain: Grain, values: dict[str, Any]) -> S
     return select(*(shown[name].label(name) for name in keys_of(table)), *sums).group_by(*keys.values())
 
 
-async def persons_of_facts(
-    connection: AsyncConnection, facts: Table, workspace_id: UUID
-) -> dict[CellKey, BitMap]:
+async def persons_of_facts(connection: Connection, facts: Table, workspace_id: UUID) -> dict[CellKey, BitMap]:
     """The persons with an event in each cell; merged persons are one."""
     quarter = cell_of(facts.c.moment, Grain.QUARTER).label("quarter")
     rows = (

@@ -6,9 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Select, and_, bindparam, delete, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.dialects.number_lists import numbers
+from storage.connections import Connection
+from storage.dialects.number_lists import numbers_in
 from storage.enums import FactKind
 from storage.metrics.cells.bitmaps import Merge, Merges, replace_absorbed
 from storage.metrics.cells.period_sql import cell_of
@@ -24,7 +24,7 @@ _facts, _merges = table_of(MetricFactRow), table_of(PersonMergeRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)
 
 
-async def fold_merge(connection: AsyncConnection, workspace_id: UUID) -> bool:
+async def fold_merge(connection: Connection, workspace_id: UUID) -> bool:
     """Rewrite some bitmaps for one pending merge of a workspace whose cells are locked.
 
     Returns whether there was one.
@@ -74,7 +74,7 @@ def _unfolded() -> Select[Any]:
 _UNFOLDED = _unfolded()
 
 
-async def unfolded_merges(connection: AsyncConnection, workspace_ids: Sequence[UUID]) -> Merges:
+async def unfolded_merges(connection: Connection, workspace_ids: Sequence[UUID]) -> Merges:
     """Merges that not all bitmaps include yet."""
     merges = defaultdict(list)
     rows = await connection.execute(_UNFOLDED, {"workspace_ids": workspace_ids})
@@ -83,19 +83,17 @@ async def unfolded_merges(connection: AsyncConnection, workspace_ids: Sequence[U
     return merges
 
 
-async def merges_of(
-    connection: AsyncConnection, workspace_id: UUID, persons: Iterable[int]
-) -> dict[int, int]:
+async def merges_of(connection: Connection, workspace_id: UUID, persons: Iterable[int]) -> dict[int, int]:
     """Absorbed persons among these, and the persons they were merged into."""
     statement = select(_merges.c.absorbed, _merges.c.into).where(
         _merges.c.workspace_id == workspace_id,
-        _merges.c.absorbed.in_(select(numbers(connection, sorted(persons)).c.value)),
+        _merges.c.absorbed.in_(select(numbers_in(connection.dialect.name, sorted(persons)).c.value)),
     )
     return {row.absorbed: row.into for row in await connection.execute(statement)}
 
 
 async def _quarters(
-    connection: AsyncConnection, workspace_id: UUID, persons: Sequence[int], begins: int | None
+    connection: Connection, workspace_id: UUID, persons: Sequence[int], begins: int | None
 ) -> list[int]:
     """The next quarter hours in which one of the persons has an event, ascending."""
     quarter = cell_of(_facts.c.moment, Grain.QUARTER).label("quarter")

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pyroaring import BitMap
 from sqlalchemy import and_, or_, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.dialects.number_lists import numbers
+from storage.connections import Connection
+from storage.dialects.number_lists import numbers_in
 from storage.dialects.upsert import Upsert, upsert
 from storage.metrics.cells.tiling import CellKey, Grain
 from storage.rows import table_of
@@ -19,14 +19,17 @@ _cells = table_of(PersonCellRow)
 
 
 async def read_bitmaps(
-    connection: AsyncConnection, workspace_id: UUID, keys: Sequence[CellKey]
+    connection: Connection, workspace_id: UUID, keys: Sequence[CellKey]
 ) -> dict[CellKey, BitMap]:
     """The bitmaps of these cells, for those that exist."""
     by_grain: defaultdict[Grain, list[int]] = defaultdict(list)
     for grain, at in keys:
         by_grain[grain].append(at)
     cells_of_grains = [
-        and_(_cells.c.grain == grain.value, _cells.c.at.in_(select(numbers(connection, begins).c.value)))
+        and_(
+            _cells.c.grain == grain.value,
+            _cells.c.at.in_(select(numbers_in(connection.dialect.name, begins).c.value)),
+        )
         for grain, begins in by_grain.items()
     ]
     rows = await connection.execute(
@@ -38,7 +41,7 @@ async def read_bitmaps(
 
 
 async def write_bitmaps(
-    connection: AsyncConnection, workspace_id: UUID, bitmaps: Mapping[CellKey, BitMap]
+    connection: Connection, workspace_id: UUID, bitmaps: Mapping[CellKey, BitMap]
 ) -> None:
     """Write these cells, replacing the bitmaps that they had."""
     rows = [

@@ -4,8 +4,8 @@ from itertools import pairwise
 from uuid import UUID
 
 from sqlalchemy import Select, Table, delete, func, insert, literal, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.database import Database
 from storage.metrics.cells.cells import ACTIVITY, MONEY
 from storage.metrics.cells.from_log import (
@@ -36,7 +36,7 @@ async def rebuild(database: Database, workspace_id: UUID) -> int:
     return await rebuild_in_one_snapshot(database, workspace_id, _rebuild)
 
 
-async def _rebuild(connection: AsyncConnection, workspace_id: UUID) -> int:
+async def _rebuild(connection: Connection, workspace_id: UUID) -> int:
     for table in (ACTIVITY, MONEY, _persons, _deltas, _merge_deltas):
         await connection.execute(delete(table).where(table.c.workspace_id == workspace_id))
     for table in (ACTIVITY, MONEY):
@@ -56,14 +56,14 @@ async def _rebuild(connection: AsyncConnection, workspace_id: UUID) -> int:
 
 
 async def _insert(
-    connection: AsyncConnection, table: Table, workspace_id: UUID, cells: Select[tuple[object, ...]]
+    connection: Connection, table: Table, workspace_id: UUID, cells: Select[tuple[object, ...]]
 ) -> None:
     rows = cells.add_columns(literal(workspace_id).label("workspace_id"))
     names = [*keys_of(table), *sums_of(table), "workspace_id"]
     await connection.execute(insert(table).from_select(names, rows))
 
 
-async def count_cells(connection: AsyncConnection, workspace_id: UUID) -> int:
+async def count_cells(connection: Connection, workspace_id: UUID) -> int:
     """The number of cells of a workspace."""
     total = 0
     for table in (ACTIVITY, MONEY, _persons):

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from pyroaring import BitMap
 from sqlalchemy import Select, Table, func, or_, select, union_all
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.database import Database
 from storage.metrics.cells.bitmaps import replace_absorbed
 from storage.metrics.cells.cells import ACTIVITY, MONEY
@@ -84,7 +84,7 @@ def _differing(table: Table, stored: list[Select[Any]], expected: Select[Any]) -
     return select(func.count()).select_from(different)
 
 
-async def _differing_bitmaps(connection: AsyncConnection, workspace_id: UUID) -> int:
+async def _differing_bitmaps(connection: Connection, workspace_id: UUID) -> int:
     expected = await persons_of_facts(connection, _facts, workspace_id)
     unfolded = await persons_of_facts(connection, _deltas, workspace_id)
     merges = (await unfolded_merges(connection, [workspace_id])).get(workspace_id, ())

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Table, select
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.dialects.fast_rows import driver_rows
+from storage.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.cells.cells import ACTIVITY, MONEY, PERSON_GRAINS, SHARE_GRAINS, WORKSPACE_GRAINS
 from storage.metrics.cells.tiling import FIRST_EVER, Cover, Grain, make_cover
@@ -18,6 +17,7 @@ from storage.metrics.reading.cell_statements import CellQuery, Money, has_deltas
 from storage.metrics.reading.fact_rows import FactRows
 from storage.metrics.reading.fact_source import FACTS, FactSource
 from storage.metrics.reading.fact_statements import FactQuery, InCells, OutsideCells
+from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.period_sums import PeriodSums, PeriodSumsByCurrency
 from storage.metrics.reading.person_source import PersonSource
 from storage.metrics.reading.reader import Selection, Source, Sums
@@ -28,7 +28,7 @@ from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow
 _deltas = table_of(MetricDeltaRow)
 
 
-def make_source(connection: AsyncConnection, selection: Selection) -> Source:
+def make_source(connection: Connection, selection: Selection) -> Source:
     """Cells for workspaces and shares; facts for customers, who have few, found by an index."""
     if selection.customer_ids is not None:
         return FactSource(connection, selection)
@@ -39,7 +39,7 @@ def make_source(connection: AsyncConnection, selection: Selection) -> Source:
 class CellSource:
     """The cells of workspaces, or of their shares. `connection` is in a snapshot."""
 
-    connection: AsyncConnection
+    connection: Connection
     selection: Selection
     _has_deltas: bool | None = field(default=None, init=False, repr=False)
 

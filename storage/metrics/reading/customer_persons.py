@@ -4,8 +4,8 @@ from collections import defaultdict
 from typing import Any
 
 from sqlalchemy import CompoundSelect, and_, bindparam, func, select, union
-from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.connections import Connection
 from storage.metrics.reading.fact_statements import PersonsOf
 from storage.metrics.reading.reader import Selection
 from storage.rows import table_of
@@ -38,7 +38,7 @@ def _persons() -> CompoundSelect[Any]:
 _PERSONS = _persons()
 
 
-async def persons_of_customers(connection: AsyncConnection, selection: Selection) -> PersonsOf:
+async def persons_of_customers(connection: Connection, selection: Selection) -> PersonsOf:
     """The numbers of the selected customers by workspace, including those merged into them.
 
     They are read in a statement of their own: a planner that sees numbers uses the index of facts by person.

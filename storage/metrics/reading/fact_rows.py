@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyroaring import BitMap
-from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.dialects.fast_rows import driver_rows
+from storage.connections import Connection
 from storage.dialects.number_lists import read_numbers
 from storage.metrics.cells.bitmaps import PersonsInPeriod, replace_absorbed
 from storage.metrics.cells.merges import merges_of
 from storage.metrics.reading.fact_statements import FactQuery, PersonsOf, persons_with_events, sums_of_facts
+from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.period_sums import SumOfFacts
 from storage.metrics.reading.reader import Selection
 from storage.metrics.sums import FactSum, summed_columns, whole_sums
@@ -21,7 +21,7 @@ from storage.metrics.sums import FactSum, summed_columns, whole_sums
 class FactRows:
     """The selected facts of a query; `of_persons` lists the persons, by workspace, that it is limited to."""
 
-    connection: AsyncConnection
+    connection: Connection
     query: FactQuery
     selection: Selection
     of_persons: PersonsOf | None = None

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
+from storage.connections import Connection
 from storage.metrics.cells.bitmaps import DistinctPersons, PersonCounts
 from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_rows import FactRows
@@ -22,7 +21,7 @@ FACTS = table_of(MetricFactRow)
 class FactSource:
     """Groups facts by period. `connection` is in a snapshot."""
 
-    connection: AsyncConnection
+    connection: Connection
     selection: Selection
     _customers: PersonsOf | None = field(default=None, init=False, repr=False)
 

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy.ext.asyncio import AsyncConnection
-
-from storage.dialects.fast_rows import driver_rows
+from storage.connections import Connection
 from storage.metrics.cells.bitmaps import DistinctPersons, PersonCounts, PersonsInPeriod
 from storage.metrics.cells.merges import unfolded_merges
+from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.person_statements import are_counted, persons_cell_by_cell, persons_of_cells
 
 
@@ -19,9 +18,7 @@ class PersonSource:
     `has_deltas` is None if it is unknown, because some workspace has no cells in the range.
     """
 
-    def __init__(
-        self, connection: AsyncConnection, workspace_ids: Sequence[UUID], edges: Sequence[int]
-    ) -> None:
+    def __init__(self, connection: Connection, workspace_ids: Sequence[UUID], edges: Sequence[int]) -> None:
         self.has_deltas: bool | None = None
         self._has_merges = False
         self._connection = connection

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Executable
-from sqlalchemy.ext.asyncio import AsyncConnection
+
+from storage.connections import Connection
 
 
 async def driver_rows(
-    connection: AsyncConnection, statement: Executable, values: Mapping[str, Any]
+    connection: Connection, statement: Executable, values: Mapping[str, Any]
 ) -> Sequence[Any]:
     """The rows of a statement whose columns need no conversion, such as numbers and texts."""
     result = await connection.execute(statement, values)

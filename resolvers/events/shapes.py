@@ -1,0 +1,42 @@
+"""The shape of events."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, FromClause, Select, and_, func, select
+
+from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
+from resolvers.operations.shapes import Counted, Derived, Part, Shape
+from schema.events import LABELS, Event
+from storage.rows import table_of
+from storage.tables.customers import CustomerRow
+from storage.tables.events import EventRow
+
+_events, _customers = table_of(EventRow), table_of(CustomerRow)
+
+
+def label(name: str) -> str:
+    """A title for the service's own events, else the name."""
+    return LABELS.get(name, name)
+
+
+def _customer_of(event: FromClause) -> Select[Any]:
+    # Deleted customers too: their events still show them.
+    same = and_(_customers.c.workspace_id == event.c.workspace_id, _customers.c.id == event.c.customer_id)
+    return select(_customers).where(same)
+
+
+def _child_count(event: FromClause) -> ColumnElement[Any]:
+    children = _events.alias("children")
+    own = and_(children.c.workspace_id == event.c.workspace_id, children.c.parent_id == event.c.id)
+    return select(func.count()).select_from(children).where(own).correlate(event).scalar_subquery()
+
+
+EVENT = Shape(
+    Event,
+    _events,
+    {
+        "label": Derived(label, (_events.c.name,)),
+        "customer": Part(CUSTOMER_WITHOUT_MEMBERS, _customer_of, many=False),
+        "child_count": Counted(_child_count),
+    },
+)

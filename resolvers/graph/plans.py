@@ -1,0 +1,148 @@
+"""Plans of documents: queries whose root fields are operations, answered from lines without an executor.
+
+A document is planned once. What a plan does not cover, errors included, goes to the stock executor, which
+starts again: reads have no side effects.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import strawberry
+from graphql import (
+    DocumentNode,
+    FragmentDefinitionNode,
+    GraphQLField,
+    GraphQLObjectType,
+    OperationDefinitionNode,
+    OperationType,
+    get_argument_values,
+)
+from graphql.execution.values import VariableValues, get_variable_values
+from strawberry.types.arguments import convert_arguments
+from strawberry.utils.str_converters import to_snake_case
+
+from resolvers.graph.executor import DEFINITION, NeedsStockExecutor
+from resolvers.graph.fields import OPERATION, collect
+from resolvers.graph.selections import TYPE_NAME, Selected, SelectedField, select_from
+from resolvers.graph.writers import selection_writer
+from resolvers.operations.context import Context, Outcome
+from resolvers.operations.declaration import Operation
+from resolvers.operations.runner import run
+from resolvers.operations.shaped import ShapedRow, ShapedRows
+from resolvers.operations.shapes import Shape
+from resolvers.operations.writers import Writer
+from schema.pages import Page
+
+Variables = Mapping[str, Any]
+
+
+@dataclass(eq=False)
+class PlannedField:
+    """A root field: its operation, what is selected from the answer, and the writers made so far."""
+
+    operation: Operation
+    declared: GraphQLField
+    selected: SelectedField
+    below: Selected
+    selection: frozenset[str]
+    arguments: Mapping[str, Any] | None = None
+    writers: dict[tuple[Selected, Shape[Any]], Writer] = field(default_factory=dict)
+
+    async def answer(self, ctx: Context, arguments: Mapping[str, Any]) -> Any:
+        """The field's value. Raises `NeedsStockExecutor` for an answer that is not made of lines."""
+        own = replace(ctx, selection=self.selection, outcome=Outcome())
+        result: Any = await run(self.operation, own, arguments)
+        if isinstance(result, ShapedRow):
+            return self._writer(self.below, result.shape)(result.line, result.services)
+        if isinstance(result, Page) and isinstance(result.data, ShapedRows):
+            return {name: self._of_page(result, each) for name, each in self.below.fields.items()}
+        raise NeedsStockExecutor
+
+    def _of_page(self, page: Page[Any], selected: SelectedField) -> Any:
+        if selected.name == TYPE_NAME:
+            return self.below.type.name
+        value, below = getattr(page, selected.name), selected.below
+        if value is None or below is None:
+            return None
+        if isinstance(value, ShapedRows):
+            write = self._writer(below, value.shape)
+            return [write(line, value.services) for line in value.lines]
+        return {
+            name: below.type.name if each.name == TYPE_NAME else getattr(value, to_snake_case(each.name))
+            for name, each in below.fields.items()
+        }
+
+    def _writer(self, selected: Selected, shape: Shape[Any]) -> Writer:
+        writer = self.writers.get((selected, shape))
+        if writer is None:
+            writer = self.writers[selected, shape] = selection_writer(shape, selected)
+        return writer
+
+
+@dataclass(eq=False)
+class DocumentPlan:
+    """The planned root fields of one operation of a document, by their names in the answer."""
+
+    schema: strawberry.Schema
+    definition: OperationDefinitionNode
+    fields: Mapping[str, PlannedField]
+
+    async def answer(self, ctx: Context, variables: Variables) -> dict[str, Any]:
+        """The data. Raises `NeedsStockExecutor`, or another exception if the answer has errors."""
+        values = self._variable_values(variables)
+        return {
+            name: await planned.answer(ctx, self._arguments(planned, values))
+            for name, planned in self.fields.items()
+        }
+
+    def _variable_values(self, variables: Variables) -> VariableValues | None:
+        if not self.definition.variable_definitions:
+            return None
+        definitions = self.definition.variable_definitions
+        values = get_variable_values(self.schema._schema, definitions, dict(variables))
+        if not isinstance(values, VariableValues):
+            raise ValueError("The variables do not fit the document.")
+        return values
+
+    def _arguments(self, planned: PlannedField, values: VariableValues | None) -> Mapping[str, Any]:
+        """The operation's arguments, validated once if no variable fills them."""
+        if planned.arguments is not None:
+            return planned.arguments
+        sent = convert_arguments(
+            get_argument_values(planned.declared, planned.selected.node, values),
+            planned.declared.extensions[DEFINITION].arguments,
+            self.schema.schema_converter.scalar_registry,
+            self.schema.config,
+        )
+        arguments = planned.operation.validate(collect(planned.operation, sent))
+        if values is None:
+            planned.arguments = arguments
+        return arguments
+
+
+def plan_of(
+    schema: strawberry.Schema, document: DocumentNode, definition: OperationDefinitionNode
+) -> DocumentPlan | None:
+    """The plan of a valid document's operation; None if the stock executor has to run it."""
+    query = schema._schema.query_type
+    if definition.operation is not OperationType.QUERY or query is None:
+        return None
+    fragments = {
+        node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
+    }
+    try:
+        roots = select_from(query, [definition.selection_set], fragments)
+        return DocumentPlan(
+            schema, definition, {name: _planned(query, each) for name, each in roots.fields.items()}
+        )
+    except NeedsStockExecutor:
+        return None
+
+
+def _planned(query: GraphQLObjectType, selected: SelectedField) -> PlannedField:
+    declared = query.fields.get(selected.name)
+    operation = None if declared is None else declared.extensions[DEFINITION].metadata.get(OPERATION)
+    if declared is None or operation is None or selected.below is None:
+        raise NeedsStockExecutor
+    return PlannedField(operation, declared, selected, selected.below, frozenset(selected.below.paths()))

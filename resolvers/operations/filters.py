@@ -1,0 +1,130 @@
+"""Filters: how each argument of a list restricts its rows. Declared once, with places for the values.
+
+A filter's condition depends only on the `form` of what was sent, so each form's statement is compiled once.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import BindParameter, Column, ColumnElement, Text, bindparam
+
+from oauth.principals import Principal
+from storage.dialects.matching import AnyOf, ListOf
+from storage.dialects.metadata_text import MetadataText
+
+Condition = Callable[..., ColumnElement[bool]]
+
+_ESCAPE = "/"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """`condition` is called with a place for each of the values that `values` makes of what was sent.
+
+    `types` are the SQL types of the values; `form` says which of several conditions applies. With
+    `of_caller`, the caller's principal comes before the places. `column` is set if the filter compares one.
+    """
+
+    condition: Callable[[Hashable], Condition]
+    values: Callable[[Any], Sequence[Any]]
+    types: Callable[[Hashable], Sequence[Any]]
+    form: Callable[[Any], Hashable] = field(default=lambda _: None)
+    of_caller: bool = False
+    column: Column[Any] | None = None
+
+    def make(self, name: str, form: Hashable, principal: Principal) -> ColumnElement[bool]:
+        """The condition for what was sent in this form, with places named after the argument."""
+        before = [principal] if self.of_caller else []
+        return self.condition(form)(*before, *self.places(name, form))
+
+    def places(self, name: str, form: Hashable) -> list[BindParameter[Any]]:
+        """The places for the values, named after the argument."""
+        return [bindparam(f"{name}_{index}", type_=type_) for index, type_ in enumerate(self.types(form))]
+
+    def is_equality(self, name: str, form: Hashable) -> bool:
+        """Whether the condition is that the column of the argument's name has the only value."""
+        return self.column is not None and self.column.name == name and form is True
+
+    def named_values(self, name: str, sent: Any) -> dict[str, Any]:
+        """The values of the places."""
+        return {f"{name}_{index}": value for index, value in enumerate(self.values(sent))}
+
+
+def any_of(column: Column[Any], prepare: Callable[[Any], Any] = lambda value: value) -> Filter:
+    """One of the values sent. A single value is compared directly, so that an index can keep the order."""
+    listed = ListOf(column.type)
+
+    def prepared(sent: Any) -> list[Any]:
+        return [_plain(prepare(value)) for value in (sent if isinstance(sent, list) else [sent])]
+
+    def condition(is_single: Hashable) -> Condition:
+        if is_single:
+            return lambda place: column == place
+        return lambda place: AnyOf(column, place)
+
+    return Filter(
+        condition,
+        lambda sent: prepared(sent) if len(prepared(sent)) == 1 else [prepared(sent)],
+        lambda is_single: [column.type if is_single else listed],
+        lambda sent: not isinstance(sent, list) or len(sent) == 1,
+        column=column,
+    )
+
+
+def compared(column: Column[Any], compare: Callable[[Any, Any], ColumnElement[bool]]) -> Filter:
+    """The column compared with the value sent."""
+    return Filter(
+        lambda _: lambda place: compare(column, place), lambda sent: [_plain(sent)], lambda _: [column.type]
+    )
+
+
+def contains(column: Column[Any]) -> Filter:
+    """The folded column contains the text sent, ignoring case."""
+    return custom(
+        lambda place: column.like(place, escape=_ESCAPE), lambda sent: [pattern(sent.casefold())], Text()
+    )
+
+
+def pattern(part: str) -> str:
+    """The LIKE pattern of the texts that contain `part`, for `escape="/"`."""
+    for character in (_ESCAPE, "%", "_"):
+        part = part.replace(character, _ESCAPE + character)
+    return f"%{part}%"
+
+
+def metadata_pairs(column: Column[Any]) -> Filter:
+    """The row's metadata contains every pair sent."""
+
+    def condition(many: Hashable) -> Condition:
+        def has_pairs(*places: BindParameter[Any]) -> ColumnElement[bool]:
+            pairs = zip(places[::2], places[1::2], strict=True)
+            return _all([MetadataText(column, key) == value for key, value in pairs])
+
+        return has_pairs
+
+    return Filter(
+        condition,
+        lambda sent: [text for pair in sent for text in (pair.key, pair.value)],
+        lambda many: [MetadataText.type] * (2 * int(str(many))),
+        len,
+    )
+
+
+def custom(
+    condition: Condition, values: Callable[[Any], Sequence[Any]], *types: Any, of_caller: bool = False
+) -> Filter:
+    """A condition of its own kind."""
+    return Filter(lambda _: condition, values, lambda _: types, of_caller=of_caller)
+
+
+def _plain(value: Any) -> Any:
+    """An enum's value, as columns hold it."""
+    return getattr(value, "value", value)
+
+
+def _all(conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
+    first, *others = conditions
+    for condition in others:
+        first &= condition
+    return first

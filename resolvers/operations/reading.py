@@ -1,0 +1,216 @@
+"""Reading shaped rows: one object or one page by one kept statement, as lines that both surfaces write."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+from uuid import UUID
+
+import orjson
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    Uuid,
+    bindparam,
+    func,
+    literal_column,
+    select,
+)
+from sqlmodel import SQLModel
+
+from oauth.principals import Principal
+from resolvers.operations.access import absent, total_visible, visible
+from resolvers.operations.context import Context
+from resolvers.operations.lists import Listing, open_cursor, page_of, sign_cursor
+from resolvers.operations.plans import form_of, plan_for, values_of_caller, with_places
+from resolvers.operations.shaped import ShapedRow, ShapedRows
+from resolvers.operations.shapes import Item, Shape
+from schema.links import RowKey
+from schema.pages import ListQuery, Page
+from storage.connections import Connection
+from storage.dialects.json_rows import as_text, lines
+from storage.dialects.matching import AnyOf, ListOf
+from storage.kept import Kept
+from storage.ordering import SortKey, after
+from storage.rows import Model, table_of
+
+
+async def read_one(
+    ctx: Context, model: type[SQLModel], shape: Shape[Item], *, replica: bool = False, **values: Any
+) -> Item:
+    """The visible row with these column values, in this shape. Raises `NotFound`."""
+    chosen = _chosen(ctx, shape, "")
+    key = ("one", model, shape, chosen, tuple(values), form_of(ctx.principal))
+
+    def make() -> Kept:
+        table = table_of(model)
+        same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
+        row = select(table).where(visible(model, with_places(ctx.principal)), *same).subquery("chosen")
+        return Kept(select(as_text(lines(select(row), *shape.cells(row, chosen)))))
+
+    places = values | values_of_caller(ctx.principal)
+    ((found,),) = await ctx.fetch(plan_for(key, make), places, replica=replica)
+    listed = orjson.loads(found)
+    if not listed:
+        raise absent(model)
+    return cast(Item, ShapedRow(shape, listed[0], ctx.services))
+
+
+async def read_by_keys(
+    ctx: Context,
+    connection: Connection,
+    model: type[SQLModel],
+    shape: Shape[Item],
+    keys: Collection[RowKey],
+    *,
+    path: str = "",
+) -> dict[RowKey, Item]:
+    """The visible rows among these keys, in this shape; `path` leads to them in the caller's selection."""
+    chosen = _chosen(ctx, shape, path)
+    form = ("keys", model, shape, chosen, form_of(ctx.principal))
+
+    def make() -> Kept:
+        table = table_of(model)
+        workspaces = AnyOf(table.c.workspace_id, bindparam("workspace_ids", type_=ListOf(Uuid())))
+        ids = AnyOf(table.c.id, bindparam("ids", type_=ListOf(Uuid())))
+        rows = (
+            select(table)
+            .where(visible(model, with_places(ctx.principal)), workspaces, ids)
+            .subquery("chosen")
+        )
+        cells = shape.cells(rows, chosen)
+        return Kept(select(as_text(lines(select(rows), *cells, rows.c.workspace_id, rows.c.id))))
+
+    values = {
+        "workspace_ids": list({key.workspace_id for key in keys}),
+        "ids": [key.id for key in keys],
+        **values_of_caller(ctx.principal),
+    }
+    ((found,),) = await connection.fetch(plan_for(form, make), values)
+    return {
+        RowKey(UUID(line[-2]), UUID(line[-1])): cast(Item, ShapedRow(shape, line, ctx.services))
+        for line in orjson.loads(found)
+    }
+
+
+async def read_page(
+    ctx: Context, listing: Listing[Model], shape: Shape[Item], query: ListQuery
+) -> Page[Item]:
+    """One page of the visible rows that the query's filters leave, in this shape.
+
+    Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
+    """
+    place = None if query.after is None else open_cursor(ctx, listing, query)
+    form = _Form(
+        listing,
+        shape,
+        chosen=_chosen(ctx, shape, "data."),
+        principal=form_of(ctx.principal),
+        filters=tuple((name, listing.filters[name].form(sent)) for name, sent in query.sent().items()),
+        sorting=tuple(query.sort_keys()),
+        limit=query.limit,
+        is_counted=place is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination"))),
+        nulls_in_place=None if place is None else tuple(value is None for value in place),
+        is_late=(query.page or 1) > 1,
+        is_in_change=ctx.transaction is not None,
+    )
+    values = values_of_caller(ctx.principal) | {"skipped": ((query.page or 1) - 1) * query.limit}
+    for name, sent in query.sent().items():
+        values |= listing.filters[name].named_values(name, sent)
+    values |= {f"after_{index}": value for index, value in enumerate(place or ())}
+    plan = plan_for(form, lambda: form.plan(ctx.principal))
+    ((total, found),) = await ctx.fetch(plan, values, replica=listing.replica)
+    listed = orjson.loads(found)
+    more = len(listed) > query.limit if total is None else values["skipped"] + len(listed) < total
+    shown = listed[: query.limit]
+    cursor = None
+    if more and shown:
+        keys = shown[-1][-len(listing.order(query.sort_keys())) :]
+        cursor = sign_cursor(ctx, listing, query, keys)
+    return page_of(query, cast("list[Item]", ShapedRows(shape, shown, ctx.services)), total, cursor)
+
+
+def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:
+    """The parts that the caller selected; an entity tag is made of all."""
+    if ctx.selection is None or ctx.wants(f"{path}etag"):
+        return shape.parts
+    return frozenset(name for name in shape.parts if ctx.wants(path + name))
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What the statement of a page depends on; all else are values."""
+
+    listing: Listing[Any]
+    shape: Shape[Any]
+    chosen: frozenset[str]
+    principal: Any
+    filters: tuple[tuple[str, Any], ...]
+    sorting: tuple[str, ...]
+    limit: int
+    is_counted: bool
+    nulls_in_place: tuple[bool, ...] | None
+    is_late: bool
+    is_in_change: bool
+
+    def plan(self, principal: Principal) -> Kept:
+        """The statement of one row: the total, and the lines, which end with the values of the sort keys."""
+        order = self.listing.order(self.sorting)
+        seen_by = with_places(principal)
+        conditions = self._conditions(seen_by)
+        page = self._page(order, conditions).subquery("chosen")
+        keys = [replace(key, column=page.c[key.column.name]) for key in order]
+        rows = select(page).order_by(*(key.order for key in keys))
+        cells = self.shape.cells(page, self.chosen)
+        listed = lines(rows, *cells, *(key.column for key in keys))
+        return Kept(select(self._total(seen_by, conditions), as_text(listed)))
+
+    def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
+        filters = self.listing.filters
+        return [
+            visible(self.listing.model, principal),
+            *self.listing.always,
+            *(filters[name].make(name, form, principal) for name, form in self.filters),
+        ]
+
+    def _page(self, order: Sequence[SortKey], conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+        table: FromClause = table_of(self.listing.model)
+        # Without a total, one row too many says whether a page follows.
+        limit = literal_column(str(self.limit + (not self.is_counted)), Integer)
+        if self.nulls_in_place is not None:
+            places = [
+                None if is_null else bindparam(f"after_{index}", type_=key.column.type)
+                for index, (key, is_null) in enumerate(zip(order, self.nulls_in_place, strict=True))
+            ]
+            conditions = [*conditions, after(order, places)]
+        rows = select(table).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
+        if self.is_late:
+            rows = rows.offset(bindparam("skipped", type_=Integer()))
+        return rows
+
+    def _total(self, principal: Principal, conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[Any]:
+        if not self.is_counted:
+            return literal_column("NULL")
+        kept = self._kept_total(principal)
+        if kept is not None:
+            return kept
+        return (
+            select(func.count())
+            .select_from(table_of(self.listing.model))
+            .where(*conditions)
+            .scalar_subquery()
+        )
+
+    def _kept_total(self, principal: Principal) -> ColumnElement[Any] | None:
+        """The total that is kept for these filters; None if it has to be counted.
+
+        Inside a change it is counted: the transaction's own changes reach the totals only at its end.
+        """
+        filters = self.listing.filters
+        if self.is_in_change or not all(filters[name].is_equality(name, form) for name, form in self.filters):
+            return None
+        places = {name: filters[name].places(name, form)[0] for name, form in self.filters}
+        of_workspace = places.pop("workspace_id", None)
+        workspace_ids: Any = None if of_workspace is None else [of_workspace]
+        return total_visible(self.listing.model, principal, places, workspace_ids)

@@ -1,0 +1,115 @@
+"""Writers: functions, generated from shapes, that make an answer's object from a line.
+
+Their source has one expression for each field, so writing costs what a dictionary display costs.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from hashlib import sha256
+from typing import Any, get_args
+
+import orjson
+from pydantic import BaseModel
+from sqlalchemy import Column
+
+from resolvers.operations.shapes import Counted, Derived, Embedded, Part, Shape
+from schema.annotations import is_list, unwrap
+from schema.base import Resource
+from storage.types import JsonColumn
+
+# Of a line and the services: a value of the answer, as JSON has it.
+Writer = Callable[[Any, Any], Any]
+
+
+class Source:
+    """The source of a writer in the making: its lines, and the objects that they name."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+
+    def name(self, value: Any) -> str:
+        """A name for a value in the source."""
+        name = f"v{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def function(self, arguments: str, lines: list[str]) -> Any:
+        body = "\n".join(f"    {line}" for line in lines)
+        exec(f"def write({arguments}):\n{body}", self.names)  # noqa: S102 - of declarations, never of input
+        return self.names["write"]
+
+
+@cache
+def rest_writer(shape: Shape[Any]) -> Writer:
+    """The object of a line as REST writes it: every field in order, without those that are absent."""
+    source = Source()
+    lines = ["answer = {"]
+    is_open = True
+    for name in shape.fields:
+        value, info = field_value(shape, name, source, rest_writer), shape.model.model_fields[name]
+        if info.exclude_if is None:
+            lines += [f"    {name!r}: {value},"] if is_open else [f"answer[{name!r}] = {value}"]
+            continue
+        lines += ["}"] if is_open else []
+        is_open = False
+        lines += [f"if (value := {value}) is not None:", f"    answer[{name!r}] = value"]
+    lines += ["}"] if is_open else []
+    writer: Writer = source.function("line, services", [*lines, "return answer"])
+    return writer
+
+
+def field_value(  # noqa: PLR0911 - one for each kind of source
+    shape: Shape[Any], name: str, source: Source, writer_of: Callable[[Shape[Any]], Writer]
+) -> str:
+    """The expression of a field's value in the source of a writer; `writer_of` writes nested objects."""
+    declared, place = shape.fields[name], shape.places[name]
+    cell = f"line[{place}]"
+    match declared:
+        case Derived(make, columns):
+            cells = [f"line[{place + offset}]" for offset in range(len(columns))]
+            arguments = ["services", *cells] if declared.uses_services else cells
+            return f"{source.name(make)}({', '.join(arguments)})"
+        case Embedded(inner):
+            return f"{source.name(writer_of(inner))}({cell}, services)"
+        case Part(inner, many=True):
+            return f"[{source.name(writer_of(inner))}(line, services) for line in {cell} or ()]"
+        case Part(inner):
+            return f"({source.name(writer_of(inner))}({cell}[0], services) if {cell} else None)"
+        case Counted():
+            return f"({cell} or 0)"  # Null if it was not selected.
+        case Column() if isinstance(declared.type, JsonColumn):
+            model = _model_of(shape.model.model_fields[name].annotation)
+            return cell if model is None else f"{source.name(json_writer(model))}({cell})"
+    return cell
+
+
+@cache
+def json_writer(model: type[BaseModel]) -> Callable[[Any], Any]:
+    """The object of a JSON value in a column, with the defaults of the fields that it lacks."""
+    source = Source()
+    fields = []
+    for name, info in model.model_fields.items():
+        value = f"value.get({name!r}, {source.name(info.get_default(call_default_factory=True))})"
+        item = _model_of(get_args(unwrap(info.annotation))[0]) if is_list(info.annotation) else None
+        if item is not None:
+            write = source.name(json_writer(item))
+            value = f"[{write}(item) for item in items] if (items := {value}) is not None else None"
+        fields.append(f"    {name!r}: {value},")
+    lines = ["if value is None:", "    return None", "return {", *fields, "}"]
+    writer: Callable[[Any], Any] = source.function("value", lines)
+    return writer
+
+
+def _model_of(annotation: Any) -> type[BaseModel] | None:
+    type_ = unwrap(annotation)
+    return type_ if isinstance(type_, type) and issubclass(type_, BaseModel) else None
+
+
+def etag_of(model: type[Resource], written: Mapping[str, Any]) -> str:
+    """A strong entity tag (RFC 9110 8.8.3) of the answer's bytes, nested data included."""
+    content = {name: value for name, value in written.items() if name not in model.unhashed}
+    return etag_of_bytes(orjson.dumps(content))
+
+
+def etag_of_bytes(content: bytes) -> str:
+    return f'"{sha256(content).hexdigest()[:32]}"'

@@ -1,0 +1,253 @@
+"""Connections to one database, and the pool that lends them to units of work."""
+
+import asyncio
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any, TypeVar, cast
+
+import asyncpg
+from sqlalchemy import Executable
+from sqlalchemy.engine import CursorResult, Dialect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.util.concurrency import greenlet_spawn
+
+from storage.dialects.sqlite_driver import SqliteConnection
+from storage.kept import Kept, KeptText
+
+# A connection that has been idle for longer is asked before use.
+TRUSTED_SECONDS = 5
+# Each takes some kilobytes in the server's process.
+MOST_PREPARED = 250
+
+Listener = Callable[[str], None]
+Values = Mapping[str, Any]
+Result = TypeVar("Result")
+
+
+class Connection:
+    """An open connection: `execute` runs SQLAlchemy's statements, `fetch` kept ones, in the same session.
+
+    Without `begin`, each statement commits by itself. `driver` is the driver's own connection. `listeners`
+    are told the text of each kept statement; SQLAlchemy has events for the others.
+    """
+
+    def __init__(self, alchemy: AsyncConnection, adapted: Any, listeners: Sequence[Listener]) -> None:
+        self._alchemy = alchemy
+        self._adapted = adapted
+        self._listeners = listeners
+        self.driver: Any = adapted.driver_connection
+        self.dialect: Dialect = alchemy.dialect
+        self.last_use = monotonic()
+        self._is_broken = False
+
+    async def execute(
+        self, statement: Executable, values: Values | Sequence[Values] | None = None
+    ) -> CursorResult[*tuple[Any, ...]]:
+        return await self._alchemy.execute(statement, values)
+
+    async def exec_driver_sql(self, text: str, values: Any = None) -> CursorResult[*tuple[Any, ...]]:
+        """A statement in the database's own SQL."""
+        return await self._alchemy.exec_driver_sql(text, values)
+
+    def stream(self, statement: Executable) -> Any:
+        """The rows of a statement while they arrive, like `AsyncConnection.stream`."""
+        return self._alchemy.stream(statement)
+
+    async def run_sync(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """The function's result: SQLAlchemy's connection is its first argument, and it may wait inside."""
+        return await self._alchemy.run_sync(function, *arguments)
+
+    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
+        """All rows of a kept statement, as the driver returns them. Raises `DBAPIError`."""
+        written = kept.on(self.dialect)
+        for listener in self._listeners:
+            listener(written.text)
+        try:
+            return await self._fetch(written, written.arguments(values))
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, sqlite3.Error, OSError) as error:
+            raise self._translated(error) from error
+
+    def converted(self, kept: Kept, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The driver's rows with the values that the types of the columns make of them."""
+        return kept.on(self.dialect).converted(rows)
+
+    async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
+        raise NotImplementedError
+
+    async def begin(self, *, writes: bool, repeatable: bool) -> None:
+        """Begin a transaction; with `repeatable` all its statements see the same state."""
+        raise NotImplementedError
+
+    async def commit(self) -> None:
+        raise NotImplementedError
+
+    async def rollback(self) -> None:
+        """End a transaction that failed, if it has not ended. Never raises."""
+        try:
+            await self._rollback()
+        except (DBAPIError, OSError, sqlite3.Error):
+            self._is_broken = True
+
+    async def _rollback(self) -> None:
+        raise NotImplementedError
+
+    async def is_usable(self) -> bool:
+        """Whether the server still answers; after recent use this is assumed."""
+        return not self._is_broken
+
+    async def close(self) -> None:
+        with suppress(DBAPIError, OSError):
+            await self._alchemy.close()
+
+    async def discard(self) -> None:
+        """Close a connection that may be in the middle of a statement."""
+        with suppress(DBAPIError, OSError):
+            await self._alchemy.invalidate()
+            await self._alchemy.close()
+
+    def _translated(self, error: Exception) -> Exception:
+        """The error as SQLAlchemy would raise it, without the values of the statement."""
+        base = self.dialect.loaded_dbapi.Error
+        try:
+            self._adapted._handle_exception(error)
+        except base as adapted:
+            return DBAPIError.instance(
+                "a kept statement", None, adapted, base, hide_parameters=True, dialect=self.dialect
+            )
+        except OSError as lost:
+            return lost
+        raise AssertionError("unreachable")
+
+
+class PostgresqlConnection(Connection):
+    """A connection whose kept statements are prepared under names, so that the server keeps their plans."""
+
+    def __init__(self, alchemy: AsyncConnection, adapted: Any, listeners: Sequence[Listener]) -> None:
+        super().__init__(alchemy, adapted, listeners)
+        self._prepared: OrderedDict[KeptText, Any] = OrderedDict()
+        self._in_transaction = False
+
+    async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
+        prepared = self._prepared.get(written)
+        if prepared is None:
+            prepared = await self._prepare(written)
+        try:
+            return cast("Sequence[Any]", await prepared.fetch(*arguments))
+        except asyncpg.InvalidCachedStatementError:
+            # A migration changed a table. In a transaction, which has failed, the client has to try again.
+            self._prepared.clear()
+            if self._in_transaction:
+                raise
+            return cast("Sequence[Any]", await (await self._prepare(written)).fetch(*arguments))
+
+    async def _prepare(self, written: KeptText) -> Any:
+        while len(self._prepared) >= MOST_PREPARED:
+            self._prepared.popitem(last=False)
+        prepared = self._prepared[written] = await self.driver.prepare(written.text)
+        return prepared
+
+    async def begin(self, *, writes: bool, repeatable: bool) -> None:
+        isolation = " ISOLATION LEVEL REPEATABLE READ" if repeatable else ""
+        await self._run(f"BEGIN{isolation}{'' if writes else ' READ ONLY'}")
+        self._in_transaction = True
+
+    async def commit(self) -> None:
+        self._in_transaction = False
+        await self._run("COMMIT")
+
+    async def _rollback(self) -> None:
+        if self._in_transaction:
+            self._in_transaction = False
+            await self._run("ROLLBACK")
+
+    async def is_usable(self) -> bool:
+        if self._is_broken or self.driver.is_closed():
+            return False
+        if monotonic() - self.last_use > TRUSTED_SECONDS:
+            try:
+                await self._run("SELECT 1")
+            except (DBAPIError, OSError):
+                return False
+        return True
+
+    async def _run(self, text: str) -> None:
+        try:
+            await self.driver.execute(text)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise self._translated(error) from error
+
+
+class SqliteThread(Connection):
+    """A connection with a thread of its own, to which each kept statement takes one hop."""
+
+    async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
+        adapted: SqliteConnection = self._adapted
+        return await adapted.fetch(written.text, arguments)
+
+    async def begin(self, *, writes: bool, repeatable: bool) -> None:
+        # Writers take the lock at once, so that none fails half-way on a stale snapshot.
+        self._adapted.begin("IMMEDIATE" if writes else "DEFERRED")
+
+    async def commit(self) -> None:
+        try:
+            await greenlet_spawn(self._adapted.commit)
+        except sqlite3.Error as error:
+            raise self._translated(error) from error
+
+    async def _rollback(self) -> None:
+        await greenlet_spawn(self._adapted.rollback)
+
+
+class Connections:
+    """A pool of at most `size` connections: the one used last is lent first, in the order of asking."""
+
+    def __init__(self, engine: AsyncEngine, size: int) -> None:
+        self._engine = engine
+        self._slots = asyncio.Semaphore(size)
+        self._free: list[Connection] = []
+        self.listeners: list[Listener] = []
+
+    async def take(self) -> Connection:
+        """A connection, which the caller gives back."""
+        await self._slots.acquire()
+        try:
+            while self._free:
+                connection = self._free.pop()
+                if await connection.is_usable():
+                    return connection
+                await connection.discard()
+            return await self.open()
+        except BaseException:
+            self._slots.release()
+            raise
+
+    def give_back(self, connection: Connection) -> None:
+        connection.last_use = monotonic()
+        self._free.append(connection)
+        self._slots.release()
+
+    async def drop(self, connection: Connection) -> None:
+        """Take back a connection that is not used again."""
+        try:
+            await connection.discard()
+        finally:
+            self._slots.release()
+
+    async def close(self) -> None:
+        """Close the connections that are not in use."""
+        while self._free:
+            await self._free.pop().close()
+        await self._engine.dispose()
+
+    async def open(self) -> Connection:
+        """A connection outside the pool, which the caller closes."""
+        alchemy = await self._engine.connect()
+        adapted = (await alchemy.get_raw_connection()).dbapi_connection
+        if self._engine.dialect.name == "sqlite":
+            return SqliteThread(alchemy, adapted, self.listeners)
+        await alchemy.execution_options(isolation_level="AUTOCOMMIT")
+        return PostgresqlConnection(alchemy, adapted, self.listeners)

@@ -1,0 +1,50 @@
+"""Conditions whose SQL does not depend on how many values come, or on what they contain."""
+
+import json
+from typing import Any
+
+from sqlalchemy import ARRAY, Boolean, String
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeDecorator
+
+
+class ListOf(TypeDecorator[Any]):
+    """A list of values as one value: an array on PostgreSQL, JSON on SQLite."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, item: Any) -> None:
+        super().__init__()
+        self.item = item
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        return dialect.type_descriptor(ARRAY(self.item) if dialect.name == "postgresql" else String())
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        if dialect.name == "postgresql":
+            return value
+        convert = self.item.dialect_impl(dialect).bind_processor(dialect) or (lambda item: item)
+        return json.dumps([convert(item) for item in value])
+
+
+class AnyOf(FunctionElement[bool]):
+    """Whether a column is one of the values in a `ListOf` place."""
+
+    name = "any_of"
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(AnyOf, "postgresql")
+def _any_of_in_postgresql(element: AnyOf, compiler: Any, **options: Any) -> str:
+    column, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({column} = ANY ({values}))"
+
+
+@compiles(AnyOf, "sqlite")
+def _any_of_in_sqlite(element: AnyOf, compiler: Any, **options: Any) -> str:
+    column, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"({column} IN (SELECT value FROM json_each({values})))"  # noqa: S608 - of compiled clauses
