@@ -62,6 +62,10 @@ class _Known:
     principal: Principal
     has_left: bool
 
+    @property
+    def kind(self) -> CredentialKind:
+        return CredentialKind(self.credential.kind)
+
 
 # By the hash of the credential. Each use reads the row again, and only an equal row gives the same principal.
 # A row with its principal takes some 6 KB.
@@ -95,11 +99,11 @@ async def authenticate_session(database: Database, text: str) -> Principal | Non
 async def _authenticate(
     database: Database, text: str, kinds: Mapping[CredentialKind, PrincipalKind]
 ) -> Principal | None:
-    kind = kind_of(text)
-    if kind is None or kind not in kinds:
-        return None
     hash = digest(text)
-    known = await _look_up(database, hash, kinds[kind])
+    kind = kinds.get(_known[hash].kind) if hash in _known else _kind_in(text, kinds)
+    if kind is None:
+        return None
+    known = await _look_up(database, hash, kind)
     if known is None or known.has_left:
         return None
     credential, moment = known.credential, now()
@@ -110,21 +114,31 @@ async def _authenticate(
     return known.principal
 
 
+def _kind_in(text: str, kinds: Mapping[CredentialKind, PrincipalKind]) -> PrincipalKind | None:
+    """The kind that a credential's text names; None if it is malformed or of another kind."""
+    kind = kind_of(text)
+    return None if kind is None else kinds.get(kind)
+
+
 async def _look_up(database: Database, hash: str, kind: PrincipalKind) -> _Known | None:
-    async with database.read() as connection:
-        rows = await connection.fetch(_LOOK_UP, {"hash": hash})
-        if not rows:
-            return None
-        known = _known.get(hash)
-        if known is None or known.row != rows[0]:
-            (converted,) = connection.converted(_LOOK_UP, rows)
-            *columns, requests_per_minute, client_id, has_left = converted
-            credential = read(CredentialRow, columns)
-            principal = _principal_of(credential, kind, client_id, requests_per_minute)
-            known = _known[hash] = _Known(rows[0], credential, principal, bool(has_left))
-            if len(_known) > MOST_KNOWN:
-                _known.popitem(last=False)
+    """What is known of a credential, once its row has been read again."""
+    rows = await database.fetch(_LOOK_UP, {"hash": hash})
+    if not rows:
+        return None
+    known = _known.get(hash)
+    if known is None or known.row != rows[0]:
+        known = _known[hash] = _known_from(database, rows[0], kind)
+        if len(_known) > MOST_KNOWN:
+            _known.popitem(last=False)
     return known
+
+
+def _known_from(database: Database, row: Any, kind: PrincipalKind) -> _Known:
+    (converted,) = database.converted(_LOOK_UP, [row])
+    *columns, requests_per_minute, client_id, has_left = converted
+    credential = read(CredentialRow, columns)
+    principal = _principal_of(credential, kind, client_id, requests_per_minute)
+    return _Known(row, credential, principal, bool(has_left))
 
 
 async def _note_use(database: Database, credential: CredentialRow, moment: datetime) -> None:

@@ -1,6 +1,7 @@
 """The scopes of credentials."""
 
 from enum import StrEnum
+from functools import cache
 
 
 class Scope(StrEnum):
@@ -58,6 +59,7 @@ CLIENT_SCOPES = USER_SCOPES - {
 }
 
 
+@cache
 def that_would_do(scope: Scope) -> tuple[Scope, ...]:
     """The scopes that each suffice where `scope` is needed, narrowest first."""
     if scope.value.endswith(":read"):

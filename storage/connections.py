@@ -71,10 +71,6 @@ class Connection:
         except (asyncpg.PostgresError, asyncpg.InterfaceError, sqlite3.Error, OSError) as error:
             raise self._translated(error) from error
 
-    def converted(self, kept: Kept, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The driver's rows with the values that the types of the columns make of them."""
-        return kept.on(self.dialect).converted(rows)
-
     async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
         raise NotImplementedError
 
@@ -224,6 +220,24 @@ class Connections:
         except BaseException:
             self._slots.release()
             raise
+
+    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
+        """The rows of one kept statement, which commits by itself."""
+        connection = await self.take()
+        try:
+            rows = await connection.fetch(kept, values)
+        except BaseException as error:
+            await self.end_use(connection, error)
+            raise
+        self.give_back(connection)
+        return rows
+
+    async def end_use(self, connection: Connection, error: BaseException) -> None:
+        """Take back a connection after an error: one that may be in the middle of a statement is dropped."""
+        if isinstance(error, Exception) and await connection.is_usable():
+            self.give_back(connection)
+        else:
+            await self.drop(connection)
 
     def give_back(self, connection: Connection) -> None:
         connection.last_use = monotonic()

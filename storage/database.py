@@ -54,8 +54,11 @@ class Database:
 
     async def fetch(self, kept: Kept, values: Mapping[str, Any], *, replica: bool = False) -> Sequence[Any]:
         """The rows of one kept statement, as the driver returns them."""
-        async with self.read(replica=replica) as connection:
-            return await connection.fetch(kept, values)
+        return await (self._replica if replica else self._primary).fetch(kept, values)
+
+    def converted(self, kept: Kept, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The driver's rows with the values that the types of the columns make of them."""
+        return kept.on(self.engine.dialect).converted(rows)
 
     @asynccontextmanager
     async def read(self, *, replica: bool = False) -> AsyncIterator[Connection]:
@@ -99,18 +102,12 @@ class Database:
 
 @asynccontextmanager
 async def _lent(pool: Connections) -> AsyncIterator[Connection]:
-    """A connection of the pool. It is lent again unless it may be in the middle of a statement."""
+    """A connection of the pool."""
     connection = await pool.take()
     try:
         yield connection
-    except Exception:
-        if await connection.is_usable():
-            pool.give_back(connection)
-        else:
-            await pool.drop(connection)
-        raise
-    except BaseException:
-        await pool.drop(connection)
+    except BaseException as error:
+        await pool.end_use(connection, error)
         raise
     pool.give_back(connection)
 
