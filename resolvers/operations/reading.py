@@ -7,8 +7,8 @@ from uuid import UUID
 
 import orjson
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
-    FromClause,
     Integer,
     Select,
     Uuid,
@@ -32,7 +32,7 @@ from storage.connections import Connection
 from storage.dialects.json_rows import as_text, lines
 from storage.dialects.matching import AnyOf, ListOf
 from storage.kept import Kept
-from storage.ordering import SortKey, after
+from storage.ordering import SortKey, after, by_keys
 from storage.rows import Model, table_of
 
 
@@ -175,7 +175,7 @@ class _Form:
         ]
 
     def _page(self, order: Sequence[SortKey], conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
-        table: FromClause = table_of(self.listing.model)
+        table = table_of(self.listing.model)
         # Without a total, one row too many says whether a page follows.
         limit = literal_column(str(self.limit + (not self.is_counted)), Integer)
         if self.nulls_in_place is not None:
@@ -186,7 +186,7 @@ class _Form:
             conditions = [*conditions, after(order, places)]
         rows = select(table).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
         if self.is_late:
-            rows = rows.offset(bindparam("skipped", type_=Integer()))
+            rows = by_keys(rows.offset(bindparam("skipped", type_=BigInteger())), table, order)
         return rows
 
     def _total(self, principal: Principal, conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[Any]:
