@@ -12,7 +12,7 @@ from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Lifespan
+from starlette.types import Lifespan, Receive, Scope, Send
 
 from gateway.background import BackgroundTask, running
 from gateway.discovery import discovery_routes
@@ -95,9 +95,22 @@ def make_services(
     )
 
 
-def make_api(lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
+class Gateway(FastAPI):
+    """An application whose HTTP requests enter by its front, if it has one, and not by FastAPI's layers."""
+
+    front: Front | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.front is None or scope["type"] != "http":
+            await super().__call__(scope, receive, send)
+            return
+        scope["app"] = self
+        await self.front(scope, receive, send)
+
+
+def make_api(lifespan: Lifespan[FastAPI] | None = None) -> Gateway:
     """The REST surface alone; enough to document it."""
-    app = FastAPI(
+    app = Gateway(
         title="Duograph",
         openapi_url=None,
         docs_url=None,
@@ -123,7 +136,7 @@ def _reference_route(app: FastAPI) -> Route:
     return Route(OPENAPI_PATH, charged(answer), include_in_schema=False)
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings) -> Gateway:
     """The whole gateway as one ASGI application."""
     configure_logs(settings.log_format, settings.log_level)
     database, limiter = make_database(settings), RateLimiter(settings.redis_url)
@@ -166,7 +179,7 @@ def create_app(settings: Settings) -> FastAPI:
     # After the others: no slug equals their first segments.
     app.router.routes.extend(portal_routes())
     budgets = Budgets(limiter, settings.rate_limit, settings.rate_limit_restricted)
-    app.middleware_stack = _front(app, settings, services, budgets)
+    app.front = _front(app, settings, services, budgets)
     return app
 
 

@@ -42,7 +42,7 @@ class RequestLine(NamedTuple):
             "method": self.method,
             "path": self.path,
             "status": self.status,
-            "milliseconds": self.milliseconds,
+            "milliseconds": round(self.milliseconds, 1),
             "request_id": self.request_id,
             "event": "request",
             "level": "info",
@@ -100,7 +100,7 @@ def as_json(line: RequestLine) -> str:
     status = "null" if line.status is None else line.status
     return (
         f'{{"method": "{line.method}", "path": {_quoted(line.path)}, "status": {status}, '
-        f'"milliseconds": {line.milliseconds}, "request_id": "{line.request_id}", '
+        f'"milliseconds": {line.milliseconds:.1f}, "request_id": "{line.request_id}", '
         f'"event": "request", "level": "info", "timestamp": "{_moment(line.ended)}"}}\n'
     )
 
@@ -109,7 +109,7 @@ def as_console(line: RequestLine) -> str:
     """The line as structlog's `ConsoleRenderer` writes it without colours."""
     return (
         f"{_moment(line.ended)} [info     ] request                        method={line.method} "
-        f"milliseconds={line.milliseconds} path={line.path} request_id={line.request_id} "
+        f"milliseconds={line.milliseconds:.1f} path={line.path} request_id={line.request_id} "
         f"status={line.status}\n"
     )
 
@@ -125,7 +125,13 @@ def _quoted(template: str) -> str:
 
 
 def _moment(ended: float) -> str:
-    return datetime.fromtimestamp(ended, UTC).isoformat(timespec="microseconds")[:-6] + "Z"
+    seconds = int(ended)
+    return f"{_second(seconds)}.{int((ended - seconds) * 1_000_000):06d}Z"
+
+
+@lru_cache(maxsize=2)
+def _second(ended: int) -> str:
+    return datetime.fromtimestamp(ended, UTC).isoformat()[:-6]
 
 
 request_lines = RequestLines()

@@ -1,6 +1,7 @@
 """One request's answer on its way out, which gets the headers of the request and of its place."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from starlette.types import Message, Send
 
@@ -26,27 +27,34 @@ class Exchange:
 
     async def write(self, answer: Answer) -> None:
         """Send a whole answer."""
-        own = _raw(answer.headers) if answer.headers else []
+        content: RawHeaders = []
         if answer.status not in _BODILESS:
-            own.append((b"content-length", b"%d" % len(answer.body)))
+            content.append((b"content-length", b"%d" % len(answer.body)))
             if answer.media_type is not None:
-                own.append((b"content-type", answer.media_type.encode("latin-1")))
-        await self._begin({"type": "http.response.start", "status": answer.status}, own)
+                content.append((b"content-type", answer.media_type.encode("latin-1")))
+        if answer.headers:
+            headers = completed(_raw(answer.headers) + content, self._of_request(), self._of_place)
+        else:
+            headers = content + self._of_request() + self._of_place
+        self.status = answer.status
+        await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": answer.body})
 
     async def send(self, message: Message) -> None:
         """An ASGI `send` for an application that writes its answer itself."""
         if message["type"] == "http.response.start":
-            await self._begin(message, list(message["headers"]))
-        else:
-            await self._send(message)
-
-    async def _begin(self, message: Message, own: RawHeaders) -> None:
-        self.status = message["status"]
-        of_request = [(b"x-request-id", self.request_id.encode()), *_raw(self.budget.headers())]
-        message["headers"] = completed(own, of_request, self._of_place)
+            self.status = message["status"]
+            message["headers"] = completed(list(message["headers"]), self._of_request(), self._of_place)
         await self._send(message)
+
+    def _of_request(self) -> RawHeaders:
+        return [(b"x-request-id", self.request_id.encode()), *_raw(self.budget.headers())]
 
 
 def _raw(headers: Mapping[str, str]) -> RawHeaders:
-    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    return [(_raw_name(name), value.encode("latin-1")) for name, value in headers.items()]
+
+
+@lru_cache(maxsize=256)
+def _raw_name(name: str) -> bytes:
+    return name.lower().encode("latin-1")

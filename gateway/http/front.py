@@ -44,7 +44,7 @@ class Place:
 
 
 class Front:
-    """One ASGI application around another. `lines` is None if requests are not logged.
+    """An ASGI application for HTTP around another. `lines` is None if requests are not logged.
 
     A failure is rendered as the path's clients expect it. An unexpected error is logged with its stack and
     answered with the request id; once an answer has begun, it is raised and ends the connection.
@@ -76,9 +76,6 @@ class Front:
             self._table.add(method, template, place)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._behind(scope, receive, send)
-            return
         started = perf_counter()
         # Read backwards, so that the first of several headers stays.
         sent: SentHeaders = dict(reversed(scope["headers"]))
@@ -132,7 +129,7 @@ class Front:
         return self._templates.of(scope) if place is None else place.template
 
     def _line(self, exchange: Exchange, scope: Scope, place: Place | None, started: float) -> RequestLine:
-        milliseconds = round((perf_counter() - started) * 1000, 1)
+        milliseconds = (perf_counter() - started) * 1000
         template, method = self._template(scope, place), logged_method(scope["method"])
         return RequestLine(time(), method, template, exchange.status, milliseconds, exchange.request_id)
 

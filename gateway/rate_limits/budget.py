@@ -40,8 +40,11 @@ class RequestBudget:
         """
         if not self._charges:
             return {}
-        fields = {name: value for charge in self._charges for name, value in headers(charge).items()}
-        return {**fields, "RateLimit-Cost": str(self._cost)}
+        fields: dict[str, str] = {}
+        for charge in self._charges:
+            fields.update(headers(charge))
+        fields["RateLimit-Cost"] = str(self._cost)
+        return fields
 
     def largest(self, limit: int | None) -> int | None:
         """The most calls that a minute can ever hold; None if there is no limit."""

@@ -4,10 +4,8 @@ import hashlib
 import logging
 import math
 import time
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from limits import RateLimitItemPerSecond
-from limits.aio.strategies import MovingWindowRateLimiter
 from redis.exceptions import RedisError
 
 from gateway.rate_limits.moving_windows import MemoryWindows, RedisWindows
@@ -20,8 +18,7 @@ READABLE_SUBJECT_LENGTH = 128
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Charge:
+class Charge(NamedTuple):
     """The result of one charge. A `limit` of 0 means that none applies; the other numbers are then 0.
 
     `remaining`: the calls that still fit now. `reset_seconds`: whole seconds until the oldest charge leaves
@@ -104,19 +101,19 @@ class RateLimiter:
     async def _charge(
         self, windows: MemoryWindows | RedisWindows, subject: str, cost: int, limit: int, again: int
     ) -> Charge:
-        strategy = MovingWindowRateLimiter(windows)
-        item = _Budget(limit, self._window_seconds)
-        allowed = cost == 0 or await strategy.hit(item, subject, cost=cost)
-        stats = await strategy.get_window_stats(item, subject)
-        remaining = min(max(stats.remaining, 0), limit)
-        reset_seconds = 0 if remaining == limit else _seconds_until(stats.reset_time, windows.now())
+        # The steps of the library's moving window strategy, without its objects for each of them.
+        key, seconds = _key_of(subject), self._window_seconds
+        allowed = cost == 0 or await windows.acquire_entry(key, limit, seconds, amount=cost)
+        oldest, used = await windows.get_moving_window(key, limit, seconds)
+        remaining = min(max(limit - used, 0), limit)
+        reset_seconds = 0 if remaining == limit else _seconds_until(oldest + seconds, windows.now())
         retry_after = 0
         if not allowed:
-            fits_at = windows.now() + self._window_seconds
+            fits_at = windows.now() + seconds
             if again <= limit:
-                fits_at = await windows.fits_at(item.key_for(subject), limit, self._window_seconds, again)
+                fits_at = await windows.fits_at(key, limit, seconds, again)
             retry_after = max(_seconds_until(fits_at, windows.now()), reset_seconds)
-        return Charge(allowed, limit, remaining, reset_seconds, retry_after, self._window_seconds)
+        return Charge(allowed, limit, remaining, reset_seconds, retry_after, seconds)
 
     def _redis_may_answer(self) -> bool:
         if not self._redis_failed:
@@ -137,15 +134,12 @@ class RateLimiter:
             logger.warning("Redis does not answer, so this process counts its rate limits alone: %s", reason)
 
 
-class _Budget(RateLimitItemPerSecond):
-    """A limit whose key does not contain the amount, so that a changed limit does not empty the window."""
-
-    def key_for(self, *identifiers: bytes | str | float) -> str:
-        subject = "/".join(map(str, identifiers))
-        if len(subject) <= READABLE_SUBJECT_LENGTH and subject.isascii():
-            return subject
-        # A subject may contain text from a client (a client id) of any length, even with lone surrogates.
-        return "sha256:" + hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()
+def _key_of(subject: str) -> str:
+    """The subject's key. It does not contain the limit, so that a changed limit does not empty the window."""
+    if len(subject) <= READABLE_SUBJECT_LENGTH and subject.isascii():
+        return subject
+    # A subject may contain text from a client (a client id) of any length, even with lone surrogates.
+    return "sha256:" + hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _seconds_until(moment: float, now: float) -> int:

@@ -1,18 +1,17 @@
 """Stores the charges of the last window: in this process, or on a Redis server that processes share.
 
-Both are storages of the `limits` library for its moving window strategy, which cannot tell when a cost above
-1 fits again. `fits_at(key, limit, expiry, cost)` is the moment after which it fits, unless there are further
-charges. Moments are seconds on the storage's clock, which `now()` reads.
+Both have the methods by which the `limits` library's moving window charges and reads a storage, and
+`fits_at(key, limit, expiry, cost)`: the moment after which a cost fits, unless there are further charges.
+Moments are seconds on the storage's clock, which `now()` reads.
 """
 
 import time
-from bisect import bisect_left
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import cast
 
-from limits.aio.storage import MemoryStorage, RedisStorage
+from limits.aio.storage import RedisStorage
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
@@ -29,21 +28,21 @@ KEY_PREFIX = "duograph:limits"
 class Window:
     """The charges of one subject, oldest first, as (moment, cost)."""
 
-    charges: list[tuple[float, int]] = field(default_factory=list)
+    charges: deque[tuple[float, int]] = field(default_factory=deque)
     used: int = 0
 
 
-class MemoryWindows(MemoryStorage):
-    """The library's memory storage with a different moving window.
+class MemoryWindows:
+    """Windows in this process.
 
-    After every charge the library's own visits all keys in a background task, with a thread for each key;
-    1,000 subjects kept one core busy. Here a charge is one entry whatever its cost, and subjects are ordered
-    by their newest charge, so each charge first drops the subjects that have left the window and visits no
-    others. The methods never wait, so they need no lock. Only the subjects of the last window are kept.
+    After every charge the library's own storage visits all keys in a background task, with a thread for each
+    key; 1,000 subjects kept one core busy. Here a charge is one entry whatever its cost, and subjects are
+    ordered by their newest charge, so each charge first drops the subjects that have left the window and
+    visits no others. The methods never wait, so they need no lock. Only the subjects of the last window are
+    kept.
     """
 
     def __init__(self) -> None:
-        super().__init__()
         self.windows: OrderedDict[str, Window] = OrderedDict()
 
     def now(self) -> float:
@@ -84,9 +83,9 @@ class MemoryWindows(MemoryStorage):
 
     def _trimmed(self, key: str, cutoff: float) -> Window:
         window = self.windows.get(key) or Window()
-        past = bisect_left(window.charges, (cutoff, 0))
-        window.used -= sum(cost for _, cost in window.charges[:past])
-        del window.charges[:past]
+        charges = window.charges
+        while charges and charges[0][0] < cutoff:
+            window.used -= charges.popleft()[1]
         return window
 
     def _drop_idle_subjects(self, cutoff: float) -> None:

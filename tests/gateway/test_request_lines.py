@@ -28,6 +28,8 @@ LINE = RequestLine(1_800_000_000.25, "GET", "/api/shares/{id}", 200, 1.5, "r-1")
 LINES = [
     LINE,
     LINE._replace(status=None, milliseconds=12345.0, method="other", path="unmatched"),
+    LINE._replace(milliseconds=0.04),
+    LINE._replace(milliseconds=99.96),
     LINE._replace(ended=1_800_000_000.0, path="/media/{path:path}", request_id="a._-Z"),
     *[LINE._replace(path=template) for _, template, _ in operation_endpoints()],
 ]
