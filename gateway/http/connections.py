@@ -1,4 +1,4 @@
-"""Closes stalled connections, so that silent clients do not tie up resources."""
+"""Connections: stalled ones are closed, so that silent clients do not tie up resources."""
 
 import asyncio
 from functools import partial
@@ -6,6 +6,8 @@ from typing import Any
 
 import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from gateway.http.joined_answers import JoinedAnswer
 
 MOST_HEADER_BYTES = 64 * 1024
 # A body that delivers fewer bytes than this within the patience has stalled.
@@ -32,6 +34,7 @@ class PatientProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, patience: float, **options: Any) -> None:
         super().__init__(*args, **options)
         self._patience = patience
+        self._answer: JoinedAnswer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._awaits_headers = True
         self._awaits_body = False
@@ -72,6 +75,8 @@ class PatientProtocol(HttpToolsProtocol):
         self._header_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_headers_complete()
+            self._answer = JoinedAnswer(self.transport, self.cycle)
+            self.cycle.transport = self._answer  # type: ignore[assignment]
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
@@ -117,6 +122,8 @@ class PatientProtocol(HttpToolsProtocol):
         """Close the connection, after a status if a request has begun and has no answer yet."""
         is_begun = self._header_bytes > 0
         is_answered = self._awaits_body and self.cycle is not None and self.cycle.response_started
+        if self._answer is not None:
+            self._answer.flush()
         if is_begun and not is_answered:
             self.transport.write(
                 b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"

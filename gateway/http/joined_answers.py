@@ -1,0 +1,45 @@
+"""The head of an answer and the first part of its body, in one write instead of two."""
+
+import asyncio
+
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+
+class JoinedAnswer:
+    """What one answer is written to: the connection's transport, but for the head.
+
+    Uvicorn writes the head alone, which costs a system call and wakes the client for nothing. It waits here
+    for what is written next, at most until the loop's next turn.
+    """
+
+    __slots__ = ("_cycle", "_head", "_is_begun", "_transport")
+
+    def __init__(self, transport: asyncio.Transport, cycle: RequestResponseCycle) -> None:
+        self._transport = transport
+        self._cycle = cycle
+        self._is_begun = False
+        self._head = b""
+
+    def write(self, data: bytes) -> None:
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.writelines((head, data))
+        elif self._is_begun or not self._cycle.response_started:
+            # A later part of the body, or `100 Continue`.
+            self._transport.write(data)
+        else:
+            self._is_begun, self._head = True, data
+            asyncio.get_running_loop().call_soon(self.flush)
+
+    def flush(self) -> None:
+        """Write the head if it still waits: the body has none, or comes later."""
+        head, self._head = self._head, b""
+        if head and not self._transport.is_closing():
+            self._transport.write(head)
+
+    def close(self) -> None:
+        self.flush()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()

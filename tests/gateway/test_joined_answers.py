@@ -1,0 +1,169 @@
+"""How answers arrive at a socket: head and body at once, and a head without a body as soon as it is there."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from gateway.http.connections import patient_protocol
+
+ENOUGH = 65_536
+
+
+async def small(_: Any, send: Any) -> None:
+    await start(send, (b"content-length", b"5"))
+    await send({"type": "http.response.body", "body": b"whole"})
+
+
+async def chunked(_: Any, send: Any) -> None:
+    await start(send)
+    for part in (b"one", b"two"):
+        await send({"type": "http.response.body", "body": part, "more_body": True})
+    await send({"type": "http.response.body"})
+
+
+async def late(receive: Any, send: Any) -> None:
+    """The body comes only once the client has sent the rest of its own."""
+    await start(send, (b"content-length", b"4"))
+    while (await receive())["more_body"]:
+        pass
+    await send({"type": "http.response.body", "body": b"late"})
+
+
+async def empty(_: Any, send: Any) -> None:
+    await start(send, status=204)
+    await send({"type": "http.response.body"})
+
+
+async def large(_: Any, send: Any) -> None:
+    await start(send, (b"content-length", b"8000000"))
+    for _ in range(8):
+        await send({"type": "http.response.body", "body": b"x" * 1_000_000, "more_body": True})
+    await send({"type": "http.response.body"})
+
+
+async def broken(_: Any, send: Any) -> None:
+    await start(send, (b"content-length", b"5"))
+    raise ValueError
+
+
+async def echo(receive: Any, send: Any) -> None:
+    message = await receive()
+    await start(send, (b"content-length", b"%d" % len(message["body"])))
+    await send({"type": "http.response.body", "body": message["body"]})
+
+
+async def start(send: Any, *headers: tuple[bytes, bytes], status: int = 200) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+ANSWERS = {f"/{answer.__name__}": answer for answer in (small, chunked, late, empty, large, broken, echo)}
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    await ANSWERS[scope["path"]](receive, send)
+
+
+@pytest.fixture(scope="module", params=["uvloop", "asyncio"])
+def port(request: pytest.FixtureRequest) -> Iterator[int]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    protocol = patient_protocol(60)
+    options = {"lifespan": "off", "log_config": None, "server_header": False, "date_header": False}
+    server = uvicorn.Server(uvicorn.Config(app, http=protocol, loop=request.param, **options))
+    thread = threading.Thread(target=lambda: asyncio_run(server, listener), daemon=True)
+    thread.start()
+    yield listener.getsockname()[1]
+    server.should_exit = True
+    thread.join(timeout=10)
+
+
+def asyncio_run(server: uvicorn.Server, listener: socket.socket) -> None:
+    with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+        runner.run(server.serve(sockets=[listener]))
+
+
+@pytest.fixture
+def connection(port: int) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        yield connection
+
+
+def ask(path: str, *headers: str, method: str = "GET") -> bytes:
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: x", *headers, "", ""]).encode()
+
+
+def read_until(connection: socket.socket, end: bytes) -> bytes:
+    received = b""
+    while not received.endswith(end):
+        part = connection.recv(ENOUGH)
+        assert part, received
+        received += part
+    return received
+
+
+def read_all(connection: socket.socket) -> bytes:
+    received = b""
+    while part := connection.recv(ENOUGH):
+        received += part
+    return received
+
+
+def test_head_and_body_arrive_together(connection: socket.socket) -> None:
+    for _ in range(3):
+        connection.sendall(ask("/small"))
+        assert connection.recv(ENOUGH) == b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwhole"
+
+
+def test_a_body_in_parts_is_whole(connection: socket.socket) -> None:
+    connection.sendall(ask("/chunked"))
+    expected = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"
+    assert read_until(connection, b"0\r\n\r\n") == expected
+
+
+def test_a_head_does_not_wait_for_a_late_body(connection: socket.socket) -> None:
+    connection.sendall(ask("/late", "Content-Length: 2", method="POST") + b"a")
+    assert connection.recv(ENOUGH) == b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\n"
+    connection.sendall(b"b")
+    assert connection.recv(ENOUGH) == b"late"
+
+
+@pytest.mark.parametrize(("method", "path"), [("HEAD", "/small"), ("GET", "/empty")])
+def test_a_head_without_a_body_is_sent(connection: socket.socket, method: str, path: str) -> None:
+    for _ in range(2):
+        connection.sendall(ask(path, method=method))
+        assert read_until(connection, b"\r\n\r\n").startswith(b"HTTP/1.1 20")
+
+
+def test_a_connection_that_is_to_be_closed_is_closed_after_its_answer(connection: socket.socket) -> None:
+    connection.sendall(ask("/small", "Connection: close", method="HEAD"))
+    assert read_all(connection) == b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\n"
+
+
+def test_an_answer_that_breaks_off_has_its_head(connection: socket.socket) -> None:
+    connection.sendall(ask("/broken"))
+    assert read_all(connection) == b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n"
+
+
+def test_a_client_that_waits_to_be_told_to_continue_is_told(connection: socket.socket) -> None:
+    connection.sendall(ask("/echo", "Content-Length: 2", "Expect: 100-continue", method="POST"))
+    assert connection.recv(ENOUGH) == b"HTTP/1.1 100 Continue\r\n\r\n"
+    connection.sendall(b"hi")
+    assert connection.recv(ENOUGH) == b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"
+
+
+def test_requests_sent_at_once_are_answered_in_order(connection: socket.socket) -> None:
+    connection.sendall(ask("/small", method="HEAD") + ask("/chunked") + ask("/empty") + ask("/small"))
+    received = read_until(connection, b"whole")
+    assert received.count(b"HTTP/1.1 ") == 4
+    assert [part[:3] for part in received.split(b"HTTP/1.1 ")[1:]] == [b"200", b"200", b"204", b"200"]
+
+
+def test_a_large_body_arrives_whole_at_a_client_that_reads_late(connection: socket.socket) -> None:
+    connection.sendall(ask("/large", "Connection: close"))
+    head, _, body = read_all(connection).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200 OK")
+    assert body == b"x" * 8_000_000
