@@ -1,9 +1,9 @@
 """Counting changed rows: gathered while a transaction runs, and written at its end, in the transaction."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from sqlalchemy import ARRAY, Insert, Uuid, bindparam, cast, column, func, insert, select
 from sqlalchemy import Connection as SyncConnection
@@ -53,16 +53,22 @@ class Changes:
 
     async def finish(self, connection: Connection) -> None:
         """Add to the totals on SQLite, which has one writer; elsewhere append deltas, which lock nothing."""
-        for tally, totals in self._totals.items():
-            rows = [(*key, *values) for key, values in totals.items() if values[0]]
-            if not rows:
-                continue
-            if connection.dialect.name == "sqlite":
-                await connection.run_sync(_add, tally, rows)
-                continue
-            for workspace_id in sorted({row[0] for row in rows}):
-                own = [row[1:] for row in rows if row[0] == workspace_id]
-                await connection.execute(_into_deltas(tally), _arrays(tally, workspace_id, own))
+        rows = {
+            tally: [(*key, *values) for key, values in totals.items() if values[0]]
+            for tally, totals in self._totals.items()
+        }
+        if connection.dialect.name == "sqlite":
+            for tally, added in rows.items():
+                if added:
+                    await connection.run_sync(_add, tally, added)
+            return
+        for workspace_id in sorted({row[0] for added in rows.values() for row in added}):
+            own = {tally: [row[1:] for row in rows[tally] if row[0] == workspace_id] for tally in rows}
+            tallies = tuple(tally for tally in own if own[tally])
+            values: Values = {"home": workspace_id}
+            for tally in tallies:
+                values |= _arrays(tally, own[tally])
+            await connection.execute(_into_deltas(tallies), values)
 
 
 def _columns(tally: Tally) -> list[str]:
@@ -70,21 +76,34 @@ def _columns(tally: Tally) -> list[str]:
 
 
 @cache
-def _into_deltas(tally: Tally) -> Insert:
+def _into_deltas(tallies: tuple[Tally, ...]) -> Insert:
     """One statement for all deltas of a workspace, which come as an array for each column."""
+    first, *others = tallies
+    statement = _into(first)
+    for tally in others:
+        statement = statement.add_cte(_into(tally).cte(f"into_{tally.deltas.name}"))
+    return statement
+
+
+def _into(tally: Tally) -> Insert:
     deltas, names = tally.deltas, _columns(tally)
     types = {name: ARRAY(deltas.c[name].type) for name in names}
-    arrays = [cast(bindparam(name, type_=type), type) for name, type in types.items()]
+    arrays = [cast(bindparam(_parameter(tally, name), type_=type), type) for name, type in types.items()]
     rows = func.unnest(*arrays).table_valued(*(column(name) for name in names)).render_derived()
-    same = bindparam("home", type_=Uuid()), bindparam("transaction", type_=Uuid())
+    same = bindparam("home", type_=Uuid()), bindparam(_parameter(tally, "id"), type_=Uuid())
     return insert(deltas).from_select(
         ["workspace_id", "id", *names], select(*same, *(rows.c[name] for name in names))
     )
 
 
-def _arrays(tally: Tally, workspace_id: UUID, rows: Sequence[tuple[Any, ...]]) -> Mapping[str, Any]:
-    arrays = zip(_columns(tally), map(list, zip(*rows, strict=True)), strict=True)
-    return {"home": workspace_id, "transaction": uuid4(), **dict(arrays)}
+def _arrays(tally: Tally, rows: Sequence[tuple[Any, ...]]) -> Values:
+    parameters = [_parameter(tally, name) for name in _columns(tally)]
+    arrays = map(list, zip(*rows, strict=True))
+    return {_parameter(tally, "id"): uuid4(), **dict(zip(parameters, arrays, strict=True))}
+
+
+def _parameter(tally: Tally, name: str) -> str:
+    return f"{tally.deltas.name}_{name}"
 
 
 def adding(dialect: str, tally: Tally) -> Upsert:
