@@ -8,8 +8,8 @@ machine does. Exits with 1 if a target is missed.
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,12 +57,6 @@ class Compared:
         return Check(self.case.name, "p99 / p50", figures, most=MOST_P99 if quiet else None)
 
 
-@contextmanager
-def log_of(site: Site) -> Iterator[int]:
-    with (site.folder / "access.log").open("wb") as file:
-        yield file.fileno()
-
-
 def compare(site: Site, rounds: int, seconds: float, only: str) -> list[Compared]:
     """Every request of the targets, on PostgreSQL."""
     assert site.postgresql is not None
@@ -70,7 +64,7 @@ def compare(site: Site, rounds: int, seconds: float, only: str) -> list[Compared
     with ExitStack() as stack:
         floor = stack.enter_context(servers.floor(site))
         ours = stack.enter_context(servers.gateway(site))
-        log = stack.enter_context(log_of(site))
+        log = site.folder / "access.log"
         with_limits = stack.enter_context(servers.gateway(site, log=log, **GUARDED))
         plain = cases(_customer(ours, site))
         reads = [case for case in plain if case.is_read]

@@ -104,20 +104,23 @@ def postgresql_version(site: Site) -> str:
 @contextmanager
 def gateway(
     site: Site,
-    log: int = subprocess.DEVNULL,
+    log: Path | None = None,
     program: Sequence[str] = (_COMMAND,),
     **settings: str,
 ) -> Iterator[Server]:
     """The gateway with one worker; without limits and access log unless `settings` have them."""
-    command = [*program, "serve", "--port", "0", "--json"]
-    with subprocess.Popen(
-        command, env=site.environment(settings), cwd=site.folder, stdout=subprocess.PIPE, stderr=log
-    ) as process:
+    command, path = [*program, "serve", "--port", "0", "--json"], log or site.folder / "gateway.log"
+    with (
+        path.open("wb") as errors,
+        subprocess.Popen(
+            command, env=site.environment(settings), cwd=site.folder, stdout=subprocess.PIPE, stderr=errors
+        ) as process,
+    ):
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
             if not line:
-                raise SystemExit("The gateway did not start.")
+                raise SystemExit(f"The gateway did not start:\n{path.read_text()}")
             yield Server(orjson.loads(line)["url"], process.pid)
         finally:
             process.terminate()
