@@ -16,8 +16,8 @@ from schema.errors import Invalid, problem
 
 _METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 
-# What is kept of one query and its path takes about this much, measured with tracemalloc.
-BYTES_OF_ARGUMENTS, BYTES_OF_A_LETTER, LONGEST_KEPT = 3_000, 20, 1_000
+# What is kept of one query and its path takes less than this, measured with tracemalloc.
+BYTES_OF_ARGUMENTS, BYTES_OF_A_LETTER, LONGEST_KEPT = 1_200, 12, 1_000
 BYTES_KEPT = 4 * 1024 * 1024
 _kept: Cache[tuple[Any, ...], Mapping[str, Any]] = Cache(BYTES_KEPT)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from resolvers.operations.caches import Cache
 from tests.support.refusals import UNKNOWN_ID
 
 FIXED = {"amount_type": "fixed", "price_amount": 1500}
@@ -18,6 +19,26 @@ def ask(gateway, tenant):
         return await gateway.client.request(method, path, headers=headers, **options)
 
     return send
+
+
+async def test_a_question_asked_again_sees_what_has_changed_and_refusals_stay(ask):
+    for total in (0, 1, 2):
+        answer = await ask("GET", "/api/shares/?limit=1&query=report")
+        assert (answer.json()["meta"]["total"], answer.json()["meta"]["per_page"]) == (total, 1)
+        assert (await ask("GET", "/api/shares/?limit=0&query=report")).status_code == 422
+        await ask("POST", "/api/shares/", json=SHARE)
+
+
+async def test_the_arguments_kept_of_other_questions_are_bounded(ask, monkeypatch):
+    kept = Cache(10_000)
+    monkeypatch.setattr("rest_compat.reading._kept", kept)
+    for number in range(1, 30):
+        answer = await ask("GET", f"/api/shares/?limit={number}")
+        assert answer.json()["meta"]["per_page"] == number
+    assert 0 < len(kept.entries) < 10
+    before = len(kept.entries)
+    assert (await ask("GET", f"/api/shares/?query={'long' * 300}")).status_code in (200, 422)
+    assert len(kept.entries) == before
 
 
 @pytest.mark.parametrize("path", ["/api/shares", "/api/shares/"])
