@@ -93,7 +93,8 @@ class Connection:
 
     async def is_usable(self) -> bool:
         """Whether the server still answers; after recent use this is assumed."""
-        return not self._is_broken
+        # SQLAlchemy closes the driver's connection if a statement is cancelled.
+        return not (self._is_broken or self._alchemy.invalidated)
 
     async def close(self) -> None:
         with suppress(DBAPIError, OSError):
@@ -161,7 +162,7 @@ class PostgresqlConnection(Connection):
             await self._run("ROLLBACK")
 
     async def is_usable(self) -> bool:
-        if self._is_broken or self.driver.is_closed():
+        if not await super().is_usable() or self.driver.is_closed():
             return False
         if monotonic() - self.last_use > TRUSTED_SECONDS:
             try:

@@ -157,6 +157,14 @@ async def test_a_unit_that_is_cancelled_leaves_no_rows_and_no_lock(numbers, seco
         await connection.execute(text("INSERT INTO numbers VALUES (1)"))
 
 
+async def test_a_unit_whose_statement_took_too_long_spoils_no_other(numbers):
+    with pytest.raises(TimeoutError):
+        async with numbers.read() as connection, asyncio.timeout(0.05):
+            await connection.execute(text(MANY_NUMBERS))
+    async with asyncio.timeout(20), numbers.read() as connection:
+        await values_in(connection)
+
+
 async def test_errors_of_the_database_name_no_values(database_url: str) -> None:
     database = Database(database_url)
     secret = "dg_wat_a_secret_in_a_parameter"

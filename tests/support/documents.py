@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graphql import GraphQLObjectType, GraphQLUnionType, get_named_type, is_leaf_type
+from graphql import GraphQLObjectType, GraphQLUnionType, get_named_type, is_leaf_type, is_required_argument
 from hypothesis import strategies as st
 
 VARIABLES = {"yes": True, "no": False}
@@ -55,6 +55,7 @@ def _field(
         name: get_named_type(field.type)
         for name, field in type_.fields.items()
         if depth > 0 or is_leaf_type(get_named_type(field.type))
+        if not any(map(is_required_argument, field.args.values()))
     }
     if not fields:
         return f"__typename{directive}"

@@ -1,0 +1,125 @@
+"""Documents that are answered by a plan: the answers are those of the stock executor, whatever is selected."""
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from graphql import get_named_type
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from resolvers.graph.plans import DocumentPlan
+from tests.support.documents import HEAD, USE, VARIABLES, selections
+from tests.support.examples import make_world
+from tests.support.gateways import make_tenant
+from tests.support.surfaces import Rest
+
+EXAMPLES = 10 * int(os.environ.get("EXAMPLES", "15"))
+DIRECTIVE = re.compile(r" @(include|skip)\(if: [^)]*\)")
+# The root fields that give lines, with arguments: each of a world's resources, one that is absent, and lists.
+ROOTS = {
+    "share": ('(id: "{share}")', '(id: "{team}")'),
+    "shares": ("", '(limit: 2, sorting: ["-name"])', '(isArchived: false, visibility: public, query: "e")'),
+    "customer": ('(id: "{team}")', '(externalId: "none")'),
+    "customers": ("", "(page: 2, limit: 1)", '(query: "team", sorting: ["email"])', "(after: null)"),
+    "member": ('(id: "{member}")',),
+    "members": ('(customerId: ["{team}"])',),
+    "event": ('(id: "{event}")',),
+    "events": (
+        "",
+        "(limit: 3, page: null)",
+        '(name: "customer.created")',
+        '(customerId: ["{team}", "{share}"])',
+    ),
+    "file": ('(id: "{media}")', '(id: "{unfinished[id]}")'),
+    "files": ("", '(ids: ["{media}"])', "(ids: [])"),
+    "customField": ('(id: "{custom_field}")',),
+    "customFields": ("", "(limit: 1)"),
+    "fileShareSession": ('(id: "{file_share_session}")',),
+    "fileShareSessions": ("", "(status: [open, completed])", '(shareId: "{share}")'),
+}
+
+
+_WORLDS: dict[int, Any] = {}
+_planned = {"documents": 0, "answers": 0}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def count_answers_of_plans() -> Iterator[None]:
+    answer = DocumentPlan.answer
+
+    async def counting(*arguments: Any) -> Any:
+        data = await answer(*arguments)
+        _planned["answers"] += 1
+        return data
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DocumentPlan, "answer", counting)
+        yield
+
+
+async def home(gateway: Any) -> Any:
+    """A workspace with one of each resource, made once for each database."""
+    if id(gateway) not in _WORLDS:
+        tenant = await make_tenant(gateway)
+        workspace = Rest(gateway.client, gateway.app, tenant.token)
+        user = Rest(gateway.client, gateway.app, tenant.personal_token)
+        world = await make_world(workspace, user, tenant)
+        await workspace.create_customer(
+            data={
+                "email": "zoë@example.com",
+                "external_id": "z",
+                "metadata": {"ratio": 1e22, "on": True, "a": "\n"},
+            }
+        )
+        _WORLDS[id(gateway)] = tenant.token, world
+    return _WORLDS[id(gateway)]
+
+
+@st.composite
+def documents(draw: st.DrawFn, schema: Any, world: Any) -> str:
+    """A document with one to three root fields."""
+    roots, fragments = [], ""
+    for place in range(draw(st.integers(1, 3))):
+        name = draw(st.sampled_from(sorted(ROOTS)))
+        arguments = draw(st.sampled_from(ROOTS[name])).format(**vars(world))
+        type_: Any = get_named_type(schema.query_type.fields[name].type)
+        below, spread = draw(selections(type_, draw(st.integers(0, 3))))
+        if "data" in type_.fields and draw(st.booleans()):
+            item: Any = get_named_type(type_.fields["data"].type)
+            items, spread = draw(selections(item, draw(st.integers(0, 2))))
+            below = f"{{ data {items} meta {{ total nextCursor }} }}"
+        # Each root field has fragments of its own.
+        below, spread = (re.sub(r"\bPart(\d+)\b", rf"Part{place}x\1", text) for text in (below, spread))
+        roots.append(f"root{place}: {name}{arguments} {below}")
+        fragments += spread
+    head, body = HEAD, " ".join(roots)
+    if draw(st.integers(0, 3)):
+        head, body, fragments = "", DIRECTIVE.sub("", body), DIRECTIVE.sub("", fragments)
+        return f"query {{ {body} }}{fragments}"
+    return f"{head} {{ {USE} {body} }}{fragments}"
+
+
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+async def test_a_plan_answers_as_the_stock_executor(gateway, data):
+    schema, (token, world) = gateway.app.state.schema, await home(gateway)
+    text = data.draw(documents(schema._schema, world))
+    sent = {"query": text, "variables": VARIABLES if text.startswith(HEAD) else {}}
+
+    async def answer() -> str:
+        headers = {"Authorization": f"Bearer {token}"}
+        return (await gateway.client.post("/graphql", json=sent, headers=headers)).text
+
+    # The first answer to a document is the stock executor's; the text is new, because of the comment.
+    sent["query"] += f" # {uuid4()}"
+    by_executor = await answer()
+    assert await answer() == by_executor
+    _planned["documents"] += 1
+
+
+async def test_many_of_these_documents_had_a_plan():
+    assert _planned["answers"] > _planned["documents"] / 5
