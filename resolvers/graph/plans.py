@@ -25,7 +25,7 @@ from strawberry.utils.str_converters import to_snake_case
 from resolvers.graph.executor import DEFINITION, NeedsStockExecutor
 from resolvers.graph.fields import OPERATION, collect
 from resolvers.graph.selections import TYPE_NAME, Selected, SelectedField, select_from
-from resolvers.graph.writers import selection_writer
+from resolvers.graph.writers import attribute_of, selection_writer
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import Operation
 from resolvers.operations.runner import run
@@ -145,4 +145,14 @@ def _planned(query: GraphQLObjectType, selected: SelectedField) -> PlannedField:
     operation = None if declared is None else declared.extensions[DEFINITION].metadata.get(OPERATION)
     if declared is None or operation is None or selected.below is None:
         raise NeedsStockExecutor
+    _check(selected.below)
     return PlannedField(operation, declared, selected, selected.below, frozenset(selected.below.paths()))
+
+
+def _check(selected: Selected) -> None:
+    """Raises `NeedsStockExecutor` for links, before anything is read; they also nest without an end."""
+    for field_ in selected.fields.values():
+        if field_.name != TYPE_NAME:
+            attribute_of(selected.type, field_.name)
+        if field_.below is not None:
+            _check(field_.below)

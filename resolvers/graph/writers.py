@@ -17,7 +17,7 @@ _AS_WRITTEN = frozenset({"DateTime", "Metadata", "UUID", *UNCHANGED}) - {"Long"}
 
 
 def selection_writer(shape: Shape[Any], selected: Selected) -> Writer:
-    """The object of a line with the selected fields. Raises `NeedsStockExecutor` for links."""
+    """The object of a line with the selected fields. Raises `NeedsStockExecutor` as `attribute_of` does."""
     source = Source()
     fields = [
         f"    {name!r}: {_value(shape, selected.type, field, source)},"
@@ -30,11 +30,14 @@ def selection_writer(shape: Shape[Any], selected: Selected) -> Writer:
 def _value(shape: Shape[Any], owner: GraphQLObjectType, field: SelectedField, source: Source) -> str:
     if field.name == TYPE_NAME:
         return repr(owner.name)
-    attribute = _attribute(owner, field.name)
+    attribute = attribute_of(owner, field.name)
+    plain = {each.attribute for each in owner.extensions.get(PLAIN, {}).values()}
+    if attribute == "etag" and not shape.omitted <= plain:
+        raise NeedsStockExecutor  # It is made of what resolvers read too.
     if attribute == "etag":
         return f"{source.name(_etag_writer(shape))}(line, services)"
     if attribute not in shape.fields:
-        return _omitted(shape, attribute)
+        return _omitted(shape, attribute, plain)
     below = field.below
     if isinstance(shape.fields[attribute], Part | Embedded) and below is not None:
         return field_value(shape, attribute, source, lambda inner: selection_writer(inner, below))
@@ -68,14 +71,14 @@ def _json_writer(selected: Selected) -> Callable[[Any], Any]:
         if field.name == TYPE_NAME:
             value = repr(selected.type.name)
         else:
-            value = _leaf(field, f"value[{_attribute(selected.type, field.name)!r}]", source)
+            value = _leaf(field, f"value[{attribute_of(selected.type, field.name)!r}]", source)
         fields.append(f"    {name!r}: {value},")
     lines = ["if value is None:", "    return None", "return {", *fields, "}"]
     writer: Callable[[Any], Any] = source.function("value", lines)
     return writer
 
 
-def _attribute(owner: GraphQLObjectType, name: str) -> str:
+def attribute_of(owner: GraphQLObjectType, name: str) -> str:
     """The model's field behind a field of the graph. Raises `NeedsStockExecutor` for other resolvers."""
     plain = owner.extensions.get(PLAIN, {}).get(name)
     if plain is not None:
@@ -86,10 +89,9 @@ def _attribute(owner: GraphQLObjectType, name: str) -> str:
     return str(shaped)
 
 
-def _omitted(shape: Shape[Any], attribute: str) -> str:
-    """A field that the shape leaves out, if it is null then."""
-    field = shape.model.model_fields.get(attribute)
-    if field is None or attribute not in shape.omitted or field.default is not None:
+def _omitted(shape: Shape[Any], attribute: str, plain: set[str]) -> str:
+    """A field that the shape leaves out, if it is null then. Resolvers read what is left out."""
+    if attribute not in shape.omitted & plain or shape.model.model_fields[attribute].default is not None:
         raise NeedsStockExecutor
     return "None"
 
