@@ -74,6 +74,10 @@ class Connection:
     async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
         raise NotImplementedError
 
+    def put_off(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement in SQLite's own SQL together with the next one or with the COMMIT."""
+        raise NotImplementedError
+
     async def begin(self, *, writes: bool, repeatable: bool) -> None:
         """Begin a transaction; with `repeatable` all its statements see the same state."""
         raise NotImplementedError
@@ -184,6 +188,9 @@ class SqliteThread(Connection):
     async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
         adapted: SqliteConnection = self._adapted
         return await adapted.fetch(written.text, arguments)
+
+    def put_off(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._adapted.put_off(statement, rows)
 
     async def begin(self, *, writes: bool, repeatable: bool) -> None:
         # Writers take the lock at once, so that none fails half-way on a stale snapshot.

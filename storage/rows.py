@@ -17,7 +17,6 @@ from sqlalchemy import (
     Table,
     UniqueConstraint,
     delete,
-    insert,
     literal,
     not_,
     select,
@@ -28,8 +27,8 @@ from sqlmodel import SQLModel
 
 from storage.clock import now
 from storage.connections import Connection
-from storage.dialects.upsert import upsert
 from storage.emails import fold_email
+from storage.inserts import insert_all, insert_new
 from storage.tables import base
 from storage.totals.changes import count, counted_columns
 
@@ -175,7 +174,7 @@ async def insert_complete_rows(connection: Connection, model: type[SQLModel], ro
     """The same for rows with a value for every column, which are not returned."""
     if rows:
         try:
-            await connection.execute(insert(table_of(model)), rows)
+            await insert_all(connection, table_of(model), rows)
         except IntegrityError as error:
             raise Duplicate(model, rows[0]) from error
         count(connection, model, rows)
@@ -190,10 +189,8 @@ async def insert_new_rows(connection: Connection, model: type[Model], rows: Sequ
     complete = [_with_defaults(model, values) for values in rows]
     if not complete:
         return []
-    table = table_of(model)
-    statement = upsert(connection.dialect.name, table).on_conflict_do_nothing().returning(table.c.id)
     try:
-        inserted = set((await connection.execute(statement, complete)).scalars())
+        inserted = await insert_new(connection, table_of(model), complete)
     except IntegrityError as error:
         raise Duplicate(model, {}) from error
     new = [values for values in complete if values["id"] in inserted]

@@ -17,7 +17,10 @@ from bench.metrics.ours import fold_all, folding
 from storage.connections import Connection
 from storage.database import Database
 from storage.enums import FactKind
-from storage.metrics.facts import INTO_LOG, Fact, record_facts, row_of
+from storage.inserts import insert_all
+from storage.metrics.facts import Fact, record_facts, row_of
+from storage.tables.base import table_of
+from storage.tables.metrics import MetricFactRow
 
 WRITERS = 8
 LIVE, BATCHES, BATCH = 2_000, 16, 500
@@ -53,7 +56,7 @@ class WriteFigures:
 
 async def insert_alone(connection: Connection, facts: Sequence[Fact]) -> None:
     """Insert facts into the log, as `record_facts` does, and nothing else."""
-    await connection.execute(INTO_LOG, [row_of(fact, uuid4()) for fact in facts])
+    await insert_all(connection, table_of(MetricFactRow), [row_of(fact, uuid4()) for fact in facts])
 
 
 async def measure_writes(database: Database, dialect: str, rounds: int, progress: Progress) -> WriteFigures:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import aiosqlite
-from sqlalchemy import Connection
 from sqlalchemy.connectors.asyncio import AsyncAdapt_dbapi_connection, AsyncAdapt_dbapi_cursor
 from sqlalchemy.dialects.sqlite.aiosqlite import (
     AsyncAdapt_aiosqlite_connection,
@@ -21,12 +20,6 @@ from sqlalchemy.util.concurrency import await_
 
 Finished = tuple[sqlite3.Cursor, Sequence[Any]]
 Step = Callable[[sqlite3.Connection], sqlite3.Cursor]
-
-
-def put_off(connection: Connection, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Run a statement, in SQLite's own SQL, together with the next one or with the COMMIT."""
-    adapted = cast(SqliteConnection, connection.connection.dbapi_connection)
-    adapted.put_off(statement, rows)
 
 
 class _Cursor(AsyncAdapt_aiosqlite_cursor):

@@ -5,20 +5,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from sqlalchemy import Connection as SyncConnection
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.dialects import sqlite
 
 from storage.connections import Connection
-from storage.dialects.sqlite_driver import put_off
 from storage.enums import FactKind
+from storage.inserts import insert_all
 from storage.rows import Values, table_of
 from storage.tables.metric_cells import MetricDeltaRow
 from storage.tables.metrics import MetricFactRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _deltas, _facts = table_of(MetricDeltaRow), table_of(MetricFactRow)
-INTO_LOG, _INTO_DELTAS = insert(_facts), insert(_deltas)
 
 
 def _copy() -> str:
@@ -57,16 +55,13 @@ def microseconds(moment: datetime) -> int:
 async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
     """Append facts to the log, with the deltas that the fold moves into the cells."""
     rows = [row_of(fact, uuid4()) for fact in facts]
-    if rows:
-        await connection.run_sync(_insert, rows)
-
-
-def _insert(connection: SyncConnection, rows: list[Values]) -> None:
-    connection.execute(INTO_LOG, rows)
+    if not rows:
+        return
+    await insert_all(connection, _facts, rows)
     if connection.dialect.name == "sqlite":
-        put_off(connection, _COPY, [(row["workspace_id"].hex, row["id"].hex) for row in rows])
+        connection.put_off(_COPY, [(row["workspace_id"].hex, row["id"].hex) for row in rows])
     else:
-        connection.execute(_INTO_DELTAS, rows)
+        await insert_all(connection, _deltas, rows)
 
 
 def row_of(fact: Fact, id: UUID) -> Values:

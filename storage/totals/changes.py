@@ -6,14 +6,13 @@ from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import ARRAY, Insert, Uuid, bindparam, cast, column, func, insert, select
-from sqlalchemy import Connection as SyncConnection
 from sqlalchemy.dialects import sqlite
 from sqlmodel import SQLModel
 
 from storage.before_commit import work_of
 from storage.connections import Connection
-from storage.dialects.sqlite_driver import put_off
 from storage.dialects.upsert import Upsert, upsert
+from storage.kept import Kept
 from storage.tables.base import Values
 from storage.totals.tallies import TALLIES, Key, Tally, Totals
 
@@ -60,7 +59,7 @@ class Changes:
         if connection.dialect.name == "sqlite":
             for tally, added in rows.items():
                 if added:
-                    await connection.run_sync(_add, tally, added)
+                    _add(connection, tally, added)
             return
         for workspace_id in sorted({row[0] for added in rows.values() for row in added}):
             own = {tally: [row[1:] for row in rows[tally] if row[0] == workspace_id] for tally in rows}
@@ -68,7 +67,7 @@ class Changes:
             values: Values = {"home": workspace_id}
             for tally in tallies:
                 values |= _arrays(tally, own[tally])
-            await connection.execute(_into_deltas(tallies), values)
+            await connection.fetch(_into_deltas(tallies), values)
 
 
 def _columns(tally: Tally) -> list[str]:
@@ -76,13 +75,13 @@ def _columns(tally: Tally) -> list[str]:
 
 
 @cache
-def _into_deltas(tallies: tuple[Tally, ...]) -> Insert:
+def _into_deltas(tallies: tuple[Tally, ...]) -> Kept:
     """One statement for all deltas of a workspace, which come as an array for each column."""
     first, *others = tallies
     statement = _into(first)
     for tally in others:
         statement = statement.add_cte(_into(tally).cte(f"into_{tally.deltas.name}"))
-    return statement
+    return Kept(statement)
 
 
 def _into(tally: Tally) -> Insert:
@@ -129,7 +128,7 @@ def _adding_on_sqlite(tally: Tally) -> tuple[str, list[Any]]:
     return str(compiled), [(names.index(name), convert[name]) for name in compiled.positiontup]
 
 
-def _add(connection: SyncConnection, tally: Tally, rows: Sequence[tuple[Any, ...]]) -> None:
+def _add(connection: Connection, tally: Tally, rows: Sequence[tuple[Any, ...]]) -> None:
     statement, places = _adding_on_sqlite(tally)
     converted = [[convert(row[at]) if convert else row[at] for at, convert in places] for row in rows]
-    put_off(connection, statement, converted)
+    connection.put_off(statement, converted)

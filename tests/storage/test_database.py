@@ -11,7 +11,6 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from storage import connections
 from storage.connections import Connection
 from storage.database import Database
-from storage.dialects import sqlite_driver
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
 END_OTHERS = text("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE pid = ANY(:ids)")
@@ -84,9 +83,8 @@ async def numbers(tmp_path) -> AsyncIterator[Database]:
     await database.close()
 
 
-async def put_off(connection: Connection, *values: int) -> None:
-    rows = [(value,) for value in values]
-    await connection.run_sync(sqlite_driver.put_off, "INSERT INTO numbers VALUES (?)", rows)
+def put_off(connection: Connection, *values: int) -> None:
+    connection.put_off("INSERT INTO numbers VALUES (?)", [(value,) for value in values])
 
 
 async def values_in(connection: Connection) -> list[int]:
@@ -95,13 +93,13 @@ async def values_in(connection: Connection) -> list[int]:
 
 async def test_what_is_put_off_is_there_for_the_next_statement(numbers):
     async with numbers.write() as connection:
-        await put_off(connection, 1, 2)
+        put_off(connection, 1, 2)
         assert await values_in(connection) == [1, 2]
 
 
 async def test_what_is_put_off_is_there_for_a_statement_that_is_streamed(numbers):
     async with numbers.write() as connection:
-        await put_off(connection, 1, 2)
+        put_off(connection, 1, 2)
         async with connection.stream(text("SELECT value FROM numbers")) as result:
             assert [value async for (value,) in result] == [1, 2]
 
@@ -109,7 +107,7 @@ async def test_what_is_put_off_is_there_for_a_statement_that_is_streamed(numbers
 async def test_what_is_put_off_is_committed_with_the_rest(numbers):
     async with numbers.write() as connection:
         await connection.execute(text("INSERT INTO numbers VALUES (1)"))
-        await put_off(connection, 2)
+        put_off(connection, 2)
     async with numbers.read() as connection:
         assert await values_in(connection) == [1, 2]
 
@@ -117,7 +115,7 @@ async def test_what_is_put_off_is_committed_with_the_rest(numbers):
 async def test_what_is_put_off_goes_with_a_unit_that_fails(numbers):
     async def fail() -> None:
         async with numbers.write() as connection:
-            await put_off(connection, 1)
+            put_off(connection, 1)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -130,13 +128,13 @@ async def test_a_unit_whose_put_off_statement_fails_changes_nothing(numbers):
     async def insert_twice() -> None:
         async with numbers.write() as connection:
             await connection.execute(text("INSERT INTO numbers VALUES (1)"))
-            await put_off(connection, 1)
+            put_off(connection, 1)
 
     with pytest.raises(IntegrityError):
         await insert_twice()
     async with numbers.write() as connection:
         assert await values_in(connection) == []
-        await put_off(connection, 3)
+        put_off(connection, 3)
     async with numbers.read() as connection:
         assert await values_in(connection) == [3]
 
