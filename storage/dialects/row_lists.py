@@ -46,7 +46,7 @@ def as_rows(dialect: str, table: Table, rows: Rows) -> dict[str, Any]:
 
 
 class _JsonRows(TypeDecorator[Any]):
-    """Rows by column as a JSON array of arrays. Raises `TypeError` for bytes."""
+    """Rows by column as a JSON array of arrays; texts must not contain NUL. Raises `TypeError` for bytes."""
 
     impl = String
     cache_ok = True
