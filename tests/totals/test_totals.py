@@ -222,7 +222,8 @@ async def test_counted_columns_change_only_where_the_rows_are_known(gateway, hom
         shares = table_of(ShareRow)
         with pytest.raises(TypeError, match=r"counted by \['is_archived'\]: update them one by one"):
             await update_rows(connection, ShareRow, shares.c.workspace_id == home, is_archived=True)
-    async with gateway.database.engine.begin() as connection:
+    async with gateway.database.read() as connection:
+        await connection.begin(writes=True, repeatable=False)
         with pytest.raises(RuntimeError, match=r"only inside `Database\.write`"):
             await insert_rows(connection, ShareRow, [{"workspace_id": home, "name": "Mix"}])
         await connection.rollback()
