@@ -102,12 +102,13 @@ async def read_page(
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
     place = None if query.after is None else open_cursor(ctx, listing, query)
+    sent = query.sent()
     form = _Form(
         listing,
         shape,
         chosen=_chosen(ctx, shape, "data."),
         principal=form_of(ctx.principal),
-        filters=tuple((name, listing.filters[name].form(sent)) for name, sent in query.sent().items()),
+        filters=tuple((name, listing.filters[name].form(value)) for name, value in sent.items()),
         sorting=tuple(query.sort_keys()),
         limit=query.limit,
         is_counted=place is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination"))),
@@ -116,8 +117,8 @@ async def read_page(
         is_in_change=ctx.transaction is not None,
     )
     values = values_of_caller(ctx.principal) | {"skipped": ((query.page or 1) - 1) * query.limit}
-    for name, sent in query.sent().items():
-        values |= listing.filters[name].named_values(name, sent)
+    for name, value in sent.items():
+        values |= listing.filters[name].named_values(name, value)
     values |= {f"after_{index}": value for index, value in enumerate(place or ())}
     plan = plan_for(form, lambda: form.plan(ctx.principal))
     ((total, found),) = await ctx.fetch(plan, values, replica=listing.replica)

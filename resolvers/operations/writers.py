@@ -15,7 +15,8 @@ from sqlalchemy import Column
 from resolvers.operations.shapes import Counted, Derived, Embedded, Part, Shape
 from schema.annotations import is_list, unwrap
 from schema.base import Resource
-from storage.types import JsonColumn
+from storage.dialects.json_rows import moment_text
+from storage.types import JsonColumn, MomentColumn
 
 # Of a line and the services: a value of the answer, as JSON has it.
 Writer = Callable[[Any, Any], Any]
@@ -77,6 +78,8 @@ def field_value(  # noqa: PLR0911 - one for each kind of source
             return f"({source.name(writer_of(inner))}({cell}[0], services) if {cell} else None)"
         case Counted():
             return f"({cell} or 0)"  # Null if it was not selected.
+        case Column() if isinstance(declared.type, MomentColumn):
+            return f"{source.name(moment_text)}({cell})"
         case Column() if isinstance(declared.type, JsonColumn):
             model = _model_of(shape.model.model_fields[name].annotation)
             return cell if model is None else f"{source.name(json_writer(model))}({cell})"
