@@ -200,10 +200,10 @@ async def test_a_query_can_be_asked_by_get_and_a_mutation_cannot(gateway, tenant
 
 
 async def test_an_unforeseen_failure_says_only_the_request_id(surface, monkeypatch):
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("postgres://admin:hunter2@db")
 
-    monkeypatch.setattr("resolvers.shares.shares.get_visible", fail)
+    monkeypatch.setattr("resolvers.shares.shares.read_one", fail)
     with pytest.raises(Exception, match="internal") as refused:
         await surface.with_headers(x_request_id="r-42").get_share(id="00000000-0000-4000-8000-000000000000")
     assert refused.value.status == 500

@@ -99,7 +99,7 @@ async def test_a_document_that_fails_here_is_logged_without_its_text(logging_gat
     def fail(*_: Any, **__: Any) -> None:
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr("resolvers.shares.shares.get_visible", fail)
+    monkeypatch.setattr("resolvers.shares.shares.read_one", fail)
     id = "00000000-0000-4000-8000-00005ec2e700"
     document = f'{{ my_5ec2e7: share(id: "{id}") {{ name }} }}'
     headers = {"Authorization": f"Bearer {tenant.token}"}
