@@ -1,6 +1,7 @@
 """Connections to one database, and the pool that lends them to units of work."""
 
 import asyncio
+import logging
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,8 @@ from sqlalchemy.util.concurrency import greenlet_spawn
 
 from storage.dialects.sqlite_driver import SqliteConnection
 from storage.kept import Kept, KeptText
+
+log = logging.getLogger(__name__)
 
 # A connection that has been idle for longer is asked before use.
 TRUSTED_SECONDS = 5
@@ -64,6 +67,8 @@ class Connection:
     async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
         """All rows of a kept statement, as the driver returns them. Raises `DBAPIError`."""
         written = kept.on(self.dialect)
+        if log.isEnabledFor(logging.DEBUG):
+            log.debug("%s", written.text)
         for listener in self._listeners:
             listener(written.text)
         try:
