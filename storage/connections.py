@@ -1,6 +1,5 @@
-"""Connections to one database, and the pool that lends them to units of work."""
+"""Connections to a database, on which SQLAlchemy's statements and kept ones run side by side."""
 
-import asyncio
 import logging
 import sqlite3
 from collections import OrderedDict
@@ -13,7 +12,7 @@ import asyncpg
 from sqlalchemy import Executable
 from sqlalchemy.engine import CursorResult, Dialect
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection
 from sqlalchemy.util.concurrency import greenlet_spawn
 
 from storage.dialects.sqlite_driver import SqliteConnection
@@ -209,72 +208,3 @@ class SqliteThread(Connection):
 
     async def _rollback(self) -> None:
         await greenlet_spawn(self._adapted.rollback)
-
-
-class Connections:
-    """A pool of at most `size` connections: the one used last is lent first, in the order of asking."""
-
-    def __init__(self, engine: AsyncEngine, size: int) -> None:
-        self._engine = engine
-        self._slots = asyncio.Semaphore(size)
-        self._free: list[Connection] = []
-        self.listeners: list[Listener] = []
-
-    async def take(self) -> Connection:
-        """A connection, which the caller gives back."""
-        await self._slots.acquire()
-        try:
-            while self._free:
-                connection = self._free.pop()
-                if await connection.is_usable():
-                    return connection
-                await connection.discard()
-            return await self.open()
-        except BaseException:
-            self._slots.release()
-            raise
-
-    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
-        """The rows of one kept statement, which commits by itself."""
-        connection = await self.take()
-        try:
-            rows = await connection.fetch(kept, values)
-        except BaseException as error:
-            await self.end_use(connection, error)
-            raise
-        self.give_back(connection)
-        return rows
-
-    async def end_use(self, connection: Connection, error: BaseException) -> None:
-        """Take back a connection after an error: one that may be in the middle of a statement is dropped."""
-        if isinstance(error, Exception) and await connection.is_usable():
-            self.give_back(connection)
-        else:
-            await self.drop(connection)
-
-    def give_back(self, connection: Connection) -> None:
-        connection.last_use = monotonic()
-        self._free.append(connection)
-        self._slots.release()
-
-    async def drop(self, connection: Connection) -> None:
-        """Take back a connection that is not used again."""
-        try:
-            await connection.discard()
-        finally:
-            self._slots.release()
-
-    async def close(self) -> None:
-        """Close the connections that are not in use."""
-        while self._free:
-            await self._free.pop().close()
-        await self._engine.dispose()
-
-    async def open(self) -> Connection:
-        """A connection outside the pool, which the caller closes."""
-        alchemy = await self._engine.connect()
-        adapted = (await alchemy.get_raw_connection()).dbapi_connection
-        if self._engine.dialect.name == "sqlite":
-            return SqliteThread(alchemy, adapted, self.listeners)
-        await alchemy.execution_options(isolation_level="AUTOCOMMIT")
-        return PostgresqlConnection(alchemy, adapted, self.listeners)

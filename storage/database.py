@@ -11,10 +11,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from storage.before_commit import finishing
-from storage.connections import Connection, Connections, Listener
+from storage.connections import Connection, Listener
 from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite_driver import SqliteDriver
 from storage.kept import Kept
+from storage.pool import Connections
 
 BUSY_TIMEOUT_SECONDS = 30
 

@@ -7,8 +7,9 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from storage import connections
+from storage import connections, pool
 from storage.connections import Connection
 from storage.database import Database
 
@@ -174,4 +175,16 @@ async def test_errors_of_the_database_name_no_values(database_url: str) -> None:
                 )
         assert "nothing" in str(error.value)
         assert secret not in str(error.value)
+    await database.close()
+
+
+async def test_a_unit_that_waits_too_long_for_a_connection_fails(database_url: str, monkeypatch) -> None:
+    monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0.05)
+    database = Database(database_url, pool_size=1)
+    async with database.read():
+        with pytest.raises(PoolTimeout, match="No connection to the database got free"):
+            async with database.read():
+                pass
+    async with database.read() as connection:
+        assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
     await database.close()
