@@ -1,5 +1,6 @@
 """Lists: the arguments that select a page, and the page."""
 
+from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
@@ -36,8 +37,13 @@ class ListQuery(Filters):
 
     def sent(self) -> dict[str, Any]:
         """The filters with a value, in the order of their declaration."""
-        named = ((name, getattr(self, name)) for name in type(self).model_fields if name not in _NOT_FILTERS)
-        return {name: value for name, value in named if value is not None}
+        return {name: value for name in self.filter_names() if (value := getattr(self, name)) is not None}
+
+    @classmethod
+    @cache
+    def filter_names(cls) -> dict[str, None]:
+        """The arguments that are filters, in the order of their declaration, as the keys of a dictionary."""
+        return {name: None for name in cls.model_fields if name not in _NOT_FILTERS}
 
     def sort_keys(self) -> list[str]:
         """The requested sort keys in order, `-` for descending; empty for the list's default order."""

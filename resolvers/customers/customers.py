@@ -59,6 +59,7 @@ LISTING = Listing(
     CustomerSorting,
     default="-created_at",
     columns={"email": _table.c.email_folded, "name": _table.c.name_folded},
+    query=CustomerQuery,
     filters={
         "workspace_id": any_of(_table.c.workspace_id),
         "email": any_of(_table.c.email_folded, fold_email),

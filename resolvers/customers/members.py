@@ -30,6 +30,7 @@ LISTING = Listing(
     MemberRow,
     CreatedAtSorting,
     default="created_at",
+    query=MemberQuery,
     filters={"customer_id": any_of(_table.c.customer_id)},
 )
 

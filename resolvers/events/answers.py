@@ -38,6 +38,7 @@ LISTING = Listing(
     EventSorting,
     default="-timestamp",
     replica=True,
+    query=EventQuery,
     filters={
         "workspace_id": any_of(_events.c.workspace_id),
         "customer_id": any_of(_events.c.customer_id),

@@ -38,6 +38,7 @@ LISTING = Listing(
     FileShareSessionRow,
     CreatedAtSorting,
     default="-created_at",
+    query=FileShareSessionQuery,
     filters={name: any_of(_table.c[name]) for name in ("workspace_id", "share_id", "customer_id", "status")},
 )
 

@@ -49,6 +49,7 @@ LISTING = Listing(
     FileSorting,
     default="-created_at",
     columns={"name": _table.c.name_folded},
+    query=FileQuery,
     filters={
         "workspace_id": any_of(_table.c.workspace_id),
         "ids": any_of(_table.c.id),

@@ -32,9 +32,10 @@ class Listing(Generic[Model]):
     `columns` maps sort keys to columns; other keys sort by the table's column of the same name. The column
     of an `inverted` key has the opposite order: `days_in_status` grows as its moment gets earlier. `identity`
     makes the order total and defaults to the table's `id`. Lists with `replica` are read from a replica.
-    `filters` says how each argument restricts the rows; the conditions in `always` hold for every page.
+    `filters` says how each argument of `query` restricts the rows; the conditions in `always` hold for every
+    page.
 
-    Raises `TypeError` if a sort key has no column, or a column no sort key.
+    Raises `TypeError` if a sort key has no column, a column no sort key, or an argument no filter.
     """
 
     model: type[Model]
@@ -44,6 +45,7 @@ class Listing(Generic[Model]):
     inverted: frozenset[str] = frozenset()
     identity: Column[Any] | None = None
     replica: bool = False
+    query: type[ListQuery] | None = None
     filters: Mapping[str, Filter] = field(default_factory=dict)
     always: tuple[ColumnElement[bool], ...] = ()
 
@@ -56,6 +58,10 @@ class Listing(Generic[Model]):
                 f"The list of {table.name} and {self.sorting.__name__} disagree: sort keys without a column "
                 f"{without_column}, columns without a sort key {without_key}, default {self.default!r}."
             )
+
+        names = self.filters.keys() if self.query is None else self.query.filter_names().keys()
+        if different := sorted(names ^ self.filters.keys()):
+            raise TypeError(f"Arguments of the list of {table.name} and its filters disagree: {different}.")
 
     def order(self, chosen: Sequence[str]) -> list[SortKey]:
         table = table_of(self.model)

@@ -26,6 +26,7 @@ LISTING = Listing(
     CustomFieldRow,
     CreatedAtSorting,
     default="created_at",
+    query=CustomFieldQuery,
     filters={"workspace_id": any_of(_table.c.workspace_id)},
 )
 

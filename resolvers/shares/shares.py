@@ -25,6 +25,7 @@ LISTING = Listing(
     ShareSorting,
     default="-created_at",
     columns={"name": _table.c.name_folded},
+    query=ShareQuery,
     filters={
         "id": any_of(_table.c.id),
         "workspace_id": any_of(_table.c.workspace_id),

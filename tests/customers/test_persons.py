@@ -257,7 +257,8 @@ async def test_a_batch_takes_as_many_statements_for_ten_people_as_for_a_thousand
         return len(statements)
 
     few, many = [[PersonReference(None, f"{most}-{n}") for n in range(most)] for most in (10, 1_000)]
-    assert await count(few) == await count(many) <= 4
+    # On PostgreSQL one of them takes new numbers, in a transaction of its own.
+    assert await count(few) == await count(many) <= 5
 
 
 async def test_a_workspace_in_the_making_numbers_its_persons_in_its_own_transaction(gateway):
