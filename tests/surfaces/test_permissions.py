@@ -27,6 +27,10 @@ PORTAL = {
 # What background tasks make of other rows, at a time of their own.
 LATER = {
     "mails",
+    "event_name_deltas",
+    "event_names",
+    "list_total_deltas",
+    "list_totals",
     "metric_deltas",
     "metric_activity_cells",
     "metric_money_cells",
