@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -30,7 +31,7 @@ Values = Mapping[str, Any]
 Result = TypeVar("Result")
 
 
-class Connection:
+class Connection(ABC):
     """An open connection: `execute` runs SQLAlchemy's statements, `fetch` kept ones, in the same session.
 
     Without `begin`, each statement commits by itself. `driver` is the driver's own connection. `listeners`
@@ -75,19 +76,17 @@ class Connection:
         except (asyncpg.PostgresError, asyncpg.InterfaceError, sqlite3.Error, OSError) as error:
             raise self._translated(error) from error
 
+    @abstractmethod
     async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
-        raise NotImplementedError
+        """All rows of a kept statement. Raises the driver's errors."""
 
-    def put_off(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Run a statement in SQLite's own SQL together with the next one or with the COMMIT."""
-        raise NotImplementedError
-
+    @abstractmethod
     async def begin(self, *, writes: bool, repeatable: bool) -> None:
         """Begin a transaction; with `repeatable` all its statements see the same state."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def commit(self) -> None:
-        raise NotImplementedError
+        """End a transaction. Raises `DBAPIError`."""
 
     async def rollback(self) -> None:
         """End a transaction that failed, if it has not ended. Never raises."""
@@ -96,8 +95,9 @@ class Connection:
         except (DBAPIError, OSError, sqlite3.Error):
             self._is_broken = True
 
+    @abstractmethod
     async def _rollback(self) -> None:
-        raise NotImplementedError
+        """End a transaction that failed, if it has not ended. Raises `DBAPIError` or the driver's errors."""
 
     async def is_usable(self) -> bool:
         """Whether the server still answers; after recent use this is assumed."""
@@ -194,6 +194,7 @@ class SqliteThread(Connection):
         return await adapted.fetch(written.text, arguments)
 
     def put_off(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement in SQLite's own SQL together with the next one or with the COMMIT."""
         self._adapted.put_off(statement, rows)
 
     async def begin(self, *, writes: bool, repeatable: bool) -> None:

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.dialects import sqlite
 
-from storage.connections import Connection
+from storage.connections import Connection, SqliteThread
 from storage.enums import FactKind
 from storage.inserts import insert_all
 from storage.rows import Values, table_of
@@ -58,7 +58,7 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
     if not rows:
         return
     await insert_all(connection, _facts, rows)
-    if connection.dialect.name == "sqlite":
+    if isinstance(connection, SqliteThread):
         connection.put_off(_COPY, [(row["workspace_id"].hex, row["id"].hex) for row in rows])
     else:
         await insert_all(connection, _deltas, rows)

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import sqlite
 from sqlmodel import SQLModel
 
 from storage.before_commit import work_of
-from storage.connections import Connection
+from storage.connections import Connection, SqliteThread
 from storage.dialects.upsert import Upsert, upsert
 from storage.kept import Kept
 from storage.tables.base import Values
@@ -56,7 +56,7 @@ class Changes:
             tally: [(*key, *values) for key, values in totals.items() if values[0]]
             for tally, totals in self._totals.items()
         }
-        if connection.dialect.name == "sqlite":
+        if isinstance(connection, SqliteThread):
             for tally, added in rows.items():
                 if added:
                     _add(connection, tally, added)
@@ -128,7 +128,7 @@ def _adding_on_sqlite(tally: Tally) -> tuple[str, list[Any]]:
     return str(compiled), [(names.index(name), convert[name]) for name in compiled.positiontup]
 
 
-def _add(connection: Connection, tally: Tally, rows: Sequence[tuple[Any, ...]]) -> None:
+def _add(connection: SqliteThread, tally: Tally, rows: Sequence[tuple[Any, ...]]) -> None:
     statement, places = _adding_on_sqlite(tally)
     converted = [[convert(row[at]) if convert else row[at] for at, convert in places] for row in rows]
     connection.put_off(statement, converted)

@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from storage import connections, pool
-from storage.connections import Connection
+from storage.connections import Connection, SqliteThread
 from storage.database import Database
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
@@ -85,6 +85,7 @@ async def numbers(tmp_path) -> AsyncIterator[Database]:
 
 
 def put_off(connection: Connection, *values: int) -> None:
+    assert isinstance(connection, SqliteThread)
     connection.put_off("INSERT INTO numbers VALUES (?)", [(value,) for value in values])
 
 
