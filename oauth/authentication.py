@@ -73,7 +73,7 @@ MOST_KNOWN = 2_000
 _known: OrderedDict[str, _Known] = OrderedDict()
 
 
-def is_live(at: datetime) -> ColumnElement[bool]:
+def is_live(at: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
     """The condition that a credential is valid at that moment."""
     unended = or_(_credentials.c.expires_at.is_(None), _credentials.c.expires_at > at)
     return _credentials.c.revoked_at.is_(None) & unended

@@ -9,17 +9,20 @@ from oauth.authentication import is_live
 from oauth.credentials import Credential, digest, mint
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
-from resolvers.credentials.access_tokens import LISTING, USER_KINDS, revoke_token
-from resolvers.operations.access import get_visible
+from resolvers.credentials.access_tokens import USER_KINDS, revoke_token
+from resolvers.credentials.shapes import BROWSER_SESSION
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import each, list_page
+from resolvers.operations.lists import Listing
+from resolvers.operations.plans import MOMENT
+from resolvers.operations.reading import read_one, read_page
 from schema.browser_sessions import BrowserSession, BrowserSessionQuery
 from schema.pages import Page
+from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.connections import Connection
 from storage.enums import CredentialKind
-from storage.rows import insert_row, table_of, update_rows, values_of
+from storage.rows import insert_row, table_of, update_rows
 from storage.tables.credentials import CredentialRow
 
 LIFETIME = timedelta(days=30)
@@ -28,20 +31,25 @@ IN_A_BROWSER = frozenset({PrincipalKind.BROWSER_SESSION})
 
 _table = table_of(CredentialRow)
 _KIND = CredentialKind.BROWSER_SESSION
+LISTING = Listing(
+    CredentialRow,
+    CreatedAtSorting,
+    default="created_at",
+    query=BrowserSessionQuery,
+    always=(_table.c.kind == _KIND.value, is_live(MOMENT)),
+)
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
 async def list_browser_sessions(ctx: Context, filters: BrowserSessionQuery) -> Page[BrowserSession]:
     """Lists the browsers in which the user is signed in, oldest first unless sorted otherwise."""
-    conditions = [_table.c.kind == _KIND.value, is_live(now())]
-    return await list_page(ctx, LISTING, filters, conditions, each(BrowserSession.model_validate))
+    return await read_page(ctx, LISTING, BROWSER_SESSION, filters)
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
 async def get_browser_session(ctx: Context, id: UUID) -> BrowserSession:
     """Returns a browser in which the user is signed in."""
-    session = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
-    return BrowserSession.model_validate(values_of(session))
+    return await read_one(ctx, CredentialRow, BROWSER_SESSION, id=id, kind=_KIND.value)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)

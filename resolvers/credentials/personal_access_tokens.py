@@ -3,11 +3,13 @@
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.credentials.access_tokens import LISTING, USER_KINDS, create_token, revoke_token, update_token
-from resolvers.operations.access import get_visible
+from resolvers.credentials.access_tokens import USER_KINDS, create_token, revoke_token, update_token
+from resolvers.credentials.shapes import PERSONAL_TOKEN
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import each, list_page
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.shaped import as_model, shaped
 from schema.access_tokens import (
     PersonalAccessToken,
     PersonalAccessTokenCreate,
@@ -16,12 +18,19 @@ from schema.access_tokens import (
     PersonalAccessTokenUpdate,
 )
 from schema.pages import Page
+from schema.sorting import CreatedAtSorting
 from storage.enums import CredentialKind
-from storage.rows import table_of, values_of
+from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 
-_table = table_of(CredentialRow)
 _KIND = CredentialKind.PERSONAL_TOKEN
+LISTING = Listing(
+    CredentialRow,
+    CreatedAtSorting,
+    default="created_at",
+    query=PersonalAccessTokenQuery,
+    always=(table_of(CredentialRow).c.kind == _KIND.value,),
+)
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
@@ -29,15 +38,13 @@ async def list_personal_access_tokens(
     ctx: Context, filters: PersonalAccessTokenQuery
 ) -> Page[PersonalAccessToken]:
     """Lists the user's own access tokens, oldest first unless sorted otherwise."""
-    conditions = [_table.c.kind == _KIND.value]
-    return await list_page(ctx, LISTING, filters, conditions, each(PersonalAccessToken.model_validate))
+    return await read_page(ctx, LISTING, PERSONAL_TOKEN, filters)
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=USER_KINDS)
 async def get_personal_access_token(ctx: Context, id: UUID) -> PersonalAccessToken:
     """Returns a personal access token."""
-    token = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
-    return PersonalAccessToken.model_validate(values_of(token))
+    return await read_one(ctx, CredentialRow, PERSONAL_TOKEN, id=id, kind=_KIND.value)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, seals=True, fresh=True)
@@ -48,9 +55,8 @@ async def create_personal_access_token(
     text, row = await create_token(
         ctx, _KIND, data.comment, data.scopes, data.expires_in, user_id=ctx.principal.user_id
     )
-    return PersonalAccessTokenCreated(
-        token=text, personal_access_token=PersonalAccessToken.model_validate(values_of(row))
-    )
+    token = as_model(shaped(ctx.services, PERSONAL_TOKEN, row))
+    return PersonalAccessTokenCreated(token=text, personal_access_token=token)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS, gives=get_personal_access_token, fresh=True)
@@ -59,7 +65,7 @@ async def update_personal_access_token(
 ) -> PersonalAccessToken:
     """Updates the fields that were sent. A token gains no more than the credential that updates it has."""
     row, _ = await update_token(ctx, _KIND, id, data.changes())
-    return PersonalAccessToken.model_validate(values_of(row))
+    return shaped(ctx.services, PERSONAL_TOKEN, row)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=USER_KINDS)

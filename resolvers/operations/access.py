@@ -133,7 +133,8 @@ def _visible_credentials(principal: Principal) -> ColumnElement[bool]:
     of_workspace = and_(
         table.c.kind == CredentialKind.WORKSPACE_TOKEN.value, table.c.workspace_id.in_(reachable(principal))
     )
-    own = and_(table.c.kind.in_(_OF_USERS), table.c.user_id == principal.user_id)
+    of_user = or_(*(table.c.kind == kind for kind in _OF_USERS))
+    own = and_(of_user, table.c.user_id == principal.user_id)
     return and_(or_(of_workspace, own if _is_user(principal) else false()), table.c.revoked_at.is_(None))
 
 

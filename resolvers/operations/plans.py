@@ -11,10 +11,14 @@ from typing import Any
 from sqlalchemy import Uuid, bindparam
 
 from oauth.principals import Principal
+from storage.clock import now
 from storage.kept import Kept
+from storage.types import MomentColumn
 
 # A plan takes some 20 KB with its text and its conversions.
 MOST_PLANS = 1000
+# The moment of a request, for conditions that end with time.
+MOMENT = bindparam("moment", type_=MomentColumn())
 _REACH = ("workspace_id", "user_id", "customer_id", "member_id")
 
 _plans: OrderedDict[Hashable, Kept] = OrderedDict()
@@ -45,5 +49,5 @@ def with_places(principal: Principal) -> Principal:
 
 
 def values_of_caller(principal: Principal) -> dict[str, Any]:
-    """The values of those places."""
-    return {f"principal_{name}": getattr(principal, name) for name in _REACH}
+    """The values of those places and of `MOMENT`."""
+    return {f"principal_{name}": getattr(principal, name) for name in _REACH} | {"moment": now()}

@@ -11,10 +11,12 @@ from oauth.passkeys import Assertion, Refused, challenge_of_creation, read_asser
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
-from resolvers.operations.access import get_for_update, get_visible
+from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, each, list_page
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.shaped import as_model, shaped
 from resolvers.second_factors.factors import (
     Event,
     check_confirmed,
@@ -23,20 +25,21 @@ from resolvers.second_factors.factors import (
     relying_party,
 )
 from resolvers.second_factors.recovery_codes import make_first_codes, session_user_id
+from resolvers.second_factors.shapes import PASSKEY
 from schema.errors import Invalid, NotPermitted, problem
 from schema.pages import Page
 from schema.second_factors import Passkey, PasskeyCreate, PasskeyQuery, PasskeyUpdate
 from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.connections import Connection
-from storage.rows import every_of, first, insert_row, key_of, one, table_of, update_row, values_of
+from storage.rows import every_of, first, insert_row, key_of, one, table_of, update_row
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.users import UserRow
 
 MOST_PASSKEYS = 10
 
 _table, _users = table_of(PasskeyRow), table_of(UserRow)
-LISTING = Listing(PasskeyRow, CreatedAtSorting, default="created_at")
+LISTING = Listing(PasskeyRow, CreatedAtSorting, default="created_at", query=PasskeyQuery)
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,13 @@ class PasskeyCreated:
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def list_passkeys(ctx: Context, filters: PasskeyQuery) -> Page[Passkey]:
     """Lists the user's passkeys, oldest first unless sorted otherwise."""
-    return await list_page(ctx, LISTING, filters, [], each(Passkey.model_validate))
+    return await read_page(ctx, LISTING, PASSKEY, filters)
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=IN_A_BROWSER)
 async def get_passkey(ctx: Context, id: UUID) -> Passkey:
     """Returns a passkey of the user."""
-    return Passkey.model_validate(values_of(await get_visible(ctx, PasskeyRow, id=id)))
+    return await read_one(ctx, PasskeyRow, PASSKEY, id=id)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, gives=get_passkey)
@@ -64,7 +67,7 @@ async def update_passkey(ctx: Context, id: UUID, data: PasskeyUpdate) -> Passkey
     """Renames a passkey."""
     row = await get_for_update(ctx, PasskeyRow, id=id)
     row = await update_row(ctx.connection, PasskeyRow, row, **data.changes())
-    return Passkey.model_validate(values_of(row))
+    return shaped(ctx.services, PASSKEY, row)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
@@ -109,7 +112,8 @@ async def create_passkey(ctx: Context, data: PasskeyCreate) -> PasskeyCreated:
         raise not_accepted()
     row = await insert_row(ctx.connection, PasskeyRow, user_id=user.id, name=data.name, **vars(created))
     await notify_owner(ctx, user, Event.PASSKEY_ADDED, name=data.name)
-    return PasskeyCreated(Passkey.model_validate(values_of(row)), await make_first_codes(ctx, user.id))
+    passkey: Passkey = as_model(shaped(ctx.services, PASSKEY, row))
+    return PasskeyCreated(passkey, await make_first_codes(ctx, user.id))
 
 
 async def passkeys_of(connection: Connection, user_id: UUID) -> list[PasskeyRow]:
