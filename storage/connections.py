@@ -31,6 +31,14 @@ Values = Mapping[str, Any]
 Result = TypeVar("Result")
 
 
+def tell(listeners: Sequence[Listener], written: KeptText) -> None:
+    """Tell the log and the listeners which kept statement runs."""
+    if log.isEnabledFor(logging.DEBUG):
+        log.debug("%s", written.text)
+    for listener in listeners:
+        listener(written.text)
+
+
 class Connection(ABC):
     """An open connection: `execute` runs SQLAlchemy's statements, `fetch` kept ones, in the same session.
 
@@ -67,10 +75,7 @@ class Connection(ABC):
     async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
         """All rows of a kept statement, as the driver returns them. Raises `DBAPIError`."""
         written = kept.on(self.dialect)
-        if log.isEnabledFor(logging.DEBUG):
-            log.debug("%s", written.text)
-        for listener in self._listeners:
-            listener(written.text)
+        tell(self._listeners, written)
         try:
             return await self._fetch(written, written.arguments(values))
         except (asyncpg.PostgresError, asyncpg.InterfaceError, sqlite3.Error, OSError) as error:

@@ -12,10 +12,10 @@ from sqlalchemy.pool import NullPool
 
 from storage.before_commit import finishing
 from storage.connections import Connection, Listener
-from storage.dialects.metadata_text import metadata_text
-from storage.dialects.sqlite_driver import SqliteDriver
+from storage.dialects.sqlite_driver import SqliteDriver, prepare_connection
 from storage.kept import Kept
 from storage.pool import Connections
+from storage.sqlite_pool import SqliteConnections
 
 BUSY_TIMEOUT_SECONDS = 30
 
@@ -40,8 +40,8 @@ class Database:
 
     def __init__(self, url: str, read_url: str | None = None, pool_size: int = 20) -> None:
         self.engine = _make_engine(url)
-        self._primary = Connections(self.engine, pool_size)
-        self._replica = Connections(_make_engine(read_url), pool_size) if read_url else self._primary
+        self._primary = _make_pool(self.engine, pool_size)
+        self._replica = _make_pool(_make_engine(read_url), pool_size) if read_url else self._primary
         self._writer = asyncio.Lock() if self.is_sqlite else None
 
     @property
@@ -135,7 +135,7 @@ def _make_engine(url: str) -> AsyncEngine:
             connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
             poolclass=NullPool,
         )
-        event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+        event.listen(engine.sync_engine, "connect", prepare_connection)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
         return engine
     return create_async_engine(
@@ -146,14 +146,8 @@ def _make_engine(url: str) -> AsyncEngine:
     )
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    # None: the driver never begins a transaction; we do.
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
-        cursor.execute(f"PRAGMA {pragma}")
-    cursor.close()
-    connection.create_function("metadata_text", 2, metadata_text, deterministic=True)
+def _make_pool(engine: AsyncEngine, size: int) -> Connections:
+    return (SqliteConnections if engine.dialect.name == "sqlite" else Connections)(engine, size)
 
 
 def _begin_sqlite(connection: Any) -> None:

@@ -18,6 +18,8 @@ from sqlalchemy.dialects.sqlite.aiosqlite import (
 from sqlalchemy.util import EMPTY_DICT
 from sqlalchemy.util.concurrency import await_
 
+from storage.dialects.metadata_text import metadata_text
+
 Finished = tuple[sqlite3.Cursor, Sequence[Any]]
 Step = Callable[[sqlite3.Connection], sqlite3.Cursor]
 
@@ -128,6 +130,13 @@ class SqliteConnection(AsyncAdapt_aiosqlite_connection):
             super().commit()
         self.take_waiting()
 
+    def terminate(self) -> None:
+        """Close a connection in the middle of whose statement the caller may have given up."""
+        driver: Any = self._connection
+        if driver._connection is not None:
+            driver._connection.interrupt()
+        super().terminate()
+
     def _hop(self, run: Callable[[Sequence[Step], sqlite3.Connection], None]) -> None:
         driver: Any = self._connection
         try:
@@ -151,3 +160,14 @@ class SqliteDriver(AsyncAdapt_aiosqlite_dbapi):
         connection = self.aiosqlite.connect(*args, **options)
         connection._thread.daemon = True
         return SqliteConnection(self, await_(connection))
+
+
+def prepare_connection(connection: Any, _record: Any = None) -> None:
+    """Set up a new connection, of this driver or of sqlite3's own."""
+    # None: the driver never begins a transaction; we do.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+    connection.create_function("metadata_text", 2, metadata_text, deterministic=True)

@@ -1,0 +1,66 @@
+"""Short reads of SQLite on the event loop.
+
+A hop to a thread costs several times what a short read does: at every call into SQLite both threads hand the
+interpreter's lock to each other. A read that takes longer stops, and a thread starts it again.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+from sqlalchemy.engine import Dialect
+from sqlalchemy.engine.url import URL
+
+from storage.dialects.sqlite_driver import prepare_connection
+
+# How long a read may hold the event loop; a page of 100 rows with their lists takes less.
+MOST_SECONDS = 0.003
+# SQLite asks whether to go on after so many of its machine's steps; a page of ten rows takes about 3,000.
+STEPS = 1_000
+# Each takes some tens of kilobytes.
+MOST_PREPARED = 250
+
+
+class SqliteReader:
+    """A connection that only reads and never waits: for the event loop. It opens at the first read.
+
+    Each statement runs by itself and sees one state.
+    """
+
+    def __init__(self, dialect: Dialect, url: URL) -> None:
+        (self._file,), options = dialect.create_connect_args(url)
+        self._options: dict[str, Any] = {**options, "timeout": 0, "cached_statements": MOST_PREPARED}
+        self._connection: sqlite3.Connection | None = None
+        self._deadline = 0.0
+
+    def fetch(self, statement: str, values: Sequence[Any]) -> Sequence[Any] | None:
+        """All rows of a statement; None if it fails or takes too long here: a thread has to run it then."""
+        self._deadline = monotonic() + MOST_SECONDS
+        try:
+            if self._connection is None:
+                self._connection = self._open()
+            return self._connection.execute(statement, values).fetchall()
+        except sqlite3.Error as error:
+            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+                self.close()
+            return None
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _open(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection = sqlite3.connect(self._file, **self._options)
+        try:
+            prepare_connection(connection)
+            connection.execute("PRAGMA query_only=ON")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        connection.set_progress_handler(self._is_late, STEPS)
+        return connection
+
+    def _is_late(self) -> bool:
+        return monotonic() > self._deadline
