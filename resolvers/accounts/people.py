@@ -1,6 +1,6 @@
 """Users by id, for resources that show their creator."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from uuid import UUID
 
 from sqlalchemy import select
@@ -8,9 +8,7 @@ from sqlalchemy import select
 from oauth.principals import Principal
 from schema.people import Person
 from storage.connections import Connection
-from storage.rows import Values, table_of, values_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_clients import OAuthClientRow
+from storage.rows import table_of
 from storage.tables.users import UserRow
 
 _users = table_of(UserRow)
@@ -24,14 +22,6 @@ async def find_people(connection: Connection, ids: Iterable[UUID | None]) -> dic
     statement = select(_users.c.id, _users.c.email, _users.c.name).where(_users.c.id.in_(user_ids))
     users = await connection.execute(statement)
     return {user.id: Person(id=user.id, email=user.email, name=user.name) for user in users}
-
-
-async def with_creators(
-    connection: Connection, rows: Sequence[CredentialRow | OAuthClientRow]
-) -> list[Values]:
-    """The values of each row with `created_by`, the user of its `maker_user_id`."""
-    people = await find_people(connection, (row.maker_user_id for row in rows))
-    return [values_of(row) | {"created_by": people.get(row.maker_user_id)} for row in rows]
 
 
 def creator_of(principal: Principal) -> UUID | None:

@@ -11,9 +11,7 @@ from resolvers.accounts.people import creator_of
 from resolvers.credentials.tokens import issue_token
 from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context
-from resolvers.operations.lists import Listing
 from schema.errors import Invalid, Problem, problem
-from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows import update_row
@@ -21,7 +19,6 @@ from storage.tables.credentials import CredentialRow
 
 USER_KINDS = frozenset({PrincipalKind.PERSONAL_TOKEN, PrincipalKind.BROWSER_SESSION})
 KINDS = USER_KINDS | {PrincipalKind.WORKSPACE_TOKEN}
-LISTING = Listing(CredentialRow, CreatedAtSorting, default="created_at")
 
 
 async def create_token(

@@ -9,13 +9,17 @@ from oauth.credentials import mint_client_id
 from oauth.endings import end_client
 from oauth.principals import Principal
 from oauth.scopes import WORKSPACE_SCOPES, Scope, covers
-from resolvers.accounts.people import creator_of, with_creators
+from resolvers.accounts.people import creator_of
 from resolvers.credentials.access_tokens import KINDS
 from resolvers.credentials.creation_mails import mail_new_client
-from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.credentials.shapes import OAUTH_CLIENT
+from resolvers.operations.access import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, list_page, one_of
+from resolvers.operations.filters import any_of
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.shaped import as_model
 from schema.errors import Invalid, problem
 from schema.oauth_clients import (
     OAuthClient,
@@ -33,27 +37,29 @@ from storage.rows import insert_row, table_of, update_row
 from storage.tables.oauth_clients import OAuthClientRow
 
 _table = table_of(OAuthClientRow)
-LISTING = Listing(OAuthClientRow, CreatedAtSorting, default="created_at")
+LISTING = Listing(
+    OAuthClientRow,
+    CreatedAtSorting,
+    default="created_at",
+    query=OAuthClientQuery,
+    filters={
+        "workspace_id": any_of(_table.c.workspace_id),
+        "created_by": any_of(_table.c.maker_user_id),
+    },
+)
 
 
 @requires(Scope.OAUTH_CLIENTS_READ, kinds=KINDS)
 async def list_oauth_clients(ctx: Context, filters: OAuthClientQuery) -> Page[OAuthClient]:
     """Lists the OAuth clients that the caller can manage, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions = [
-        *one_of(_table.c.workspace_id, filters.workspace_id),
-        *one_of(_table.c.maker_user_id, filters.created_by),
-    ]
-    return await list_page(ctx, LISTING, filters, conditions, _assemble)
+    return await read_page(ctx, LISTING, OAUTH_CLIENT, filters)
 
 
 @requires(Scope.OAUTH_CLIENTS_READ, kinds=KINDS)
 async def get_oauth_client(ctx: Context, id: UUID) -> OAuthClient:
     """Returns an OAuth client."""
-    row = await get_visible(ctx, OAuthClientRow, id=id)
-    async with ctx.read() as connection:
-        (client,) = await _assemble(connection, [row])
-    return client
+    return await read_one(ctx, OAuthClientRow, OAUTH_CLIENT, id=id)
 
 
 @requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
@@ -69,7 +75,7 @@ async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthCli
     if data.workspace_id is not None or principal.workspace_id is not None:
         owner = {"workspace_id": await workspace_for(ctx, data.workspace_id)}
     secret, row = await create_client(ctx.connection, data, maker_user_id=creator_of(principal), **owner)
-    (client,) = await _assemble(ctx.connection, [row])
+    client = as_model(await get_oauth_client(ctx, row.id))
     await mail_new_client(ctx, client)
     return OAuthClientCreated(client_secret=secret, oauth_client=client)
 
@@ -83,10 +89,8 @@ async def update_oauth_client(ctx: Context, id: UUID, data: OAuthClientUpdate) -
         check_scopes(ctx.principal, changes["scopes"], ("data", "scopes"))
         changes["scopes"] = sorted(set(changes["scopes"]))
     check_scopes(ctx.principal, row.scopes, ("id",))
-    (client,) = await _assemble(
-        ctx.connection, [await update_row(ctx.connection, OAuthClientRow, row, **changes)]
-    )
-    return client
+    await update_row(ctx.connection, OAuthClientRow, row, **changes)
+    return await get_oauth_client(ctx, id)
 
 
 @requires(Scope.OAUTH_CLIENTS_WRITE, kinds=KINDS, owners_only=True)
@@ -107,7 +111,7 @@ async def rotate_oauth_client_secret(ctx: Context, id: UUID) -> OAuthClientCreat
     check_scopes(ctx.principal, row.scopes, ("id",))
     kind, maker_id = CredentialKind.CLIENT_SECRET, creator_of(ctx.principal)
     secret = await issue_client_credential(ctx.connection, kind, id, maker_id)
-    (client,) = await _assemble(ctx.connection, [row])
+    client = as_model(await get_oauth_client(ctx, id))
     return OAuthClientCreated(client_secret=secret.text, oauth_client=client)
 
 
@@ -145,15 +149,6 @@ async def delete_client(connection: Connection, row: OAuthClientRow) -> None:
     """Delete the client and end its credentials and grants."""
     await update_row(connection, OAuthClientRow, row, deleted_at=now())
     await end_client(connection, row.id)
-
-
-async def _assemble(connection: Connection, rows: Sequence[OAuthClientRow]) -> list[OAuthClient]:
-    return [
-        OAuthClient.model_validate(
-            values | {"is_public": values["token_endpoint_auth_method"] == AuthMethod.NONE}
-        )
-        for values in await with_creators(connection, rows)
-    ]
 
 
 def check_scopes(principal: Principal, scopes: Sequence[str], loc: tuple[str, ...]) -> None:

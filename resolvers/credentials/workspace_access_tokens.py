@@ -1,16 +1,18 @@
 """Operations on workspace access tokens."""
 
-from collections.abc import Sequence
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.accounts.people import with_creators
-from resolvers.credentials.access_tokens import KINDS, LISTING, create_token, revoke_token, update_token
+from resolvers.credentials.access_tokens import KINDS, create_token, revoke_token, update_token
 from resolvers.credentials.creation_mails import mail_token
-from resolvers.operations.access import check_workspaces, get_visible, workspace_for
+from resolvers.credentials.shapes import WORKSPACE_TOKEN
+from resolvers.operations.access import check_workspaces, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import list_page, one_of
+from resolvers.operations.filters import any_of
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.shaped import as_model
 from schema.access_tokens import (
     WorkspaceAccessToken,
     WorkspaceAccessTokenCreate,
@@ -19,13 +21,24 @@ from schema.access_tokens import (
     WorkspaceAccessTokenUpdate,
 )
 from schema.pages import Page
-from storage.connections import Connection
+from schema.sorting import CreatedAtSorting
 from storage.enums import CredentialKind
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 
 _table = table_of(CredentialRow)
 _KIND = CredentialKind.WORKSPACE_TOKEN
+LISTING = Listing(
+    CredentialRow,
+    CreatedAtSorting,
+    default="created_at",
+    query=WorkspaceAccessTokenQuery,
+    filters={
+        "workspace_id": any_of(_table.c.workspace_id),
+        "created_by": any_of(_table.c.maker_user_id),
+    },
+    always=(_table.c.kind == _KIND.value,),
+)
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=KINDS)
@@ -34,21 +47,13 @@ async def list_workspace_access_tokens(
 ) -> Page[WorkspaceAccessToken]:
     """Lists workspace access tokens, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions = [
-        _table.c.kind == _KIND.value,
-        *one_of(_table.c.workspace_id, filters.workspace_id),
-        *one_of(_table.c.maker_user_id, filters.created_by),
-    ]
-    return await list_page(ctx, LISTING, filters, conditions, _assemble)
+    return await read_page(ctx, LISTING, WORKSPACE_TOKEN, filters)
 
 
 @requires(Scope.ACCESS_TOKENS_READ, kinds=KINDS)
 async def get_workspace_access_token(ctx: Context, id: UUID) -> WorkspaceAccessToken:
     """Returns a workspace access token."""
-    row = await get_visible(ctx, CredentialRow, id=id, kind=_KIND.value)
-    async with ctx.read() as connection:
-        (token,) = await _assemble(connection, [row])
-    return token
+    return await read_one(ctx, CredentialRow, WORKSPACE_TOKEN, id=id, kind=_KIND.value)
 
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=KINDS, owners_only=True, seals=True, fresh=True)
@@ -63,7 +68,7 @@ async def create_workspace_access_token(
     text, row = await create_token(
         ctx, _KIND, data.comment, data.scopes, data.expires_in, workspace_id=workspace_id
     )
-    (token,) = await _assemble(ctx.connection, [row])
+    token = as_model(await get_workspace_access_token(ctx, row.id))
     await mail_token(ctx, token)
     return WorkspaceAccessTokenCreated(token=text, workspace_access_token=token)
 
@@ -78,8 +83,8 @@ async def update_workspace_access_token(
 
     If it gains scopes or a longer life, the workspace's owners are notified by email.
     """
-    row, is_wider = await update_token(ctx, _KIND, id, data.changes())
-    (token,) = await _assemble(ctx.connection, [row])
+    _, is_wider = await update_token(ctx, _KIND, id, data.changes())
+    token = await get_workspace_access_token(ctx, id)
     if is_wider:
         await mail_token(ctx, token, is_new=False)
     return token
@@ -90,7 +95,3 @@ async def delete_workspace_access_token(ctx: Context, id: UUID) -> UUID:
     """Revokes a workspace access token: the next request with it fails."""
     await revoke_token(ctx, _KIND, id)
     return id
-
-
-async def _assemble(connection: Connection, rows: Sequence[CredentialRow]) -> list[WorkspaceAccessToken]:
-    return [WorkspaceAccessToken.model_validate(values) for values in await with_creators(connection, rows)]

@@ -51,7 +51,14 @@ class Counted:
     count: Callable[[FromClause], ColumnElement[Any]]
 
 
-Source: TypeAlias = Column[Any] | Derived | Part | Embedded | Counted
+@dataclass(frozen=True)
+class Computed:
+    """A field with the value of an expression for a row of the shape's table; it is read always."""
+
+    value: Callable[[FromClause], ColumnElement[Any]]
+
+
+Source: TypeAlias = Column[Any] | Derived | Part | Embedded | Counted | Computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +125,8 @@ def _cells_of(source: Source, row: FromClause) -> list[ColumnElement[Any]]:
         return [JsonArray(*source.shape.cells(source.shape.table, source.shape.parts))]
     if isinstance(source, Counted):
         return [source.count(row)]
+    if isinstance(source, Computed):
+        return [source.value(row)]
     return [_of(source, row)]
 
 

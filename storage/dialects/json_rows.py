@@ -19,7 +19,7 @@ class JsonArray(FunctionElement[Any]):
     """A JSON array of columns: ids with dashes, moments in UTC as ISO 8601, which `moment_text` completes."""
 
     name = "json_array"
-    type = Text()
+    type = JsonColumn()
     inherit_cache = True
 
 
@@ -27,7 +27,7 @@ class _Gathered(FunctionElement[Any]):
     """The JSON array of a group's JSON values; empty for an empty group."""
 
     name = "gathered_json"
-    type = Text()
+    type = JsonColumn()
     inherit_cache = True
 
 
@@ -90,8 +90,7 @@ def _sqlite(cell: ColumnElement[Any], compiler: Any, options: dict[str, Any]) ->
         return " || '-' || ".join(parts)
     if isinstance(cell.type, Boolean):
         return f"json(CASE {text} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
-    is_json = isinstance(cell, JsonArray | ScalarSelect) or isinstance(cell.type, JsonColumn)
-    return f"json({text})" if is_json else text
+    return f"json({text})" if isinstance(cell.type, JsonColumn) else text
 
 
 _UUID_PARTS = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
