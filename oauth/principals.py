@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from uuid import UUID
 
 from oauth.scopes import CLIENT_SCOPES, CUSTOMER_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope
@@ -54,20 +55,31 @@ class Principal:
     requests_per_minute: int | None = None
     authenticated_at: datetime | None = None
 
-    @property
+    @cached_property
     def subject(self) -> str:
         """The owner of rate limits and idempotency keys; more tokens do not make more subjects."""
         if self.customer_id is not None:
             return f"customer:{self.customer_id}"
         return f"client:{self.client_id}:{self._owner}" if self.client_id else self._owner
 
-    @property
+    @cached_property
     def roof(self) -> str | None:
         """The subject whose rate limit covers several: a workspace's customers, or an owner's clients."""
         if self.customer_id is not None:
             return f"customers:{self.workspace_id}"
         return f"clients:{self._owner}" if self.client_id else None
 
-    @property
+    @cached_property
+    def ids(self) -> dict[str, UUID]:
+        """The ids that decide what the caller sees, by the names of their places in statements."""
+        ids = {
+            "principal_workspace_id": self.workspace_id,
+            "principal_user_id": self.user_id,
+            "principal_customer_id": self.customer_id,
+            "principal_member_id": self.member_id,
+        }
+        return {name: id for name, id in ids.items() if id is not None}
+
+    @cached_property
     def _owner(self) -> str:
         return f"workspace:{self.workspace_id}" if self.workspace_id else f"user:{self.user_id}"

@@ -1,6 +1,6 @@
 """Lists: the arguments that select a page, and the page."""
 
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
@@ -34,6 +34,16 @@ class ListQuery(Filters):
             "`page`.",
         ),
     ] = None
+
+    @cached_property
+    def prepared(self) -> dict[Any, Any]:
+        """What readers of these arguments have worked out from them; it is kept as long as they are."""
+        return {}
+
+    @cached_property
+    def parameters(self) -> str:
+        """The sorting and the filters as JSON."""
+        return self.model_dump_json(exclude={"page", "limit", "after"})
 
     def sent(self) -> dict[str, Any]:
         """The filters with a value, in the order of their declaration."""

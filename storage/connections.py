@@ -104,10 +104,17 @@ class Connection(ABC):
     async def _rollback(self) -> None:
         """End a transaction that failed, if it has not ended. Raises `DBAPIError` or the driver's errors."""
 
+    def is_fresh(self) -> bool:
+        """Whether the connection was used so recently that the server surely still answers."""
+        return monotonic() - self.last_use < TRUSTED_SECONDS and not self._is_broken and not self.is_closed()
+
+    def is_closed(self) -> bool:
+        """Whether this side has closed the connection, as SQLAlchemy does if a statement is cancelled."""
+        return self._alchemy.invalidated
+
     async def is_usable(self) -> bool:
         """Whether the server still answers; after recent use this is assumed."""
-        # SQLAlchemy closes the driver's connection if a statement is cancelled.
-        return not (self._is_broken or self._alchemy.invalidated)
+        return not (self._is_broken or self.is_closed())
 
     async def close(self) -> None:
         with suppress(DBAPIError, OSError):
@@ -174,10 +181,13 @@ class PostgresqlConnection(Connection):
             self._in_transaction = False
             await self._run("ROLLBACK")
 
+    def is_closed(self) -> bool:
+        return bool(self.driver.is_closed())
+
     async def is_usable(self) -> bool:
-        if not await super().is_usable() or self.driver.is_closed():
+        if not await super().is_usable():
             return False
-        if monotonic() - self.last_use > TRUSTED_SECONDS:
+        if not self.is_fresh():
             try:
                 await self._run("SELECT 1")
             except (DBAPIError, OSError):

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from sqlalchemy import event
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import Dialect, make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
@@ -40,13 +40,14 @@ class Database:
 
     def __init__(self, url: str, read_url: str | None = None, pool_size: int = 20) -> None:
         self.engine = _make_engine(url)
+        self.dialect: Dialect = self.engine.dialect
         self._primary = _make_pool(self.engine, pool_size)
         self._replica = _make_pool(_make_engine(read_url), pool_size) if read_url else self._primary
         self._writer = asyncio.Lock() if self.is_sqlite else None
 
     @property
     def is_sqlite(self) -> bool:
-        return self.engine.dialect.name == "sqlite"
+        return self.dialect.name == "sqlite"
 
     @property
     def listeners(self) -> list[Listener]:
@@ -59,7 +60,7 @@ class Database:
 
     def converted(self, kept: Kept, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The driver's rows with the values that the types of the columns make of them."""
-        return kept.on(self.engine.dialect).converted(rows)
+        return kept.on(self.dialect).converted(rows)
 
     @asynccontextmanager
     async def read(self, *, replica: bool = False) -> AsyncIterator[Connection]:

@@ -20,22 +20,21 @@ class KeptText:
     def __init__(self, statement: Executable, dialect: Dialect) -> None:
         compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})  # type: ignore[attr-defined]
         self.text: str = compiled.string
-        self._names: Sequence[str] = compiled.positiontup or ()
-        self._constants: Mapping[str, Any] = compiled.params
-        self._converters = {
-            name: processor
-            for name, processor in compiled._bind_processors.items()
-            if not isinstance(processor, tuple)
-        }
+        names: Sequence[str] = compiled.positiontup or ()
+        self._places = [(name, compiled.params[name]) for name in names]
+        processors = compiled._bind_processors
+        self._converters = [
+            (index, processors[name])
+            for index, name in enumerate(names)
+            if name in processors and not isinstance(processors[name], tuple)
+        ]
         self._readers = _readers(compiled, dialect)
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
         """The values in the order of the places; places without a value have the declaration's own."""
-        arguments = []
-        for name in self._names:
-            value = values[name] if name in values else self._constants[name]
-            converter = self._converters.get(name)
-            arguments.append(value if converter is None else converter(value))
+        arguments = [values.get(name, constant) for name, constant in self._places]
+        for index, convert in self._converters:
+            arguments[index] = convert(arguments[index])
         return arguments
 
     def converted(self, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -52,17 +51,24 @@ class KeptText:
 
 
 class Kept:
-    """A statement with places for values. It is compiled at its first use, once for each database."""
+    """A statement with places for values. It is compiled at its first use, once for each database.
+
+    With a `dialect` it is compiled at once, for that database only, and its expressions are dropped: they
+    take ten times the memory of the text.
+    """
 
     __slots__ = ("_statement", "_texts")
 
-    def __init__(self, statement: Executable) -> None:
-        self._statement = statement
-        self._texts: dict[str, KeptText] = {}
+    def __init__(self, statement: Executable, dialect: Dialect | None = None) -> None:
+        self._statement: Executable | None = statement if dialect is None else None
+        self._texts = {} if dialect is None else {dialect.name: KeptText(statement, dialect)}
 
     def on(self, dialect: Dialect) -> KeptText:
+        """The statement as this database takes it. Raises `LookupError` if it was compiled for another."""
         written = self._texts.get(dialect.name)
         if written is None:
+            if self._statement is None:
+                raise LookupError(f"This statement was not compiled for {dialect.name}.")
             written = self._texts[dialect.name] = KeptText(self._statement, dialect)
         return written
 

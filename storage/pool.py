@@ -1,6 +1,7 @@
 """The pool that lends connections to units of work."""
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
 from time import monotonic
 from typing import Any
@@ -16,28 +17,39 @@ PATIENCE_SECONDS = 30
 
 
 class Connections:
-    """A pool of at most `size` connections: the one used last is lent first, in the order of asking."""
+    """A pool of at most `size` connections: the one used last is lent first, in the order of asking.
+
+    A connection that is given back goes straight to the unit of work that has waited longest.
+    """
 
     def __init__(self, engine: AsyncEngine, size: int) -> None:
         self._engine = engine
-        self._slots = asyncio.Semaphore(size)
         self._free: list[Connection] = []
+        # How many more connections may be opened.
+        self._left = size
+        # Units of work that wait get a connection, or None if they are to open one.
+        self._waiting: deque[asyncio.Future[Connection | None]] = deque()
         self.listeners: list[Listener] = []
 
     async def take(self) -> Connection:
         """A connection, which the caller gives back. Raises SQLAlchemy's `TimeoutError` if none gets free."""
-        if self._slots.locked():
-            await self._wait()
+        if self._free:
+            connection: Connection | None = self._free.pop()
+        elif self._left:
+            self._left -= 1
+            connection = None
         else:
-            await self._slots.acquire()
+            connection = await self._wait()
+        if connection is not None and connection.is_fresh():
+            return connection
         try:
-            while self._free:
-                connection = self._free.pop()
+            while connection is not None:
                 if await self._is_usable(connection):
                     return connection
+                connection = self._another()
             return await self.open()
         except BaseException:
-            self._slots.release()
+            self._lend(None)
             raise
 
     async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
@@ -60,29 +72,58 @@ class Connections:
 
     def give_back(self, connection: Connection) -> None:
         connection.last_use = monotonic()
-        self._free.append(connection)
-        self._slots.release()
+        if self._waiting:
+            self._lend(connection)
+        else:
+            self._free.append(connection)
 
     async def drop(self, connection: Connection) -> None:
         """Take back a connection that is not used again."""
         try:
             await connection.discard()
         finally:
-            self._slots.release()
+            self._lend(None)
 
     async def close(self) -> None:
         """Close the connections that are not in use."""
         while self._free:
+            self._left += 1
             await self._free.pop().close()
         await self._engine.dispose()
 
-    async def _wait(self) -> None:
+    def _lend(self, connection: Connection | None) -> None:
+        """Hand a connection, or with None the right to open one, to the unit that has waited longest."""
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(connection)
+                return
+        if connection is None:
+            self._left += 1
+        else:
+            self._free.append(connection)
+
+    async def _wait(self) -> Connection | None:
+        loop = asyncio.get_running_loop()
+        waiter: asyncio.Future[Connection | None] = loop.create_future()
+        timer = loop.call_later(PATIENCE_SECONDS, _give_up, waiter)
+        self._waiting.append(waiter)
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                await self._slots.acquire()
-        except TimeoutError:
-            message = f"No connection to the database got free within {PATIENCE_SECONDS} seconds."
-            raise PoolTimeout(message) from None
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                # It was served in the moment in which its unit was cancelled.
+                self._lend(waiter.result())
+            raise
+        finally:
+            timer.cancel()
+
+    def _another(self) -> Connection | None:
+        """A free connection in place of one that was closed, which may be opened again by others."""
+        if not self._free:
+            return None
+        self._left += 1
+        return self._free.pop()
 
     async def _is_usable(self, connection: Connection) -> bool:
         """Whether the connection can be lent; another one is closed."""
@@ -102,3 +143,9 @@ class Connections:
             return SqliteThread(alchemy, adapted, self.listeners)
         await alchemy.execution_options(isolation_level="AUTOCOMMIT")
         return PostgresqlConnection(alchemy, adapted, self.listeners)
+
+
+def _give_up(waiter: asyncio.Future[Connection | None]) -> None:
+    if not waiter.done():
+        message = f"No connection to the database got free within {PATIENCE_SECONDS} seconds."
+        waiter.set_exception(PoolTimeout(message))

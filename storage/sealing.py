@@ -46,8 +46,11 @@ class Unreadable(Exception):
 
 def sign(secret: bytes, purpose: Purpose, *parts: str) -> str:
     """The signature of these parts in this order: 43 characters that are safe in URLs and cookies."""
-    framed = b"".join(_framed(part) for part in parts)
-    return _as_text(hmac.digest(_signing_key(secret, purpose), framed, "sha256"))
+    # Copying takes half the time of `hmac.digest`, which looks the algorithm up each time.
+    signer = _signer(secret, purpose).copy()
+    for part in parts:
+        signer.update(_framed(part))
+    return _as_text(signer.digest())
 
 
 def is_signed(secret: bytes, purpose: Purpose, signature: str, *parts: str) -> bool:
@@ -91,8 +94,8 @@ def _key(secret: bytes, info: str) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _signing_key(secret: bytes, purpose: Purpose) -> bytes:
-    return _key(secret, f"sign {purpose}")
+def _signer(secret: bytes, purpose: Purpose) -> hmac.HMAC:
+    return hmac.new(_key(secret, f"sign {purpose}"), digestmod="sha256")
 
 
 def _cipher(secret: bytes, purpose: Purpose) -> AESGCM:

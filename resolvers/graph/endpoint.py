@@ -98,6 +98,7 @@ class GraphQLEndpoint:
                 kept.plans[name] = None
             except Exception as error:  # noqa: BLE001 - the stock executor reports it at its field
                 log.debug("unplanned", reason=type(error).__name__)
+        ctx.caller.limit_units()
         result = await self._schema.execute(
             text,
             variable_values=variables,

@@ -5,7 +5,7 @@ starts again: reads have no side effects.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import strawberry
@@ -20,13 +20,12 @@ from graphql import (
 )
 from graphql.execution.values import VariableValues, get_variable_values
 from strawberry.types.arguments import convert_arguments
-from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.graph.executor import DEFINITION, NeedsStockExecutor
 from resolvers.graph.fields import OPERATION, collect
 from resolvers.graph.selections import TYPE_NAME, Selected, SelectedField, select_from
 from resolvers.graph.writers import attribute_of, selection_writer
-from resolvers.operations.context import Context, Outcome
+from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.runner import run
 from resolvers.operations.shaped import ShapedRow, ShapedRows
@@ -51,7 +50,7 @@ class PlannedField:
 
     async def answer(self, ctx: Context, arguments: Mapping[str, Any]) -> Any:
         """The field's value. Raises `NeedsStockExecutor` for an answer that is not made of lines."""
-        own = replace(ctx, selection=self.selection, outcome=Outcome())
+        own = Context(ctx.services, ctx.caller, selection=self.selection)
         result: Any = await run(self.operation, own, arguments)
         if isinstance(result, ShapedRow):
             return self._writer(self.below, result.shape)(result.line, result.services)
@@ -69,7 +68,7 @@ class PlannedField:
             write = self._writer(below, value.shape)
             return [write(line, value.services) for line in value.lines]
         return {
-            name: below.type.name if each.name == TYPE_NAME else getattr(value, to_snake_case(each.name))
+            name: below.type.name if each.name == TYPE_NAME else getattr(value, each.attribute)
             for name, each in below.fields.items()
         }
 

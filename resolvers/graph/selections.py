@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from graphql import (
@@ -29,10 +30,15 @@ class SelectedField:
     type: Any
     below: "Selected | None"
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The field's name in the schema."""
         return self.node.name.value
+
+    @cached_property
+    def attribute(self) -> str:
+        """The same in snake case, as models have it."""
+        return to_snake_case(self.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +51,7 @@ class Selected:
     def paths(self, prefix: str = "") -> Iterator[str]:
         """The dotted snake-case paths of the fields."""
         for field in self.fields.values():
-            path = prefix + to_snake_case(field.name)
+            path = prefix + field.attribute
             yield path
             if field.below is not None:
                 yield from field.below.paths(f"{path}.")

@@ -17,10 +17,13 @@ _AS_WRITTEN = frozenset({"DateTime", "Metadata", "UUID", *UNCHANGED}) - {"Long"}
 
 
 def selection_writer(shape: Shape[Any], selected: Selected) -> Writer:
-    """The object of a line with the selected fields. Raises `NeedsStockExecutor` as `attribute_of` does."""
+    """The object of a line with the selected fields. Raises `NeedsStockExecutor` as `attribute_of` does.
+
+    The names in the answer are a client's: they never become part of the source, only values that it names.
+    """
     source = Source()
     fields = [
-        f"    {name!r}: {_value(shape, selected.type, field, source)},"
+        f"    {source.name(name)}: {_value(shape, selected.type, field, source)},"
         for name, field in selected.fields.items()
     ]
     writer: Writer = source.function("line, services", ["return {", *fields, "}"])
@@ -72,7 +75,7 @@ def _json_writer(selected: Selected) -> Callable[[Any], Any]:
             value = repr(selected.type.name)
         else:
             value = _leaf(field, f"value[{attribute_of(selected.type, field.name)!r}]", source)
-        fields.append(f"    {name!r}: {value},")
+        fields.append(f"    {source.name(name)}: {value},")
     lines = ["if value is None:", "    return None", "return {", *fields, "}"]
     writer: Callable[[Any], Any] = source.function("value", lines)
     return writer

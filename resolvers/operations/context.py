@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from uuid import UUID
@@ -74,7 +74,8 @@ class Services:
 class Caller:
     """The request around an operation: its credential, its headers and its budget.
 
-    The actions in `after_response` run once the response has been sent, so its timing does not reveal them.
+    `units` is set where several units of work may run at once. The actions in `after_response` run once the
+    response has been sent, so its timing does not reveal them.
     """
 
     principal: Principal | None
@@ -83,9 +84,17 @@ class Caller:
     request_id: str
     idempotency_key: str | None = None
     credential: str | None = field(default=None, repr=False)
-    units: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UNITS_AT_A_TIME))
+    units: asyncio.Semaphore | None = field(default=None, repr=False)
     batches: dict[Any, Any] = field(default_factory=dict, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
+
+    def limit_units(self) -> None:
+        """From now on, at most `UNITS_AT_A_TIME` units of work run at a time; others wait."""
+        self.units = asyncio.Semaphore(UNITS_AT_A_TIME)
+
+    def turn(self) -> AbstractAsyncContextManager[None]:
+        """The turn of one unit of work."""
+        return nullcontext() if self.units is None else self.units
 
 
 @dataclass
@@ -135,6 +144,8 @@ class Context:
         """The rows of a kept statement, as the driver returns them; inside a change, in its transaction."""
         if self.transaction is not None:
             return await self.transaction.fetch(kept, values)
+        if self.caller.units is None:
+            return await self.services.database.fetch(kept, values, replica=replica)
         async with self.caller.units:
             return await self.services.database.fetch(kept, values, replica=replica)
 
@@ -144,7 +155,7 @@ class Context:
         if self.transaction is not None:
             yield self.transaction
             return
-        async with self.caller.units, self.services.database.read(replica=replica) as connection:
+        async with self.caller.turn(), self.services.database.read(replica=replica) as connection:
             yield connection
 
     @asynccontextmanager
@@ -153,7 +164,7 @@ class Context:
         if self.transaction is not None:
             yield self.transaction
             return
-        async with self.caller.units, self.services.database.snapshot(replica=replica) as connection:
+        async with self.caller.turn(), self.services.database.snapshot(replica=replica) as connection:
             yield connection
 
     @asynccontextmanager
@@ -163,7 +174,7 @@ class Context:
         The actions in `afterwards` run after the commit.
         """
         afterwards: list[Callable[[], Awaitable[None]]] = []
-        async with self.caller.units, self.services.database.write() as connection:
+        async with self.caller.turn(), self.services.database.write() as connection:
             yield replace(self, transaction=connection, afterwards=afterwards)
         for action in afterwards:
             await action()

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+import orjson
 from sqlalchemy import Column, ColumnElement, ScalarSelect, Select, func, select
 from sqlalchemy import Row as SelectedRow
 from sqlmodel import SQLModel
@@ -152,15 +153,15 @@ def _kept_total(ctx: Context, listing: Listing[Any], query: ListQuery) -> Scalar
 def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
     """The page of `items`; `total` is None if the list was not counted."""
     pages = None if total is None else -(-total // query.limit)
-    meta = PageMeta.model_construct(
+    meta = PageMeta.made(
         total=total,
         page=None if query.after else query.page or 1,
         per_page=query.limit,
         pages=pages,
         next_cursor=cursor,
     )
-    counts = None if total is None else Pagination.model_construct(total_count=total, max_page=pages or 0)
-    return Page.model_construct(data=items, meta=meta, pagination=counts)
+    counts = None if total is None else Pagination.made(total_count=total, max_page=pages or 0)
+    return Page.made(data=items, meta=meta, pagination=counts)
 
 
 def one_of(column: Column[Any], values: Sequence[Any] | None) -> list[ColumnElement[bool]]:
@@ -182,7 +183,7 @@ def make_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, row: Any)
 def sign_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, keys: Sequence[Any]) -> str:
     """The cursor that continues the list of `query` after the row with these sort keys, as JSON has them."""
     place = _place(ctx, listing, query)
-    return signed(ctx.services.secret_key, Purpose.LIST_CURSOR, json.dumps(keys), *place)
+    return signed(ctx.services.secret_key, Purpose.LIST_CURSOR, orjson.dumps(keys).decode(), *place)
 
 
 def open_cursor(ctx: Context, listing: Listing[Any], query: ListQuery) -> list[Any]:
@@ -200,5 +201,4 @@ def open_cursor(ctx: Context, listing: Listing[Any], query: ListQuery) -> list[A
 
 def _place(ctx: Context, listing: Listing[Any], query: ListQuery) -> tuple[str, ...]:
     """What a cursor is bound to: its list, its reader, and its sorting and filters."""
-    parameters = query.model_dump_json(exclude={"page", "limit", "after"})
-    return table_of(listing.model).name, ctx.principal.subject, parameters
+    return table_of(listing.model).name, ctx.principal.subject, query.parameters

@@ -8,7 +8,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Uuid, bindparam
+from sqlalchemy import Executable, Uuid, bindparam
+from sqlalchemy.engine import Dialect
 
 from oauth.principals import Principal
 from storage.clock import now
@@ -19,16 +20,16 @@ from storage.types import MomentColumn
 MOST_PLANS = 1000
 # The moment of a request, for conditions that end with time.
 MOMENT = bindparam("moment", type_=MomentColumn())
-_REACH = ("workspace_id", "user_id", "customer_id", "member_id")
 
 _plans: OrderedDict[Hashable, Kept] = OrderedDict()
 
 
-def plan_for(key: Hashable, make: Callable[[], Kept]) -> Kept:
+def plan_for(dialect: Dialect, form: Hashable, make: Callable[[], Executable]) -> Kept:
     """The plan of this form, made at its first use; the one used least recently is forgotten."""
+    key = dialect.name, form
     plan = _plans.get(key)
     if plan is None:
-        plan = _plans[key] = make()
+        plan = _plans[key] = Kept(make(), dialect)
         if len(_plans) > MOST_PLANS:
             _plans.popitem(last=False)
     else:
@@ -38,16 +39,17 @@ def plan_for(key: Hashable, make: Callable[[], Kept]) -> Kept:
 
 def form_of(principal: Principal) -> Hashable:
     """What a statement depends on of a principal besides the values: which ids it has."""
-    return tuple(getattr(principal, name) is not None for name in _REACH)
+    return tuple(principal.ids)
 
 
 def with_places(principal: Principal) -> Principal:
     """The principal with places instead of its ids, for the conditions of a plan."""
-    given = (name for name in _REACH if getattr(principal, name) is not None)
-    places: dict[str, Any] = {name: bindparam(f"principal_{name}", type_=Uuid()) for name in given}
+    places: dict[str, Any] = {
+        name.removeprefix("principal_"): bindparam(name, type_=Uuid()) for name in principal.ids
+    }
     return replace(principal, **places)
 
 
 def values_of_caller(principal: Principal) -> dict[str, Any]:
     """The values of those places and of `MOMENT`."""
-    return {f"principal_{name}": getattr(principal, name) for name in _REACH} | {"moment": now()}
+    return {"moment": now(), **principal.ids}

@@ -1,7 +1,8 @@
 """Reading shaped rows: one object or one page by one kept statement, as lines that both surfaces write."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, cast
 from uuid import UUID
 
@@ -31,7 +32,6 @@ from schema.pages import ListQuery, Page
 from storage.connections import Connection
 from storage.dialects.json_rows import as_text, lines
 from storage.dialects.matching import AnyOf, ListOf
-from storage.kept import Kept
 from storage.ordering import SortKey, after, by_keys
 from storage.rows import Model, table_of
 
@@ -43,14 +43,14 @@ async def read_one(
     chosen = _chosen(ctx, shape, "")
     key = ("one", model, shape, chosen, tuple(values), form_of(ctx.principal))
 
-    def make() -> Kept:
+    def make() -> Select[Any]:
         table = table_of(model)
         same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
         row = select(table).where(visible(model, with_places(ctx.principal)), *same).subquery("chosen")
-        return Kept(select(as_text(lines(select(row), *shape.cells(row, chosen)))))
+        return select(as_text(lines(select(row), *shape.cells(row, chosen))))
 
-    places = values | values_of_caller(ctx.principal)
-    ((found,),) = await ctx.fetch(plan_for(key, make), places, replica=replica)
+    plan = plan_for(ctx.services.database.dialect, key, make)
+    ((found,),) = await ctx.fetch(plan, values | values_of_caller(ctx.principal), replica=replica)
     listed = orjson.loads(found)
     if not listed:
         raise absent(model)
@@ -70,7 +70,7 @@ async def read_by_keys(
     chosen = _chosen(ctx, shape, path)
     form = ("keys", model, shape, chosen, form_of(ctx.principal))
 
-    def make() -> Kept:
+    def make() -> Select[Any]:
         table = table_of(model)
         workspaces = AnyOf(table.c.workspace_id, bindparam("workspace_ids", type_=ListOf(Uuid())))
         ids = AnyOf(table.c.id, bindparam("ids", type_=ListOf(Uuid())))
@@ -80,14 +80,14 @@ async def read_by_keys(
             .subquery("chosen")
         )
         cells = shape.cells(rows, chosen)
-        return Kept(select(as_text(lines(select(rows), *cells, rows.c.workspace_id, rows.c.id))))
+        return select(as_text(lines(select(rows), *cells, rows.c.workspace_id, rows.c.id)))
 
     values = {
         "workspace_ids": list({key.workspace_id for key in keys}),
         "ids": [key.id for key in keys],
         **values_of_caller(ctx.principal),
     }
-    ((found,),) = await connection.fetch(plan_for(form, make), values)
+    ((found,),) = await connection.fetch(plan_for(connection.dialect, form, make), values)
     return {
         RowKey(UUID(line[-2]), UUID(line[-1])): cast(Item, ShapedRow(shape, line, ctx.services))
         for line in orjson.loads(found)
@@ -101,8 +101,56 @@ async def read_page(
 
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
-    place = None if query.after is None else open_cursor(ctx, listing, query)
-    sent = query.sent()
+    prepared = _prepare(ctx, listing, shape, query)
+    values = values_of_caller(ctx.principal) | prepared.values
+    plan = plan_for(
+        ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(ctx.principal)
+    )
+    ((total, found),) = await ctx.fetch(plan, values, replica=listing.replica)
+    shown = orjson.loads(found)
+    if total is None:
+        more = len(shown) > query.limit
+        shown = shown[: query.limit]
+    else:
+        more = prepared.values["skipped"] + len(shown) < total
+    cursor = None
+    if more and shown:
+        cursor = sign_cursor(ctx, listing, query, shown[-1][-prepared.sort_keys :])
+    return page_of(query, cast("list[Item]", ShapedRows(shape, shown, ctx.services)), total, cursor)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Prepared:
+    """What is known of a page before it is read: its statement's form, and the values besides the caller's.
+
+    `sort_keys` is the number of values at the end of a line.
+    """
+
+    form: "_Form"
+    values: Mapping[str, Any]
+    sort_keys: int
+
+
+def _prepare(ctx: Context, listing: Listing[Any], shape: Shape[Any], query: ListQuery) -> _Prepared:
+    """The same for all callers with ids of the same kinds, so it is worked out once for kept arguments."""
+    if query.after is not None:
+        return _prepare_place(ctx, listing, shape, query, open_cursor(ctx, listing, query))
+    key = (listing, shape, form_of(ctx.principal), ctx.selection, ctx.transaction is None)
+    prepared: _Prepared | None = query.prepared.get(key)
+    if prepared is None:
+        prepared = query.prepared[key] = _prepare_place(ctx, listing, shape, query, None)
+    return prepared
+
+
+def _prepare_place(
+    ctx: Context,
+    listing: Listing[Any],
+    shape: Shape[Any],
+    query: ListQuery,
+    place: Sequence[Any] | None,
+) -> _Prepared:
+    """`place` holds the sort keys after which the page begins."""
+    sent, skipped = query.sent(), ((query.page or 1) - 1) * query.limit
     form = _Form(
         listing,
         shape,
@@ -113,23 +161,14 @@ async def read_page(
         limit=query.limit,
         is_counted=place is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination"))),
         nulls_in_place=None if place is None else tuple(value is None for value in place),
-        is_late=(query.page or 1) > 1,
+        is_late=skipped > 0,
         is_in_change=ctx.transaction is not None,
     )
-    values = values_of_caller(ctx.principal) | {"skipped": ((query.page or 1) - 1) * query.limit}
+    values: dict[str, Any] = {"skipped": skipped}
     for name, value in sent.items():
         values |= listing.filters[name].named_values(name, value)
     values |= {f"after_{index}": value for index, value in enumerate(place or ())}
-    plan = plan_for(form, lambda: form.plan(ctx.principal))
-    ((total, found),) = await ctx.fetch(plan, values, replica=listing.replica)
-    listed = orjson.loads(found)
-    more = len(listed) > query.limit if total is None else values["skipped"] + len(listed) < total
-    shown = listed[: query.limit]
-    cursor = None
-    if more and shown:
-        keys = shown[-1][-len(listing.order(query.sort_keys())) :]
-        cursor = sign_cursor(ctx, listing, query, keys)
-    return page_of(query, cast("list[Item]", ShapedRows(shape, shown, ctx.services)), total, cursor)
+    return _Prepared(form, values, len(listing.order(form.sorting)))
 
 
 def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:
@@ -155,7 +194,15 @@ class _Form:
     is_late: bool
     is_in_change: bool
 
-    def plan(self, principal: Principal) -> Kept:
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, each.name) for each in fields(self)))
+
+    def __hash__(self) -> int:
+        """Worked out once: the form of kept arguments is looked up at each request."""
+        return self._hash
+
+    def statement(self, principal: Principal) -> Select[Any]:
         """The statement of one row: the total, and the lines, which end with the values of the sort keys."""
         order = self.listing.order(self.sorting)
         seen_by = with_places(principal)
@@ -165,7 +212,7 @@ class _Form:
         rows = select(page).order_by(*(key.order for key in keys))
         cells = self.shape.cells(page, self.chosen)
         listed = lines(rows, *cells, *(key.column for key in keys))
-        return Kept(select(self._total(seen_by, conditions), as_text(listed)))
+        return select(self._total(seen_by, conditions), as_text(listed))
 
     def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
         filters = self.listing.filters
