@@ -1,7 +1,7 @@
 """Authentication: the principal of a credential's text."""
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -45,11 +45,17 @@ _HAS_LEFT = case(
     ),
     else_=False,
 )
-_LOOK_UP = Kept(
-    select(_credentials, _workspaces.c.requests_per_minute, _clients.c.client_id, _HAS_LEFT)
+_OF_CREDENTIAL = (
+    select(_credentials, _workspaces.c.requests_per_minute)
     .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
-    .join(_clients, _credentials.c.oauth_client_id == _clients.c.id, isouter=True)
     .where(_credentials.c.hash == bindparam("hash"))
+)
+_LOOK_UP = Kept(_OF_CREDENTIAL)
+# Only access tokens have a client, and a maker who may have left; asking always would double the work.
+_LOOK_UP_ACCESS_TOKEN = Kept(
+    _OF_CREDENTIAL.add_columns(_clients.c.client_id, _HAS_LEFT).join(
+        _clients, _credentials.c.oauth_client_id == _clients.c.id, isouter=True
+    )
 )
 
 
@@ -58,13 +64,10 @@ class _Known:
     """A credential that was looked up: the driver's row, and what was made of it."""
 
     row: Any
+    kind: CredentialKind
     credential: CredentialRow
     principal: Principal
     has_left: bool
-
-    @property
-    def kind(self) -> CredentialKind:
-        return CredentialKind(self.credential.kind)
 
 
 # By the hash of the credential. Each use reads the row again, and only an equal row gives the same principal.
@@ -100,10 +103,11 @@ async def _authenticate(
     database: Database, text: str, kinds: Mapping[CredentialKind, PrincipalKind]
 ) -> Principal | None:
     hash = digest(text)
-    kind = kinds.get(_known[hash].kind) if hash in _known else _kind_in(text, kinds)
-    if kind is None:
+    known = _known.get(hash)
+    kind = kind_of(text) if known is None else known.kind
+    if kind is None or kind not in kinds:
         return None
-    known = await _look_up(database, hash, kind)
+    known = await _look_up(database, hash, kind, kinds[kind])
     if known is None or known.has_left:
         return None
     credential, moment = known.credential, now()
@@ -114,31 +118,29 @@ async def _authenticate(
     return known.principal
 
 
-def _kind_in(text: str, kinds: Mapping[CredentialKind, PrincipalKind]) -> PrincipalKind | None:
-    """The kind that a credential's text names; None if it is malformed or of another kind."""
-    kind = kind_of(text)
-    return None if kind is None else kinds.get(kind)
-
-
-async def _look_up(database: Database, hash: str, kind: PrincipalKind) -> _Known | None:
+async def _look_up(
+    database: Database, hash: str, kind: CredentialKind, of_principal: PrincipalKind
+) -> _Known | None:
     """What is known of a credential, once its row has been read again."""
-    rows = await database.fetch(_LOOK_UP, {"hash": hash})
+    statement = _LOOK_UP_ACCESS_TOKEN if kind is CredentialKind.ACCESS_TOKEN else _LOOK_UP
+    rows = await database.fetch(statement, {"hash": hash})
     if not rows:
         return None
     known = _known.get(hash)
     if known is None or known.row != rows[0]:
-        known = _known[hash] = _known_from(database, rows[0], kind)
+        (values,) = database.converted(statement, rows)
+        known = _known[hash] = _known_from(rows[0], values, kind, of_principal)
         if len(_known) > MOST_KNOWN:
             _known.popitem(last=False)
     return known
 
 
-def _known_from(database: Database, row: Any, kind: PrincipalKind) -> _Known:
-    (converted,) = database.converted(_LOOK_UP, [row])
-    *columns, requests_per_minute, client_id, has_left = converted
-    credential = read(CredentialRow, columns)
-    principal = _principal_of(credential, kind, client_id, requests_per_minute)
-    return _Known(row, credential, principal, bool(has_left))
+def _known_from(row: Any, values: Sequence[Any], kind: CredentialKind, of_principal: PrincipalKind) -> _Known:
+    requests_per_minute, *of_access_token = values[len(_credentials.c) :]
+    client_id, has_left = of_access_token or (None, False)
+    credential = read(CredentialRow, values)
+    principal = _principal_of(credential, of_principal, client_id, requests_per_minute)
+    return _Known(row, kind, credential, principal, bool(has_left))
 
 
 async def _note_use(database: Database, credential: CredentialRow, moment: datetime) -> None:

@@ -13,6 +13,8 @@ from sqlalchemy.types import Text
 from storage.types import JsonColumn, MomentColumn
 
 _LINE = "line"
+# Most moments of PostgreSQL: with six decimals, before the offset. Only these are as long as that.
+MOMENT, OFFSET = "2026-11-22T18:58:58.705751", "+00:00"
 
 
 class JsonArray(FunctionElement[Any]):
