@@ -102,7 +102,7 @@ async def read_page(
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
     prepared = _prepare(ctx, listing, shape, query)
-    values = values_of_caller(ctx.principal) | prepared.values
+    values = {**values_of_caller(ctx.principal), **prepared.values}
     plan = plan_for(
         ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(ctx.principal)
     )
