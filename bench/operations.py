@@ -26,7 +26,6 @@ from bench.wrk import Request
 from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import Operation
 from rest_compat.api import operation_routes
-from rest_compat.paths import PREFIX
 
 CALLS = 20
 # What operations require besides an id.
@@ -81,9 +80,9 @@ def requests_of(reader: Reader) -> Iterator[tuple[str, str, Request | None]]:
     """Name, surface and request of every operation that reads; no request if there is nothing to read."""
     places = exposed(make_schema()._schema)
     for name, route in operation_routes().items():
-        if "GET" not in (route.methods or ()):
+        if route.method != "GET":
             continue
-        path, id = PREFIX + route.path, None
+        path, id = route.path, None
         if "{id}" in path:
             page = reader.accepted(Request("GET", path.split("{")[0]))
             items = page[1]["data"] if page else []

@@ -3,16 +3,14 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from functools import cache
+from typing import Any
 
-import orjson
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Lifespan, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from gateway.background import BackgroundTask, running
 from gateway.discovery import discovery_routes
@@ -24,14 +22,12 @@ from gateway.health import HEALTH_PATH, Health, ready_route
 from gateway.http.addresses import ClientAddresses
 from gateway.http.callers import Callers
 from gateway.http.front import Front
-from gateway.http.front_routes import FrontRoute, front_endpoints
 from gateway.http.response_headers import ResponseHeaders
 from gateway.http.route_templates import RouteTemplates
 from gateway.logs import configure_logs, logs_requests
 from gateway.mail.budget import WINDOW_SECONDS, MailBudget
 from gateway.mail.task import mail_task
 from gateway.rate_limits.budget import Budgets
-from gateway.rate_limits.charging import charged
 from gateway.rate_limits.limits import RateLimiter
 from gateway.request_lines import request_lines
 from gateway.settings.server import Environment
@@ -40,15 +36,17 @@ from gateway.web.entrance.authorize import authorize_routes
 from gateway.web.kit.origins import origin_of
 from gateway.web.pages import explorer_response, page_routes, render_lost
 from gateway.web.portal.portal import portal_routes
+from gateway.web.reference import reference_route
 from gateway.web.routes import settings_routes
 from oauth.signed_reports import ReportKeys
 from resolvers.graph.endpoint import GRAPHQL_PATH, GraphQLEndpoint
 from resolvers.graph.root import make_schema
 from resolvers.operations.context import Context, Quota, Services
-from rest_compat.api import include_api, operation_endpoints
+from rest_compat.api import ROUTES, render_failure
+from rest_compat.front_routes import FrontRoute, front_endpoints
 from rest_compat.oauth_protocol import protocol_routes
 from rest_compat.oauth_registration import registration_routes
-from rest_compat.paths import OPENAPI_PATH, PREFIX
+from schema.errors import Failure
 from storage.database import Database
 from storage.enums import FileService
 from storage.folding import Fold
@@ -95,8 +93,8 @@ def make_services(
     )
 
 
-class Gateway(FastAPI):
-    """An application whose HTTP requests enter by its front, if it has one, and not by FastAPI's layers."""
+class Gateway(Starlette):
+    """The application. HTTP requests enter by its front, which passes on what it does not answer itself."""
 
     front: Front | None = None
 
@@ -106,34 +104,6 @@ class Gateway(FastAPI):
             return
         scope["app"] = self
         await self.front(scope, receive, send)
-
-
-def make_api(lifespan: Lifespan[FastAPI] | None = None) -> Gateway:
-    """The REST surface alone; enough to document it."""
-    app = Gateway(
-        title="Duograph",
-        openapi_url=None,
-        docs_url=None,
-        redoc_url=None,
-        lifespan=lifespan,
-        redirect_slashes=False,
-    )
-    include_api(app)
-    app.router.routes.append(_reference_route(app))
-    return app
-
-
-def _reference_route(app: FastAPI) -> Route:
-    """The route of the OpenAPI document, rendered once."""
-
-    @cache
-    def written() -> bytes:
-        return orjson.dumps(app.openapi())
-
-    async def answer(_: Request) -> Response:
-        return Response(written(), media_type="application/json")
-
-    return Route(OPENAPI_PATH, charged(answer), include_in_schema=False)
 
 
 def create_app(settings: Settings) -> Gateway:
@@ -149,7 +119,7 @@ def create_app(settings: Settings) -> Gateway:
         return Context(services=app.state.services, caller=request.state.caller)
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with running(tasks):
             yield
         request_lines.flush()
@@ -158,8 +128,10 @@ def create_app(settings: Settings) -> Gateway:
         await limiter.close()
         await mail_limiter.close()
 
-    app = make_api(lifespan)
-    app.exception_handler(HTTPException)(render_lost)
+    # Starlette's type of a handler takes any exception.
+    handlers: dict[Any, Any] = {HTTPException: render_lost, Failure: render_failure}
+    app = Gateway(routes=[*ROUTES, reference_route()], lifespan=lifespan, exception_handlers=handlers)
+    app.router.redirect_slashes = False
     app.state.context = make_context
     app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
     app.router.routes.extend(_protocol_routes(settings))
@@ -183,7 +155,7 @@ def create_app(settings: Settings) -> Gateway:
     return app
 
 
-def _front(app: FastAPI, settings: Settings, services: Services, budgets: Budgets) -> Front:
+def _front(app: Starlette, settings: Settings, services: Services, budgets: Budgets) -> Front:
     """The front before the application's own layers."""
     own_origin = origin_of(settings.sign_in_url)
     behind = app.build_middleware_stack()
@@ -191,7 +163,7 @@ def _front(app: FastAPI, settings: Settings, services: Services, budgets: Budget
         raise TypeError("The outermost layer should be the one that answers unexpected errors.")
     return Front(
         behind.app,  # The front answers unexpected errors.
-        [*front_endpoints(app.routes), *operation_endpoints()],
+        front_endpoints(app.routes),
         services=services,
         callers=Callers(services.database, ClientAddresses(settings.trusted_proxies), own_origin),
         budgets=budgets,
@@ -206,7 +178,7 @@ def _protocol_routes(settings: Settings) -> list[Route]:
     return [*protocol_routes(), *registration, *discovery_routes()]
 
 
-def _first_segments(app: FastAPI) -> frozenset[str]:
+def _first_segments(app: Starlette) -> frozenset[str]:
     """The first segment of every route: slugs that no workspace may have, whatever the settings."""
-    paths = [str(getattr(route, "path", "")) for route in app.routes] + [PREFIX, OBJECTS_PATH]
+    paths = [str(getattr(route, "path", "")) for route in app.routes] + [OBJECTS_PATH]
     return frozenset(path.split("/")[1] for path in paths if path.count("/")) - {""}

@@ -13,7 +13,7 @@ from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from schema.errors import Unavailable
 from storage.database import Database
-from storage.migrations.run import current_revision, newest_revision
+from storage.migrations.revisions import current_revision, newest_revision
 
 HEALTH_PATH, READY_PATH = "/health", "/ready"
 PATIENCE_SECONDS = 5

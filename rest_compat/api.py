@@ -1,10 +1,10 @@
 """The REST surface: every resource's router under one prefix, and one format for all failures."""
 
 import json
-from collections.abc import Iterator
 
-from fastapi import APIRouter, FastAPI, Request, Response
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 from resolvers.operations.answers import Answer
 from rest_compat import (
@@ -24,7 +24,6 @@ from rest_compat import (
     passkeys,
     personal_access_tokens,
     second_factors,
-    secret_scanning,
     shares,
     viewer,
     workspace_access_tokens,
@@ -32,13 +31,12 @@ from rest_compat import (
     workspace_members,
     workspaces,
 )
-from rest_compat.endpoint import OperationEndpoint
-from rest_compat.openapi import describe_api
-from rest_compat.paths import PREFIX
-from rest_compat.router import OperationRoute
+from rest_compat.front_routes import FrontRoute
+from rest_compat.router import OperationRoute, Router
+from rest_compat.secret_scanning import REPORT_PATH, ReportEndpoint
 from schema.errors import Failure, MethodNotAllowed, NotFound
 
-ROUTERS: tuple[APIRouter, ...] = (
+_ROUTERS: tuple[Router, ...] = (
     authorized_applications.router,
     browser_sessions.router,
     custom_fields.router,
@@ -55,7 +53,6 @@ ROUTERS: tuple[APIRouter, ...] = (
     passkeys.router,
     personal_access_tokens.router,
     second_factors.router,
-    secret_scanning.router,
     shares.router,
     viewer.router,
     workspace_access_tokens.router,
@@ -65,25 +62,16 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 
 
-def include_api(app: FastAPI) -> None:
-    """Add the REST surface to `app`, which has `state.context`."""
-    for router in ROUTERS:
-        app.include_router(router, prefix=PREFIX)
-    describe_api(app)
-    app.exception_handler(Failure)(render_failure)
-    app.exception_handler(HTTPException)(render_http_exception)
-
-
-def operation_endpoints() -> Iterator[tuple[str, str, OperationEndpoint]]:
-    """The method, the template of the path and the endpoint of every operation."""
-    for route in _operation_routes():
-        for method in route.methods or ():
-            yield method, PREFIX + route.path, route.served
+# Every path of the REST surface.
+ROUTES: tuple[FrontRoute, ...] = (
+    *(route for router in _ROUTERS for route in router.routes),
+    FrontRoute(REPORT_PATH, ReportEndpoint(), ("POST",)),
+)
 
 
 def documented_routes() -> list[OperationRoute]:
-    """Every documented route; paths are without the prefix."""
-    return [route for route in _operation_routes() if route.include_in_schema]
+    """Every documented route of an operation."""
+    return [route for router in _ROUTERS for route in router.routes if route.is_documented]
 
 
 def operation_routes() -> dict[str, OperationRoute]:
@@ -102,7 +90,7 @@ def failed(failure: Failure) -> Answer:
 
 
 async def render_failure(_: Request, failure: Failure) -> Response:
-    """A failure as the response of a route that FastAPI serves."""
+    """A failure as the response of a route behind the front."""
     answer = failed(failure)
     return Response(answer.body, answer.status, answer.headers, answer.media_type)
 
@@ -119,11 +107,5 @@ async def render_http_exception(request: Request, exception: HTTPException) -> R
 
 
 def _methods_of(path: str) -> list[str]:
-    own = path.removeprefix(PREFIX)
-    fitting = (route for route in _operation_routes() if route.path_regex.match(own))
+    fitting = (route for route in ROUTES if route.path_regex.match(path))
     return sorted({method for route in fitting for method in route.methods or ()})
-
-
-def _operation_routes() -> list[OperationRoute]:
-    routes = [route for router in ROUTERS for route in router.routes]
-    return [route for route in routes if isinstance(route, OperationRoute)]

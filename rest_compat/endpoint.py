@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import orjson
 from pydantic import TypeAdapter
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 
 from resolvers.operations.admission import Demand, admit, charge_rest
 from resolvers.operations.answers import JSON, Answer
@@ -27,18 +26,16 @@ class OperationEndpoint:
     """Runs `operation` with the arguments of a request. `model` is the type that it answers with.
 
     `path_names` are the parameters of the operation that its query does not accept: those in the path, and
-    those that this path leaves out. A subclass writes answers in another way; FastAPI documents those that
-    are not JSON by `response_class`.
+    those that this path leaves out. A subclass writes answers in another way.
     """
 
     media_type: ClassVar[str] = JSON
     headers: ClassVar[Mapping[str, str]] = {}
-    response_class: ClassVar[type[Response]] = JSONResponse
 
     def __init__(self, operation: Operation, model: Any, status: int, path_names: frozenset[str]) -> None:
         self.operation = operation
-        self._model = TypeAdapter(model)
-        self._status = status
+        self.model, self.status = model, status
+        self._writer = TypeAdapter(model)
         self._path_names = path_names
         self._demands = [Demand.of(operation)]
         self._arguments = Arguments(operation, path_names)
@@ -58,7 +55,7 @@ class OperationEndpoint:
         return self._answer(request, ctx, result)
 
     def _answer(self, request: Request, ctx: Context, result: Any) -> Answer:
-        status = ctx.outcome.status or self._status
+        status = ctx.outcome.status or self.status
         headers = {**self.headers, "Idempotency-Replayed": "true"} if ctx.outcome.replayed else self.headers
         if status in EMPTY:
             return Answer(status, headers=headers, media_type=None)
@@ -73,4 +70,4 @@ class OperationEndpoint:
         if isinstance(result, ShapedRow):
             return result.body
         written = written_page(result)
-        return self._model.dump_json(result) if written is None else orjson.dumps(written)
+        return self._writer.dump_json(result) if written is None else orjson.dumps(written)

@@ -3,9 +3,8 @@
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qsl
 
-from fastapi.responses import JSONResponse
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from oauth.authentication import authenticate

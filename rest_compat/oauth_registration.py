@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from sqlalchemy import select
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from oauth.clients import RESPONSE_TYPE, AuthMethod, GrantType, issue_client_credential

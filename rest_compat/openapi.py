@@ -1,11 +1,28 @@
-"""The OpenAPI document: FastAPI's, with credentials, conditional headers and metadata filters added."""
+"""The OpenAPI document: FastAPI's, with credentials, conditional headers and metadata filters added.
 
-from typing import Any
+FastAPI serves nothing: it gets functions with the parameters of operations, to document them.
+"""
 
-from fastapi import FastAPI
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Path, Query
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from starlette.responses import JSONResponse, Response
 
+from resolvers.operations.answers import JSON
 from resolvers.operations.declaration import Operation
+from rest_compat.api import documented_routes
+from rest_compat.endpoint import EMPTY
+from rest_compat.reading import path_names_of
+from rest_compat.router import OperationRoute
+from rest_compat.secret_scanning import KEY_HEADER, REPORT, REPORT_PATH, SIGNATURE_HEADER
+from schema.leaks import MOST_LEAKS, Leak, LeakVerdict
+
+TITLE, VERSION = "Duograph", "0.1.0"
 
 BEARER = "bearer"
 SCHEMES = {
@@ -37,26 +54,131 @@ METADATA = {
 }
 
 
-def describe_api(app: FastAPI) -> None:
-    """Make `app.openapi()` return the complete document."""
+class Error(BaseModel):
+    """The body of every error response.
 
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = _complete(
-                get_openapi(
-                    title=app.title,
-                    version=app.version,
-                    summary="REST and GraphQL over the same operations; this is the REST surface.",
-                    description=DESCRIPTION,
-                    routes=app.routes,
-                )
+    `detail` is a list of at most 100 problems if the status is 422; `more` counts the omitted ones.
+    """
+
+    error: str
+    detail: str | list[dict[str, Any]]
+    more: int | None = None
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Error, "description": "A failure that the caller can correct."}
+}
+# FastAPI documents a model under the route's media type, but failures are always JSON.
+ERRORS_AS_JSON: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": entry["description"],
+        "content": {JSON: {"schema": {"$ref": f"#/components/schemas/{entry['model'].__name__}"}}},
+    }
+    for status, entry in ERRORS.items()
+}
+
+
+@cache
+def openapi_document() -> dict[str, Any]:
+    """The document of the whole REST surface."""
+    router = APIRouter()
+    for route in documented_routes():
+        _document(router, route)
+    _document_reports(router)
+    return _complete(
+        get_openapi(
+            title=TITLE,
+            version=VERSION,
+            summary="REST and GraphQL over the same operations; this is the REST surface.",
+            description=DESCRIPTION,
+            routes=router.routes,
+        )
+    )
+
+
+def _document(router: APIRouter, route: OperationRoute) -> None:
+    operation, served = route.operation, route.served
+    is_json = served.media_type == JSON
+    router.add_api_route(
+        route.path,
+        _documented(operation, path_names_of(route.path), route.omits),
+        methods=[route.method],
+        status_code=served.status,
+        response_model=served.model if is_json else None,
+        response_class=_response_class(served.status, served.media_type),
+        responses=ERRORS if is_json else ERRORS_AS_JSON,
+        tags=[route.tag],
+        summary=_words(route.operation_id),
+        description=operation.description,
+        operation_id=route.operation_id,
+        openapi_extra=_extras(operation, route.method),
+    )
+
+
+def _document_reports(router: APIRouter) -> None:
+    """Reports are signed as they are sent, so their endpoint reads headers and body itself."""
+    body = {"type": "array", "maxItems": MOST_LEAKS, "items": Leak.model_json_schema()}
+    router.add_api_route(
+        REPORT_PATH,
+        _documented(REPORT, frozenset(), frozenset({"data"})),
+        methods=["POST"],
+        response_model=list[LeakVerdict],
+        responses=ERRORS,
+        tags=["secret scanning"],
+        summary=_words(REPORT.name),
+        description=REPORT.description,
+        operation_id=REPORT.name,
+        openapi_extra={
+            "security": [],
+            "parameters": [
+                _sent_header(KEY_HEADER, "The identifier of the GitHub key that signed the body."),
+                _sent_header(SIGNATURE_HEADER, "The key's ECDSA signature of the body as sent, in Base64."),
+            ],
+            "requestBody": {"required": True, "content": {JSON: {"schema": body}}},
+        },
+    )
+
+
+def _documented(
+    operation: Operation, path_names: frozenset[str], omits: frozenset[str]
+) -> Callable[..., Any]:
+    """A function with the operation's parameters, for FastAPI to document; it is never called."""
+
+    async def documented(**_: Any) -> Any:
+        raise AssertionError("OperationEndpoint runs the operation itself.")
+
+    parameters = []
+    for parameter in operation.parameters:
+        annotation: Any = Annotated[parameter.annotation, Query()]
+        default = parameter.default
+        if parameter.name in omits:
+            continue
+        if parameter.place == "data":
+            annotation = Annotated[parameter.annotation, Body()]
+        elif parameter.name in path_names:
+            annotation, default = Annotated[parameter.annotation, Path()], inspect.Parameter.empty
+        parameters.append(
+            inspect.Parameter(
+                parameter.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
             )
-        return app.openapi_schema
+        )
+    documented.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return documented
 
-    app.openapi = openapi  # type: ignore[method-assign]
+
+def _response_class(status: int, media_type: str) -> type[Response]:
+    if status in EMPTY:
+        return Response
+    if media_type == JSON:
+        return JSONResponse
+    return type("Other", (Response,), {"media_type": media_type.partition(";")[0]})
 
 
-def operation_extras(operation: Operation, method: str) -> dict[str, Any]:
+def _words(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _extras(operation: Operation, method: str) -> dict[str, Any]:
     """The parts of an operation's entry that FastAPI does not write: credential and headers."""
     headers = []
     if method in ("POST", "PATCH") and operation.changes:
@@ -81,6 +203,10 @@ def _header(name: str, description: str) -> dict[str, Any]:
     if name != "Idempotency-Key":
         schema = {"type": "string"}
     return {"name": name, "in": "header", "required": False, "description": description, "schema": schema}
+
+
+def _sent_header(name: str, description: str) -> dict[str, Any]:
+    return {"name": name, "in": "header", "description": description, "schema": {"type": "string"}}
 
 
 def _complete(document: dict[str, Any]) -> dict[str, Any]:

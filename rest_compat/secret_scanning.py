@@ -1,17 +1,16 @@
 """GitHub's secret scanning partner program: reports of leaked credentials."""
 
-from typing import Any
-
-from fastapi import APIRouter, Request
 from pydantic import TypeAdapter, ValidationError
+from starlette.requests import Request
 
 from oauth.signed_reports import KeysOutOfReach, is_signed
 from resolvers.credentials.leaks import report_leaks
 from resolvers.operations.admission import Demand, admit
+from resolvers.operations.answers import Answer
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import operation_of, problems_of
-from rest_compat.router import ERRORS
+from rest_compat.paths import PREFIX
 from schema.errors import Invalid, InvalidToken, Problem, TooLarge, Unauthorized, Unavailable
 from schema.leaks import MOST_LEAKS, Leak, LeakVerdict
 
@@ -19,17 +18,20 @@ KEY_HEADER, SIGNATURE_HEADER = "Github-Public-Key-Identifier", "Github-Public-Ke
 LARGEST_REPORT = 4 * 1024 * 1024
 RETRY_AFTER_SECONDS = 60
 
-_LEAKS = TypeAdapter(list[Leak])
-_REPORT = operation_of(report_leaks)
+REPORT_PATH = f"{PREFIX}/integrations/github/secret-scanning"
+REPORT = operation_of(report_leaks)
+
+_LEAKS, _VERDICTS = TypeAdapter(list[Leak]), TypeAdapter(list[LeakVerdict])
 
 
-async def receive(request: Request) -> list[LeakVerdict]:
+class ReportEndpoint:
     """Checks the signature of the raw body before parsing it."""
-    ctx: Context = request.app.state.context(request)
-    await admit(ctx.caller, [Demand.of(_REPORT)], restricted=_REPORT.restricted)
-    body = await read_body(request, LARGEST_REPORT)
-    await _check_signature(ctx, request, body)
-    return await report_leaks(ctx, _read(body))
+
+    async def answer(self, ctx: Context, request: Request) -> Answer:
+        await admit(ctx.caller, [Demand.of(REPORT)], restricted=REPORT.restricted)
+        body = await read_body(request, LARGEST_REPORT)
+        await _check_signature(ctx, request, body)
+        return Answer(200, _VERDICTS.dump_json(await report_leaks(ctx, _read(body))))
 
 
 def _read(body: bytes) -> list[Leak]:
@@ -65,30 +67,3 @@ async def _check_signature(ctx: Context, request: Request, body: bytes) -> None:
         raise Unavailable("The keys that sign reports cannot be fetched now.", wait) from None
     if key is None or not is_signed(body, signature, key):
         raise InvalidToken("The signature does not match this body and a known key.")
-
-
-def _header(name: str, description: str) -> dict[str, Any]:
-    return {"name": name, "in": "header", "description": description, "schema": {"type": "string"}}
-
-
-_BODY = {"type": "array", "maxItems": MOST_LEAKS, "items": Leak.model_json_schema()}
-
-router = APIRouter(prefix="/integrations/github", tags=["secret scanning"], redirect_slashes=False)
-router.add_api_route(
-    "/secret-scanning",
-    receive,
-    methods=["POST"],
-    response_model=list[LeakVerdict],
-    responses=ERRORS,
-    summary=_REPORT.name.replace("_", " ").capitalize(),
-    description=_REPORT.description,
-    operation_id=_REPORT.name,
-    openapi_extra={
-        "security": [],
-        "parameters": [
-            _header(KEY_HEADER, "The identifier of the GitHub key that signed the body."),
-            _header(SIGNATURE_HEADER, "The key's ECDSA signature of the body as sent, in Base64."),
-        ],
-        "requestBody": {"required": True, "content": {"application/json": {"schema": _BODY}}},
-    },
-)

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from gateway.cli.output import CommandError
 from gateway.settings.settings import Settings, SettingsError
 from storage.database import Database
-from storage.migrations.run import current_revision, is_known, newest_revision, upgrade
+from storage.migrations.revisions import current_revision, is_known, newest_revision
 
 Result = TypeVar("Result")
 
@@ -83,6 +83,9 @@ async def bring_up(database: Database) -> str:
         raise CommandError(
             f"The database is at revision {current}, created by a newer version: install that version."
         )
+    # Most starts find the newest revision, and importing Alembic takes as long as reaching the database.
+    from storage.migrations.run import upgrade  # noqa: PLC0415
+
     await upgrade(database)
     return newest_revision()
 

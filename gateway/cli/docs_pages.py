@@ -32,17 +32,16 @@ def operations_page() -> str:
     ]
     tag = None
     for route in documented_routes():
-        if route.tags[0] != tag:
-            tag = route.tags[0]
+        if route.tag != tag:
+            tag = route.tag
             lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "scope", "status"), "|---|---|---|---|"]
         operation = route.operation
-        method = next(iter(route.methods or ()))
         needed = (
             " or ".join(f"`{scope}`" for scope in that_would_do(operation.scope)) if operation.scope else ""
         )
         scope = needed or ("any credential" if operation.kinds else "none")
         twin = twins.get(operation.name, "none: see the reason in tests/surfaces/test_contract.py")
-        lines += _row(f"`{method} {PREFIX}{route.path}`", f"`{twin}`", scope, str(route.status_code))
+        lines += _row(f"`{route.method} {route.path}`", f"`{twin}`", scope, str(route.served.status))
     return "\n".join(lines) + "\n"
 
 
@@ -75,14 +74,13 @@ def permissions_page() -> str:
     ]
     twins, tag = _twins(), None
     for route in documented_routes():
-        if route.tags[0] != tag:
-            tag = route.tags[0]
+        if route.tag != tag:
+            tag = route.tag
             kinds = [_words(kind) for kind in PrincipalKind]
             lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "no credential", *kinds), "|---" * 8 + "|"]
-        method = next(iter(route.methods or ()))
         field = twins[route.operation.name].partition("(")[0]
         cells = [_permission(route.operation, kind) for kind in (None, *PrincipalKind)]
-        lines += _row(f"`{method} {PREFIX}{route.path}`", f"`{field}`", *cells)
+        lines += _row(f"`{route.method} {route.path}`", f"`{field}`", *cells)
     return "\n".join(lines) + "\n"
 
 

@@ -6,8 +6,6 @@ from typing import Any
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import Scope
 
-from rest_compat.paths import PREFIX
-
 UNMATCHED = "unmatched"
 
 
@@ -20,12 +18,7 @@ class RouteTemplates:
 
     def of(self, scope: Scope) -> str:
         """The path of the request's route, after routing; `unmatched` without a route."""
-        route = scope.get("route")
-        if route is None:
-            return self._paths.get(scope.get("endpoint"), UNMATCHED)
-        # An operation's route has its path as declared, without the API's prefix.
-        path: str = route.path
-        return PREFIX + path
+        return self._paths.get(scope.get("endpoint"), UNMATCHED)
 
 
 def _endpoint_and_path(route: Route | Mount) -> tuple[Any, str]:

@@ -4,11 +4,12 @@ import hashlib
 import logging
 import math
 import time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from redis.exceptions import RedisError
+from gateway.rate_limits.moving_windows import MemoryWindows, Windows
 
-from gateway.rate_limits.moving_windows import MemoryWindows, RedisWindows
+if TYPE_CHECKING:
+    from gateway.rate_limits.redis_windows import RedisWindows
 
 WINDOW_SECONDS = 60
 REDIS_PAUSE_SECONDS = 5
@@ -66,7 +67,7 @@ class RateLimiter:
     def __init__(self, redis_url: str | None = None, window_seconds: int = WINDOW_SECONDS) -> None:
         self._window_seconds = window_seconds
         self._local = MemoryWindows()
-        self._shared = RedisWindows(redis_url) if redis_url else None
+        self._shared = _shared_windows(redis_url) if redis_url else None
         self._redis_failed = False
         self._next_attempt = -math.inf
         self._next_warning = -math.inf
@@ -86,7 +87,7 @@ class RateLimiter:
         if self._shared is not None and self._redis_may_answer():
             try:
                 charge = await self._charge(self._shared, subject, cost, limit, again or cost)
-            except (RedisError, OSError) as error:
+            except self._shared.failures as error:
                 self._note_redis_failure(error)
             else:
                 self._redis_failed = False
@@ -98,9 +99,7 @@ class RateLimiter:
         if self._shared is not None:
             await self._shared.close()
 
-    async def _charge(
-        self, windows: MemoryWindows | RedisWindows, subject: str, cost: int, limit: int, again: int
-    ) -> Charge:
+    async def _charge(self, windows: Windows, subject: str, cost: int, limit: int, again: int) -> Charge:
         # The steps of the library's moving window strategy, without its objects for each of them.
         key, seconds = _key_of(subject), self._window_seconds
         allowed = cost == 0 or await windows.acquire_entry(key, limit, seconds, amount=cost)
@@ -132,6 +131,13 @@ class RateLimiter:
             self._next_warning = now + WARNING_INTERVAL_SECONDS
             reason = type(error).__name__
             logger.warning("Redis does not answer, so this process counts its rate limits alone: %s", reason)
+
+
+def _shared_windows(url: str) -> "RedisWindows":
+    # The libraries for Redis take a twentieth of the time of a start.
+    from gateway.rate_limits.redis_windows import RedisWindows  # noqa: PLC0415
+
+    return RedisWindows(url)
 
 
 def _key_of(subject: str) -> str:

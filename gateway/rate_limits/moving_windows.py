@@ -1,27 +1,28 @@
-"""Stores the charges of the last window: in this process, or on a Redis server that processes share.
-
-Both have the methods by which the `limits` library's moving window charges and reads a storage, and
-`fits_at(key, limit, expiry, cost)`: the moment after which a cost fits, unless there are further charges.
-Moments are seconds on the storage's clock, which `now()` reads.
-"""
+"""Where the charges of the last window are kept, and the keeping in this process."""
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Protocol
 
-from limits.aio.storage import RedisStorage
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as RedisConnectionError
 
-REDIS_TIMEOUT_SECONDS = 1.0
-REDIS_CONNECTIONS = 32
-# Longer than the server's timeout, so that a burst of requests is not mistaken for an outage.
-CONNECTION_WAIT_SECONDS = 2.0
-KEY_PREFIX = "duograph:limits"
+class Windows(Protocol):
+    """The methods by which the `limits` library's moving window charges and reads a storage, and two more.
+
+    Moments are seconds on the storage's clock, which `now()` reads.
+    """
+
+    def now(self) -> float: ...
+
+    async def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool: ...
+
+    async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+        """(moment of the oldest charge, or now; the total cost of the charges in the window)."""
+
+    async def fits_at(self, key: str, limit: int, expiry: int, cost: int) -> float:
+        """The moment after which the cost fits, unless there are further charges."""
+
+    async def close(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -61,7 +62,6 @@ class MemoryWindows:
         return True
 
     async def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        """(moment of the oldest charge, or now; the total cost of the charges in the window)."""
         now = self.now()
         window = self._trimmed(key, now - expiry)
         return (window.charges[0][0] if window.charges else now), window.used
@@ -95,43 +95,3 @@ class MemoryWindows:
             if charges and charges[-1][0] >= cutoff:
                 return
             del self.windows[key]
-
-
-class RedisWindows(RedisStorage):
-    """The library's Redis storage: an expiring list per subject, a moment per unit of cost, newest first.
-
-    The moments are read from the charging host's wall clock, so hosts that share a Redis server need
-    synchronized clocks (NTP). `url` is a `redis://`, `rediss://` or `unix://` address as redis-py reads it;
-    another raises `ValueError`. A connection that broke while idle is replaced immediately, once; any other
-    failure is raised as `redis.exceptions.RedisError` or `OSError`, after a second if the server hangs.
-    """
-
-    def __init__(self, url: str) -> None:
-        self.pool = BlockingConnectionPool.from_url(
-            url.removeprefix("async+"),
-            max_connections=REDIS_CONNECTIONS,
-            timeout=CONNECTION_WAIT_SECONDS,
-            socket_timeout=REDIS_TIMEOUT_SECONDS,
-            socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 1, supported_errors=(RedisConnectionError,)),
-        )
-        self.client = Redis(connection_pool=self.pool)
-        super().__init__(
-            "async+redis://",
-            implementation="redispy",
-            key_prefix=KEY_PREFIX,
-            connection_pool=self.pool,  # type: ignore[arg-type]  # documented, missing in its annotation
-        )
-
-    def now(self) -> float:
-        return time.time()
-
-    async def fits_at(self, key: str, limit: int, expiry: int, cost: int) -> float:
-        # The entry that the library's script compares: `cost` fits once this entry has left the window.
-        entry = self.client.lindex(self.bridge.prefixed_key(key), limit - cost)
-        moment = await cast("Awaitable[bytes | None]", entry)
-        return float(moment) + expiry if moment else self.now()
-
-    async def close(self) -> None:
-        await self.client.aclose()
-        await self.pool.aclose()

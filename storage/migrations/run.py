@@ -1,11 +1,9 @@
-"""Upgrade a database to the newest revision, or read which one it has."""
+"""Upgrade a database to the newest revision."""
 
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 from storage.database import Database
@@ -16,26 +14,6 @@ class BrokenReferences(Exception):
 
     def __init__(self, table: str) -> None:
         super().__init__(f"Rows of {table} would refer to missing rows.")
-
-
-def newest_revision() -> str:
-    return ScriptDirectory.from_config(config_of()).get_current_head() or ""
-
-
-def is_known(revision: str | None) -> bool:
-    """Whether a database at this revision can be upgraded to the newest one."""
-    revisions = {script.revision for script in ScriptDirectory.from_config(config_of()).walk_revisions()}
-    return revision is None or revision in revisions
-
-
-async def current_revision(database: Database) -> str | None:
-    """The database's revision; None if it is empty."""
-
-    def read(connection: Connection) -> str | None:
-        return MigrationContext.configure(connection).get_current_revision()
-
-    async with database.engine.connect() as connection:
-        return await connection.run_sync(read)
 
 
 async def upgrade(database: Database, revision: str = "head") -> None:

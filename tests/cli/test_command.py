@@ -7,7 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from storage.database import Database
-from storage.migrations.run import newest_revision
+from storage.migrations.revisions import newest_revision
 from tests.support.command import Command
 
 

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 import pytest
 from limits.aio.storage.redis import redispy
 
-from gateway.rate_limits import limits, moving_windows
-from gateway.rate_limits.moving_windows import MemoryWindows, RedisWindows
+from gateway.rate_limits import limits, redis_windows
+from gateway.rate_limits.moving_windows import MemoryWindows
+from gateway.rate_limits.redis_windows import RedisWindows
 from tests.support.rate_limiting import Clock, subjects
 
 
@@ -24,8 +25,8 @@ def clock(monkeypatch):
 @pytest.fixture
 def patience(monkeypatch):
     """More time for Redis to answer, as other tests run at the same time; a hanging Redis takes all of it."""
-    monkeypatch.setattr(moving_windows, "REDIS_TIMEOUT_SECONDS", 5.0)
-    monkeypatch.setattr(moving_windows, "CONNECTION_WAIT_SECONDS", 20.0)
+    monkeypatch.setattr(redis_windows, "REDIS_TIMEOUT_SECONDS", 5.0)
+    monkeypatch.setattr(redis_windows, "CONNECTION_WAIT_SECONDS", 20.0)
 
 
 @pytest.fixture

@@ -11,9 +11,7 @@ from starlette.routing import Route
 
 from gateway.app import create_app
 from gateway.settings.settings import Settings
-from rest_compat.api import ROUTERS
-from rest_compat.paths import PREFIX
-from storage.migrations import run
+from storage.migrations import revisions
 from tests.support.gateways import SECRET, Gateway, run_gateway
 
 # Cheap, or paid for by the call that gave the address out; what is wrong with one of these is charged.
@@ -34,8 +32,6 @@ def addresses() -> list[Any]:
     app = create_app(Settings(secret_key=SECRET, open_registration=True))
     found = {}
     routes = [(route.path, route.methods) for route in app.routes if isinstance(route, Route)]
-    for router in ROUTERS:
-        routes += [(PREFIX + route.path, route.methods) for route in router.routes]
     for path, methods in routes:
         for method in sorted((methods or {"GET"}) - {"HEAD"}):
             if path not in FREE:
@@ -66,7 +62,7 @@ async def test_readiness_asks_the_database_once_a_second_for_everybody(
     async def counted(*arguments: Any) -> Any:
         nonlocal asked
         asked += 1
-        return await run.current_revision(*arguments)
+        return await revisions.current_revision(*arguments)
 
     # Only a count can show what is not asked: the answers are the same.
     monkeypatch.setattr("gateway.health.current_revision", counted)

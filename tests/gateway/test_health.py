@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from storage.migrations.run import newest_revision
+from storage.migrations.revisions import newest_revision
 from tests.support.gateways import Gateway, run_gateway
 
 

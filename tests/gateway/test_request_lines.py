@@ -20,7 +20,7 @@ from gateway.request_lines import (
     logged_method,
     request_lines,
 )
-from rest_compat.api import operation_endpoints
+from rest_compat.api import ROUTES
 from tests.support.gateways import run_gateway
 from tests.support.request_log import request_log
 
@@ -31,7 +31,7 @@ LINES = [
     LINE._replace(milliseconds=0.04),
     LINE._replace(milliseconds=99.96),
     LINE._replace(ended=1_800_000_000.0, path="/media/{path:path}", request_id="a._-Z"),
-    *[LINE._replace(path=template) for _, template, _ in operation_endpoints()],
+    *[LINE._replace(path=route.path) for route in ROUTES],
 ]
 
 

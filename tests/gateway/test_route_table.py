@@ -8,9 +8,9 @@ import pytest
 from starlette.routing import Match, Route
 
 from gateway.http.route_table import RouteTable
-from rest_compat.api import operation_endpoints
+from rest_compat import api
 
-TEMPLATES = [(method, template) for method, template, _ in operation_endpoints()]
+TEMPLATES = [(method, route.path) for route in api.ROUTES for method in route.methods or ()]
 METHODS = ("GET", "POST", "PATCH", "DELETE", "HEAD", "PUT")
 SEGMENTS = ("", "x", "a b", "ü", ".", "..", "external", "export", "ingest", "api", "%41", "a:path}", "{id}")
 

@@ -34,6 +34,7 @@ from storage.database import Database
 from storage.emails import fold_email
 from storage.migrations import run
 from storage.migrations.revise import RevisionRefused, complete
+from storage.migrations.revisions import current_revision, is_known, newest_revision
 from storage.rows import insert_rows, table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.metric_cells import PersonCellRow
@@ -80,9 +81,15 @@ def differences(connection):
     return compare_metadata(context, METADATA)
 
 
+def test_each_file_is_named_for_its_revision():
+    assert all(map(is_known, REVISIONS))
+    assert newest_revision() == REVISIONS[0]  # The head, from which Alembic walks down.
+    assert not is_known("9999")
+
+
 async def test_the_newest_revision_is_what_the_tables_say(empty):
     await run.upgrade(empty)
-    assert await run.current_revision(empty) == run.newest_revision()
+    assert await current_revision(empty) == newest_revision()
     async with empty.engine.connect() as connection:
         assert await connection.run_sync(differences) == []
         if empty.is_sqlite:
@@ -97,9 +104,9 @@ async def test_the_newest_revision_is_what_the_tables_say(empty):
 @pytest.mark.parametrize("revision", REVISIONS)
 async def test_every_earlier_revision_leads_to_the_newest(empty, revision):
     await run.upgrade(empty, revision)
-    assert await run.current_revision(empty) == revision
+    assert await current_revision(empty) == revision
     await run.upgrade(empty)
-    assert await run.current_revision(empty) == run.newest_revision()
+    assert await current_revision(empty) == newest_revision()
 
 
 async def test_rows_of_the_first_revision_are_kept(empty):

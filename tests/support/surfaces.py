@@ -25,7 +25,6 @@ from strawberry.utils.str_converters import to_camel_case, to_snake_case
 from resolvers.graph.root import exposed
 from resolvers.operations.declaration import Operation
 from rest_compat.api import documented_routes, operation_routes
-from rest_compat.paths import PREFIX
 from rest_compat.reading import path_names_of
 from rest_compat.router import OperationRoute
 
@@ -93,7 +92,7 @@ class Rest(Surface):
 
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
         route = _route_for(operation, arguments)
-        method, path = next(iter(route.methods)), PREFIX + route.path_format
+        method, path = route.method, route.path_format
         left = dict(arguments)
         headers = self._sent_headers()
         if (etag := left.pop("if_match", None)) is not None:

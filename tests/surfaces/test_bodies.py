@@ -14,7 +14,6 @@ from oauth.scopes import Scope
 from resolvers.files.files import LARGEST_PLAN
 from resolvers.operations.declaration import LARGEST_BATCH, LARGEST_BODY
 from rest_compat.api import documented_routes
-from rest_compat.paths import PREFIX
 from schema.errors import MOST_PROBLEMS
 from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
@@ -63,9 +62,8 @@ def test_only_batches_and_plans_of_uploads_may_be_large():
 
 def bodies() -> list[Any]:
     return [
-        pytest.param(method, f"{PREFIX}{route.path}", route.operation.largest_body, id=route.operation.name)
+        pytest.param(route.method, route.path, route.operation.largest_body, id=route.operation.name)
         for route in documented_routes()
-        for method in route.methods or ()
         if any(parameter.place == "data" for parameter in route.operation.parameters)
         and route.operation.why_public is None
         and route.operation.is_open_to(PrincipalKind.PERSONAL_TOKEN)

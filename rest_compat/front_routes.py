@@ -13,7 +13,8 @@ from resolvers.operations.answers import Endpoint
 class FrontRoute(Route):
     """`served` answers its requests in the front.
 
-    The application behind knows the path and its methods; it gets only what no template fits.
+    The application behind knows the path and its methods; it gets only what no template fits, such as a path
+    that ends with a line break.
     """
 
     def __init__(self, path: str, served: Endpoint, methods: tuple[str, ...] = ("GET",)) -> None:

@@ -1,0 +1,34 @@
+"""Which revisions there are, and which one a database has; without Alembic, as only migrating needs it."""
+
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text
+
+from storage.database import Database
+
+# The name of a revision's file begins with the revision: `0001_the_first_tables.py`.
+_REVISIONS = frozenset(
+    path.name.partition("_")[0] for path in (Path(__file__).parent / "versions").glob("[0-9]*.py")
+)
+
+
+def newest_revision() -> str:
+    return max(_REVISIONS)
+
+
+def is_known(revision: str | None) -> bool:
+    """Whether a database at this revision can be upgraded to the newest one."""
+    return revision is None or revision in _REVISIONS
+
+
+async def current_revision(database: Database) -> str | None:
+    """The database's revision; None if it is empty."""
+
+    def read(connection: Connection) -> str | None:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        return revision
+
+    async with database.engine.connect() as connection:
+        return await connection.run_sync(read)
