@@ -191,10 +191,18 @@ def _seeded(folder: Path, database_url: str, postgresql: Server | None) -> Site:
     return made
 
 
-def _environment(folder: Path, database_url: str, settings: dict[str, str]) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("DUOGRAPH_")}
+def inherited() -> dict[str, str]:
+    """This process's environment without settings, and with the bytecode that an installed package has."""
     return {
-        **inherited,
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("DUOGRAPH_") and name != "PYTHONDONTWRITEBYTECODE"
+    }
+
+
+def _environment(folder: Path, database_url: str, settings: dict[str, str]) -> dict[str, str]:
+    return {
+        **inherited(),
         "DUOGRAPH_DATABASE_URL": database_url,
         "DUOGRAPH_OBJECT_STORE": str(folder / "objects"),
         "DUOGRAPH_OUTBOX": str(folder / "outbox"),

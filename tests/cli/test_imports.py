@@ -19,6 +19,14 @@ except SystemExit as end:
     assert not end.code, end.code
 print(*sys.modules)
 """
+# Composes a gateway without Redis, then prints the same.
+GATEWAY = """
+import sys
+from gateway.app import create_app
+from gateway.settings.settings import Settings
+create_app(Settings(secret_key="x" * 32))
+print(*sys.modules)
+"""
 # What a command needs for its work, and no command for its help.
 SURFACES = {"fastapi", "resolvers", "rest_compat.api", "schema.base", "strawberry", "uvicorn"}
 DATABASES = {"aiosqlite", "alembic", "asyncpg", "redis", "sqlalchemy", "sqlmodel", "storage.database"}
@@ -41,6 +49,18 @@ def imported_by(*arguments: str) -> set[str]:
 )
 def test_help_imports_neither_the_schema_nor_a_database_driver(command: str) -> None:
     assert imported_by(*command.split(), "--help") & (SURFACES | DATABASES) == set()
+
+
+def test_a_gateway_imports_no_library_that_it_may_never_need(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", GATEWAY],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert set(done.stdout.split()) & {"alembic", "fastapi", "limits", "redis"} == set()
 
 
 def test_a_migration_imports_no_surface(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
