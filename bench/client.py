@@ -14,9 +14,10 @@ class Refused(Exception):
 
 
 class Client:
-    """Calls one server as one caller."""
+    """Calls one server as the caller with this token."""
 
     def __init__(self, address: str, token: str) -> None:
+        self.token = token
         self._connection = HTTPConnection(urlsplit(address).netloc)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 

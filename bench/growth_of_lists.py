@@ -88,7 +88,7 @@ class Meter:
     """Measures what the answers of a gateway cost."""
 
     def __init__(self, site: Site, server: Server) -> None:
-        self._pids = [server.pid, *([site.postgresql.pid] if site.postgresql else [])]
+        self._pids = site.processes(server)
         self._server = server
 
     def milliseconds(self, tenant: Tenant, path: str) -> float:

@@ -1,7 +1,7 @@
 """Every operation that reads, over both surfaces with demo data, the dearest first.
 
-Run by `make bench`. It has no targets: it shows which reads are dear. Operations without demo data to read
-are named at the end.
+Run by `make bench`. It has no targets: it shows which reads are dear, and which run statements that are not
+kept. Operations without demo data to read are named at the end.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from bench.processes import processor_seconds
 from bench.report import number, table
 from bench.requests import graphql, models_in, selection
 from bench.servers import Server, Site
+from bench.statements import StatementCounter, Statements
 from bench.wrk import Request
 from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import Operation
@@ -37,36 +38,41 @@ progress = Console(stderr=True)
 
 @dataclass(frozen=True)
 class Cost:
-    """Microseconds of processor time for one call."""
+    """Microseconds of processor time for one call, and its statements."""
 
     name: str
     surface: str
     server: float
     database: float
+    statements: Statements
 
 
 class Reader:
-    """Calls a gateway with whichever of the demo's tokens an operation accepts."""
+    """Calls a gateway with the first of the demo's tokens that an operation accepts."""
 
-    def __init__(self, site: Site, server: Server, tokens: Sequence[str]) -> None:
-        self._pids = [server.pid, *([site.postgresql.pid] if site.postgresql else [])]
+    def __init__(
+        self, site: Site, server: Server, tokens: Sequence[str], statements: StatementCounter
+    ) -> None:
+        self._statements = statements
+        self._pids = site.processes(server)
         self._clients = [Client(server.address, token) for token in tokens]
 
     def accepted(self, request: Request) -> tuple[Client, Any] | None:
-        """The first caller for whom the call succeeds, and its answer."""
+        """The first client that is not refused, and its answer."""
         for client in self._clients:
             with suppress(Refused):
                 return client, client.send(request)
         return None
 
     def cost(self, name: str, surface: str, request: Request, rounds: int) -> Cost | None:
-        """None if the call succeeds with no token."""
+        """None if every client is refused."""
         first = self.accepted(request)
         if first is None:
             return None
-        times = [self._round(first[0], request) for _ in range(rounds)]
+        client, _ = first
+        times = [self._round(client, request) for _ in range(rounds)]
         server, database = (median(column) for column in zip(*times, strict=True))
-        return Cost(name, surface, server, database)
+        return Cost(name, surface, server, database, self._statements.count(request, client.token))
 
     def _round(self, client: Client, request: Request) -> tuple[float, float]:
         before = [processor_seconds(pid) for pid in self._pids]
@@ -123,11 +129,12 @@ def tokens_of(server: Server, seeded: dict[str, Any]) -> list[str]:
 
 
 def costs_table(costs: Sequence[Cost]) -> str:
-    rows = [
-        [f"`{each.name}`", each.surface, number(each.server), number(each.database)]
-        for each in sorted(costs, key=lambda each: -each.server - each.database)
-    ]
-    return table(["operation", "surface", "server, us", "database, us"], rows)
+    header = ["operation", "surface", "server, us", "database, us", "kept statements", "built statements"]
+    rows = []
+    for each in sorted(costs, key=lambda each: -each.server - each.database):
+        statements = [str(each.statements.kept), str(each.statements.built)]
+        rows.append([f"`{each.name}`", each.surface, number(each.server), number(each.database), *statements])
+    return table(header, rows)
 
 
 def main() -> None:
@@ -138,8 +145,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=True) as site:
         seeded = servers.seed(site)
         servers.vacuum(site)
-        with servers.gateway(site) as server:
-            reader = Reader(site, server, tokens_of(server, seeded))
+        with servers.gateway(site) as server, StatementCounter(site) as statements:
+            reader = Reader(site, server, tokens_of(server, seeded), statements)
             for name, surface, request in requests_of(reader):
                 cost = reader.cost(name, surface, request, rounds) if request else None
                 if cost is None:
@@ -147,7 +154,10 @@ def main() -> None:
                 else:
                     costs.append(cost)
                     progress.print(f"{name}, {surface}: {cost.server:.0f} us", highlight=False)
-    print(costs_table(costs))
+    print("Reads with statements that SQLAlchemy builds for each request:\n")
+    print(costs_table([each for each in costs if each.statements.built]))
+    print("\nReads that kept statements serve:\n")
+    print(costs_table([each for each in costs if not each.statements.built]))
     if missing:
         print(f"\nNot measured, because the demo has nothing to read: {', '.join(missing)}.")
 

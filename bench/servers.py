@@ -46,8 +46,25 @@ class Site:
     token: str
     postgresql: Server | None
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """The gateway's settings by name: without limits and access log."""
+        return {
+            "database_url": self.database_url,
+            "object_store": str(self.folder / "objects"),
+            "outbox": str(self.folder / "outbox"),
+            "secret_key": _SECRET,
+            "rate_limit": "0",
+            "access_log": "false",
+        }
+
     def environment(self, settings: dict[str, str]) -> dict[str, str]:
-        return _environment(self.folder, self.database_url, settings)
+        own = {f"DUOGRAPH_{name.upper()}": value for name, value in self.settings.items()}
+        return {**inherited(), **own, **settings}
+
+    def processes(self, server: Server) -> list[int]:
+        """The ids of the server's first process and, if it has its own, of the database's."""
+        return [server.pid, *([self.postgresql.pid] if self.postgresql else [])]
 
 
 @contextmanager
@@ -197,17 +214,4 @@ def inherited() -> dict[str, str]:
         name: value
         for name, value in os.environ.items()
         if not name.startswith("DUOGRAPH_") and name != "PYTHONDONTWRITEBYTECODE"
-    }
-
-
-def _environment(folder: Path, database_url: str, settings: dict[str, str]) -> dict[str, str]:
-    return {
-        **inherited(),
-        "DUOGRAPH_DATABASE_URL": database_url,
-        "DUOGRAPH_OBJECT_STORE": str(folder / "objects"),
-        "DUOGRAPH_OUTBOX": str(folder / "outbox"),
-        "DUOGRAPH_SECRET_KEY": _SECRET,
-        "DUOGRAPH_RATE_LIMIT": "0",
-        "DUOGRAPH_ACCESS_LOG": "false",
-        **settings,
     }
