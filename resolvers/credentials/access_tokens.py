@@ -7,7 +7,7 @@ from uuid import UUID
 
 from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import Scope, covers
-from resolvers.accounts.people import creator_of
+from resolvers.accounts.creators import creator_of
 from resolvers.credentials.tokens import issue_token
 from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context

@@ -9,7 +9,7 @@ from oauth.credentials import mint_client_id
 from oauth.endings import end_client
 from oauth.principals import Principal
 from oauth.scopes import WORKSPACE_SCOPES, Scope, covers
-from resolvers.accounts.people import creator_of
+from resolvers.accounts.creators import creator_of
 from resolvers.credentials.access_tokens import KINDS
 from resolvers.credentials.creation_mails import mail_new_client
 from resolvers.credentials.shapes import OAUTH_CLIENT

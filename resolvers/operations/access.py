@@ -1,6 +1,7 @@
 """The rows that a caller can see, and the workspaces in which it can create some: decided only here."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,6 @@ from sqlmodel import SQLModel
 from oauth.principals import Principal, PrincipalKind
 from resolvers.operations.context import Context
 from schema.errors import Invalid, NotFound, NotPermitted, problem
-from storage.clock import now
 from storage.enums import CredentialKind, Visibility, WorkspaceRole
 from storage.rows import Model, first_of, table_of, values_of
 from storage.tables.credentials import CredentialRow
@@ -23,6 +23,9 @@ from storage.tables.shares import ShareRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 from storage.totals.reading import Workspaces, total_of
+
+# The condition on the rows that a caller sees.
+Seen = Callable[[Principal], ColumnElement[bool]]
 
 _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 # The column that ties a row to its customer; customers cannot see tables that are not listed.
@@ -156,12 +159,12 @@ def _visible_passkeys(principal: Principal) -> ColumnElement[bool]:
     return table_of(PasskeyRow).c.user_id == principal.user_id if _is_user(principal) else false()
 
 
-def invitations_to(principal: Principal) -> ColumnElement[bool]:
-    """The condition on workspace members that are open invitations to the user's confirmed address."""
+def invitations_to(principal: Principal, moment: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
+    """The condition on workspace members that are invitations to the user's confirmed address, still open."""
     confirmed = select(_users.c.email_folded).where(
         _users.c.id == principal.user_id, _users.c.email_verified_at.is_not(None)
     )
-    is_open = and_(_members.c.user_id.is_(None), _members.c.expires_at > now())
+    is_open = and_(_members.c.user_id.is_(None), _members.c.expires_at > moment)
     return and_(is_open, _members.c.email_folded.in_(confirmed)) if _is_user(principal) else false()
 
 
@@ -169,7 +172,7 @@ def _is_user(principal: Principal) -> bool:
     return principal.workspace_id is None and principal.user_id is not None
 
 
-_OWN_CONDITIONS: Mapping[type[SQLModel], Callable[[Principal], ColumnElement[bool]]] = {
+_OWN_CONDITIONS: Mapping[type[SQLModel], Seen] = {
     CredentialRow: _visible_credentials,
     OAuthClientRow: _visible_clients,
     OAuthConsentRow: _visible_consents,

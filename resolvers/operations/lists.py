@@ -10,7 +10,7 @@ from sqlalchemy import Column, ColumnElement, ScalarSelect, Select, func, select
 from sqlalchemy import Row as SelectedRow
 from sqlmodel import SQLModel
 
-from resolvers.operations.access import total_visible, visible
+from resolvers.operations.access import Seen, total_visible, visible
 from resolvers.operations.context import Context
 from resolvers.operations.filters import Filter
 from schema.errors import Invalid, problem
@@ -34,7 +34,7 @@ class Listing(Generic[Model]):
     of an `inverted` key has the opposite order: `days_in_status` grows as its moment gets earlier. `identity`
     makes the order total and defaults to the table's `id`. Lists with `replica` are read from a replica.
     `filters` says how each argument of `query` restricts the rows; the conditions in `always` hold for every
-    page.
+    page. Without `seen`, the condition of `visible` says which rows a caller sees.
 
     Raises `TypeError` if a sort key has no column, a column no sort key, or an argument no filter.
     """
@@ -49,6 +49,7 @@ class Listing(Generic[Model]):
     query: type[ListQuery] | None = None
     filters: Mapping[str, Filter] = field(default_factory=dict)
     always: tuple[ColumnElement[bool], ...] = ()
+    seen: Seen | None = None
 
     def __post_init__(self) -> None:
         table, keys = table_of(self.model), self.sorting.names()

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal
-from resolvers.operations.access import absent, total_visible, visible
+from resolvers.operations.access import Seen, absent, total_visible, visible
 from resolvers.operations.context import Context
 from resolvers.operations.lists import Listing, open_cursor, page_of, sign_cursor
 from resolvers.operations.plans import form_of, plan_for, values_of_caller, with_places
@@ -37,16 +37,26 @@ from storage.rows import Model, table_of
 
 
 async def read_one(
-    ctx: Context, model: type[SQLModel], shape: Shape[Item], *, replica: bool = False, **values: Any
+    ctx: Context,
+    model: type[SQLModel],
+    shape: Shape[Item],
+    *,
+    replica: bool = False,
+    seen: Seen | None = None,
+    **values: Any,
 ) -> Item:
-    """The visible row with these column values, in this shape. Raises `NotFound`."""
+    """The visible row with these column values, in this shape. Raises `NotFound`.
+
+    `seen` is the condition on the rows that the caller sees, if it is not that of `visible`.
+    """
     chosen = _chosen(ctx, shape, "")
-    key = ("one", model, shape, chosen, tuple(values), form_of(ctx.principal))
+    key = ("one", model, shape, seen, chosen, tuple(values), form_of(ctx.principal))
 
     def make() -> Select[Any]:
         table = table_of(model)
         same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
-        row = select(table).where(visible(model, with_places(ctx.principal)), *same).subquery("chosen")
+        own = _seen(model, seen, with_places(ctx.principal))
+        row = select(table).where(own, *same).subquery("chosen")
         return select(as_text(lines(select(row), *shape.cells(row, chosen))))
 
     plan = plan_for(ctx.services.database.dialect, key, make)
@@ -171,6 +181,10 @@ def _prepare_place(
     return _Prepared(form, values, len(listing.order(form.sorting)))
 
 
+def _seen(model: type[SQLModel], seen: Seen | None, principal: Principal) -> ColumnElement[bool]:
+    return visible(model, principal) if seen is None else seen(principal)
+
+
 def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:
     """The parts that the caller selected; an entity tag is made of all."""
     if ctx.selection is None or ctx.wants(f"{path}etag"):
@@ -217,7 +231,7 @@ class _Form:
     def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
         filters = self.listing.filters
         return [
-            visible(self.listing.model, principal),
+            _seen(self.listing.model, self.listing.seen, principal),
             *self.listing.always,
             *(filters[name].make(name, form, principal) for name, form in self.filters),
         ]
@@ -256,7 +270,9 @@ class _Form:
         Inside a change it is counted: the transaction's own changes reach the totals only at its end.
         """
         filters = self.listing.filters
-        if self.is_in_change or not all(filters[name].is_equality(name, form) for name, form in self.filters):
+        is_part = bool(self.listing.always) or self.listing.seen is not None
+        is_equal = all(filters[name].is_equality(name, form) for name, form in self.filters)
+        if self.is_in_change or is_part or not is_equal:
             return None
         places = {name: filters[name].places(name, form)[0] for name, form in self.filters}
         of_workspace = places.pop("workspace_id", None)

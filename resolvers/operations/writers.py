@@ -84,9 +84,20 @@ def field_value(  # noqa: PLR0911 - one for each kind of source
             usual = f"{cell}[:{len(MOMENT)}] + 'Z'"
             return f"({usual} if {is_usual} else {source.name(moment_text)}({cell}))"
         case Column() if isinstance(declared.type, JsonColumn):
-            model = _model_of(shape.model.model_fields[name].annotation)
-            return cell if model is None else f"{source.name(json_writer(model))}({cell})"
+            return f"({_json_value(shape.model.model_fields[name].annotation, cell, source)})"
     return cell
+
+
+def _json_value(annotation: Any, value: str, source: Source) -> str:
+    """The expression of a JSON value of this type, with the defaults of what its objects lack."""
+    model = _model_of(annotation)
+    if model is not None:
+        return f"{source.name(json_writer(model))}({value})"
+    item = _model_of(get_args(unwrap(annotation))[0]) if is_list(annotation) else None
+    if item is None:
+        return value
+    write = source.name(json_writer(item))
+    return f"[{write}(item) for item in items] if (items := {value}) is not None else None"
 
 
 @cache
@@ -95,12 +106,11 @@ def json_writer(model: type[BaseModel]) -> Callable[[Any], Any]:
     source = Source()
     fields = []
     for name, info in model.model_fields.items():
-        value = f"value.get({name!r}, {source.name(info.get_default(call_default_factory=True))})"
-        item = _model_of(get_args(unwrap(info.annotation))[0]) if is_list(info.annotation) else None
-        if item is not None:
-            write = source.name(json_writer(item))
-            value = f"[{write}(item) for item in items] if (items := {value}) is not None else None"
-        fields.append(f"    {name!r}: {value},")
+        default = info.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            default = default.model_dump(mode="json")
+        value = f"value.get({name!r}, {source.name(default)})"
+        fields.append(f"    {name!r}: {_json_value(info.annotation, value, source)},")
     lines = ["if value is None:", "    return None", "return {", *fields, "}"]
     writer: Callable[[Any], Any] = source.function("value", lines)
     return writer

@@ -1,29 +1,44 @@
 """Operations on the invitations to a user's confirmed email."""
 
-from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Row, Select, delete, select
+from sqlalchemy import ColumnElement, delete, select
 
+from oauth.principals import Principal
 from oauth.scopes import Scope
-from resolvers.accounts.people import find_people
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.operations.access import invitations_to
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import list_rows
-from resolvers.workspaces.members import LISTING, assemble, get_workspace_member
+from resolvers.operations.lists import Listing
+from resolvers.operations.plans import MOMENT
+from resolvers.operations.reading import read_one, read_page
+from resolvers.workspaces.members import get_workspace_member
 from resolvers.workspaces.memberships import join
+from resolvers.workspaces.shapes import INVITATION
 from schema.errors import Invalid, NotFound, problem
 from schema.pages import Page
+from schema.sorting import CreatedAtSorting
 from schema.workspace_members import WorkspaceInvitation, WorkspaceInvitationQuery, WorkspaceMember
-from storage.connections import Connection
+from storage.clock import now
 from storage.rows import first, table_of
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.tables.workspaces import WorkspaceMemberRow
 
-_table, _workspaces = table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
+_table = table_of(WorkspaceMemberRow)
+
+
+def _open(principal: Principal) -> ColumnElement[bool]:
+    return invitations_to(principal, MOMENT)
+
+
+LISTING = Listing(
+    WorkspaceMemberRow,
+    CreatedAtSorting,
+    default="created_at",
+    query=WorkspaceInvitationQuery,
+    seen=_open,
+)
 
 
 @requires(Scope.WORKSPACES_READ, kinds=USER_KINDS)
@@ -31,18 +46,16 @@ async def list_workspace_invitations(
     ctx: Context, filters: WorkspaceInvitationQuery
 ) -> Page[WorkspaceInvitation]:
     """Lists the invitations to the user's confirmed email, oldest first unless sorted otherwise."""
-    return await list_rows(ctx, LISTING, filters, _invitations(ctx), _assemble)
+    return await read_page(ctx, LISTING, INVITATION, filters)
 
 
 @requires(Scope.WORKSPACES_READ, kinds=USER_KINDS)
 async def get_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceInvitation:
     """Returns an invitation to the user's confirmed email."""
-    async with ctx.read() as connection:
-        row = (await connection.execute(_invitations(ctx).where(_table.c.id == id))).first()
-        if row is None:
-            raise _absent()
-        (invitation,) = await _assemble(connection, [row])
-    return invitation
+    try:
+        return await read_one(ctx, WorkspaceMemberRow, INVITATION, seen=_open, id=id)
+    except NotFound:
+        raise _absent() from None
 
 
 @requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, gives=get_workspace_member)
@@ -55,8 +68,8 @@ async def accept_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceMember
     if (await ctx.connection.execute(select(_table.c.id).where(same))).first() is not None:
         message = "You are already a member of this workspace"
         raise Invalid([problem(("id",), message, "duplicate", input=str(id))])
-    (member,) = await assemble(ctx.connection, [await join(ctx.connection, invitation, user)])
-    return member
+    await join(ctx.connection, invitation, user)
+    return await get_workspace_member(ctx, id)
 
 
 @requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS)
@@ -73,23 +86,9 @@ def _user_id(ctx: Context) -> UUID:
     return ctx.principal.user_id
 
 
-def _invitations(ctx: Context) -> Select[Any]:
-    named = (_workspaces.c.name.label("workspace_name"), _workspaces.c.slug.label("workspace_slug"))
-    joined = select(_table, *named).join_from(_table, _workspaces, _table.c.workspace_id == _workspaces.c.id)
-    return joined.where(invitations_to(ctx.principal))
-
-
-async def _assemble(connection: Connection, rows: Sequence[Row[Any]]) -> list[WorkspaceInvitation]:
-    people = await find_people(connection, (row.invited_by_user_id for row in rows))
-    return [
-        WorkspaceInvitation.model_validate(row._asdict() | {"invited_by": people.get(row.invited_by_user_id)})
-        for row in rows
-    ]
-
-
 async def _lock(ctx: Context, id: UUID) -> WorkspaceMemberRow:
     """Lock the invitation, so that no other request accepts or ends it meanwhile. Raises `NotFound`."""
-    own = invitations_to(ctx.principal)
+    own = invitations_to(ctx.principal, now())
     invitation = await first(ctx.connection, WorkspaceMemberRow, own, _table.c.id == id, lock=True)
     if invitation is None:
         raise _absent()

@@ -1,6 +1,5 @@
 """Operations on the members of workspaces and on invitations to them."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -8,7 +7,7 @@ from sqlalchemy import delete, func, select
 
 from oauth.endings import end_creations, end_membership
 from oauth.scopes import Scope
-from resolvers.accounts.people import creator_of, find_people
+from resolvers.accounts.creators import creator_of
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.operations.access import (
     check_owner,
@@ -19,9 +18,12 @@ from resolvers.operations.access import (
 )
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, list_page, one_of
+from resolvers.operations.filters import any_of
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
 from resolvers.workspaces.invitation_mails import mail_invitation
 from resolvers.workspaces.memberships import AlreadyMember, invite, lock_members, withdraw_invitations
+from resolvers.workspaces.shapes import WORKSPACE_MEMBER
 from schema.errors import Invalid, problem
 from schema.pages import Page
 from schema.sorting import CreatedAtSorting
@@ -29,37 +31,33 @@ from schema.workspace_members import (
     WorkspaceMember,
     WorkspaceMemberInvite,
     WorkspaceMemberQuery,
-    WorkspaceMemberStatus,
     WorkspaceMemberUpdate,
 )
-from storage.clock import now
-from storage.connections import Connection
 from storage.enums import WorkspaceRole
-from storage.rows import table_of, update_row, values_of
+from storage.rows import table_of, update_row
 from storage.tables.workspaces import WorkspaceMemberRow
 
 _table = table_of(WorkspaceMemberRow)
-LISTING = Listing(WorkspaceMemberRow, CreatedAtSorting, default="created_at")
+LISTING = Listing(
+    WorkspaceMemberRow,
+    CreatedAtSorting,
+    default="created_at",
+    query=WorkspaceMemberQuery,
+    filters={name: any_of(_table.c[name]) for name in ("workspace_id", "user_id")},
+)
 
 
 @requires(Scope.WORKSPACES_READ)
 async def list_workspace_members(ctx: Context, filters: WorkspaceMemberQuery) -> Page[WorkspaceMember]:
     """Lists members of workspaces and invitations, oldest first unless sorted otherwise."""
     await check_workspaces(ctx, filters.workspace_id)
-    conditions = [
-        *one_of(_table.c.workspace_id, filters.workspace_id),
-        *one_of(_table.c.user_id, filters.user_id),
-    ]
-    return await list_page(ctx, LISTING, filters, conditions, assemble)
+    return await read_page(ctx, LISTING, WORKSPACE_MEMBER, filters)
 
 
 @requires(Scope.WORKSPACES_READ)
 async def get_workspace_member(ctx: Context, id: UUID) -> WorkspaceMember:
     """Returns a member of a workspace or an invitation."""
-    row = await get_visible(ctx, WorkspaceMemberRow, id=id)
-    async with ctx.read() as connection:
-        (member,) = await assemble(connection, [row])
-    return member
+    return await read_one(ctx, WorkspaceMemberRow, WORKSPACE_MEMBER, id=id)
 
 
 @requires(
@@ -87,8 +85,7 @@ async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> 
         message = "The user with this email is already a member"
         raise Invalid([problem(("data", "email"), message, "duplicate", input=data.email)]) from None
     await mail_invitation(ctx, row)
-    (member,) = await assemble(ctx.connection, [row])
-    return member
+    return await get_workspace_member(ctx, row.id)
 
 
 @requires(
@@ -101,10 +98,9 @@ async def invite_workspace_member(ctx: Context, data: WorkspaceMemberInvite) -> 
 async def update_workspace_member(ctx: Context, id: UUID, data: WorkspaceMemberUpdate) -> WorkspaceMember:
     """Updates the role of a member or an invitation. The last owner of a workspace has to stay owner."""
     row = await _lock(ctx, id)
-    changed = await update_row(ctx.connection, WorkspaceMemberRow, row, **data.changes())
+    await update_row(ctx.connection, WorkspaceMemberRow, row, **data.changes())
     await _check_owned(ctx, row)
-    (member,) = await assemble(ctx.connection, [changed])
-    return member
+    return await get_workspace_member(ctx, id)
 
 
 @requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS, owners_only=True)
@@ -127,26 +123,6 @@ async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool =
             await end_creations(ctx.connection, row.user_id, row.workspace_id)
             await withdraw_invitations(ctx.connection, row.user_id, row.workspace_id)
     return id
-
-
-async def assemble(connection: Connection, rows: Sequence[WorkspaceMemberRow]) -> list[WorkspaceMember]:
-    """The members and invitations; a member's email is the current one of its user."""
-    ids = [id for row in rows for id in (row.user_id, row.invited_by_user_id)]
-    people = await find_people(connection, ids)
-    members = []
-    for row in rows:
-        user = people.get(row.user_id)
-        own = {"email": user.email, "name": user.name} if user else {"name": None}
-        derived = {"status": _status_of(row), "invited_by": people.get(row.invited_by_user_id)}
-        members.append(WorkspaceMember.model_validate(values_of(row) | own | derived))
-    return members
-
-
-def _status_of(row: WorkspaceMemberRow) -> WorkspaceMemberStatus:
-    if row.user_id is not None:
-        return WorkspaceMemberStatus.ACTIVE
-    has_expired = row.expires_at is not None and row.expires_at <= now()
-    return WorkspaceMemberStatus.EXPIRED if has_expired else WorkspaceMemberStatus.INVITED
 
 
 async def _lock(ctx: Context, id: UUID) -> WorkspaceMemberRow:

@@ -1,7 +1,7 @@
 """Operations on workspaces."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from sqlalchemy import func, or_, select
@@ -9,11 +9,15 @@ from sqlalchemy import func, or_, select
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
-from resolvers.operations.access import get_for_update, get_visible, visible
+from resolvers.operations.access import get_for_update, visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing, contains, each, list_page, one_of
+from resolvers.operations.filters import any_of, contains
+from resolvers.operations.lists import Listing
+from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.shaped import shaped
 from resolvers.workspaces.administration import insert_workspace
+from resolvers.workspaces.shapes import WORKSPACE, WORKSPACE_ITEM
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from schema.pages import Page
 from schema.scalars import Id
@@ -40,17 +44,17 @@ LISTING = Listing(
     default="created_at",
     columns={"name": _table.c.name_folded, "days_in_status": _table.c.status_changed_at},
     inverted=frozenset({"days_in_status"}),
+    query=WorkspaceQuery,
+    filters={"slug": any_of(_table.c.slug, str.lower), "name": contains(_table.c.name_folded)},
 )
 
 
 @requires(Scope.WORKSPACES_READ)
 async def list_workspaces(ctx: Context, filters: WorkspaceQuery) -> Page[Workspace]:
     """Lists the workspaces that the credential can access, oldest first unless sorted otherwise."""
-    conditions = [
-        *one_of(_table.c.slug, None if filters.slug is None else [filters.slug.lower()]),
-        *contains(_table.c.name_folded, filters.name),
-    ]
-    return await list_page(ctx, LISTING, filters, conditions, each(Workspace.model_validate))
+    # GraphQL selects fields; REST's items have fewer.
+    shape = WORKSPACE_ITEM if ctx.selection is None else WORKSPACE
+    return cast("Page[Workspace]", await read_page(ctx, LISTING, shape, filters))
 
 
 @requires(Scope.WORKSPACES_READ)
@@ -59,7 +63,7 @@ async def get_workspace(ctx: Context, id: Id | None = None, slug: str | None = N
     if (id is None) == (slug is None):
         raise Invalid([problem(("id",), "Name the workspace by either `id` or `slug`", "one_of")])
     named = {"slug": slug.lower()} if slug is not None else {"id": id}
-    return Workspace.model_validate(values_of(await get_visible(ctx, WorkspaceRow, **named)))
+    return await read_one(ctx, WorkspaceRow, WORKSPACE, **named)
 
 
 @requires(Scope.WORKSPACES_READ)
@@ -71,7 +75,7 @@ async def get_created_workspace(ctx: Context, id: UUID) -> Workspace:
         workspace = await first(connection, WorkspaceRow, _table.c.id == id, seen)
     if workspace is None:
         raise NotFound("There is no such workspace.")
-    return Workspace.model_validate(values_of(workspace))
+    return shaped(ctx.services, WORKSPACE, workspace)
 
 
 @requires(Scope.WORKSPACES_WRITE, gives=get_created_workspace)
@@ -91,7 +95,7 @@ async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     values = {name: value for name, value in sent.items() if value is not None}
     submission = _submission(None, values.get("details"))
     workspace = await insert_workspace(ctx.connection, founder, **values, **submission)
-    return Workspace.model_validate(values_of(workspace))
+    return shaped(ctx.services, WORKSPACE, workspace)
 
 
 @requires(Scope.WORKSPACES_WRITE, gives=get_workspace)
@@ -105,7 +109,7 @@ async def update_workspace(ctx: Context, id: UUID, data: WorkspaceUpdate) -> Wor
     }
     changes |= _submission(row.details_submitted_at, sent.get("details"))
     workspace = await update_row(ctx.connection, WorkspaceRow, row, **changes)
-    return Workspace.model_validate(values_of(workspace))
+    return shaped(ctx.services, WORKSPACE, workspace)
 
 
 async def load_workspaces(ctx: Context, ids: Sequence[UUID]) -> list[Workspace | None]:
