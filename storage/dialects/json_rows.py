@@ -75,7 +75,9 @@ def _postgresql_gathered(element: _Gathered, compiler: Any, **options: Any) -> s
 
 @compiles(_Gathered, "sqlite")
 def _sqlite_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
-    return f"json_group_array(json({compiler.process(element.clauses, **options)}))"
+    # Each value is JSON already, which `json_group_array` would parse once more.
+    values = f"group_concat({compiler.process(element.clauses, **options)}, ',')"
+    return f"'[' || coalesce({values}, '') || ']'"
 
 
 def _postgresql(cell: ColumnElement[Any], compiler: Any, options: dict[str, Any]) -> str:
