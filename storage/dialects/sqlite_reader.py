@@ -16,8 +16,8 @@ from storage.dialects.sqlite_driver import prepare_connection
 
 # How long a read may hold the event loop; a page of 100 rows with their lists takes less.
 MOST_SECONDS = 0.003
-# SQLite asks whether to go on after so many of its machine's steps, some 0.3 to 1 ms. A page of ten rows takes
-# about 3,000: it is not worth starting again only because the process had no core for some milliseconds.
+# SQLite asks whether to go on after so many steps of its machine, some 0.3 to 1 ms. A page of ten rows takes
+# 3,000: it is not worth starting again only because the process had no core for some milliseconds.
 STEPS = 10_000
 # Each takes some tens of kilobytes.
 MOST_PREPARED = 250
