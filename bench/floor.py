@@ -2,7 +2,7 @@
 
 Starlette over asyncpg, and nothing else in the way of a request: prepared statements on held connections,
 PostgreSQL makes the JSON of nested lists, orjson the rest. It checks a token's hash, expiry, revocation and
-scopes, answers the same fields and writes the same rows as the gateway, which `tests/project/test_bench.py`
+scopes, answers the same fields and writes the same rows as the gateway, which `tests/project/test_floor.py`
 compares. Nothing else is asked of it: no other arguments, validation, limits, logs, ETags or signed cursors.
 
     DATABASE=postgresql://... uvicorn bench.floor:app --loop uvloop --http httptools --no-access-log

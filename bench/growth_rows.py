@@ -1,4 +1,4 @@
-"""Two workspaces of one database, a small and a large one, whose rows are copied into their tables."""
+"""Copies the rows of a small and of a large workspace into the tables of one database."""
 
 import asyncio
 import sqlite3

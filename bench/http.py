@@ -83,7 +83,7 @@ def compare(site: Site, rounds: int, seconds: float, only: str) -> list[Compared
 
 
 def measure_sqlite(site: Site, rounds: int, seconds: float, only: str) -> list[tuple[Check, Figures]]:
-    """Some of the requests on SQLite, whose database is in the gateway's own process."""
+    """Some of the requests on SQLite, which runs in the gateway's own process."""
     measured = []
     with servers.gateway(site) as ours:
         for case in cases(_customer(ours, site)):
@@ -156,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="rounds; the tables show medians")
     parser.add_argument("--seconds", type=float, default=2, help="seconds of each turn")
-    parser.add_argument("--only", default="", help="only requests whose name contains this text")
+    parser.add_argument("--only", default="", help="only requests with this text in their name")
     parser.add_argument("--svg", type=Path, help="draw the requests on PostgreSQL into this file")
     parser.add_argument("--databases", type=lambda text: text.split(","), default=["postgresql", "sqlite"])
     arguments = parser.parse_args()

@@ -23,7 +23,7 @@ NEW_CUSTOMER = '{"email": "bench-NUMBER@example.com", "name": "Bench"}'
 class Case:
     """A request to the floor and to the gateway, and the least ratio of their processor times.
 
-    A read whose callers are charged is measured once more with limits, access log and request ids.
+    A read that is charged to its caller is measured again with limits, access log and request ids.
     """
 
     name: str

@@ -71,7 +71,7 @@ def _level_of(log_level: str) -> int:
 
 
 def _rendered_by(renderer: structlog.typing.Processor) -> Callable[[RequestLine], str]:
-    """A writer of lines of requests for a terminal, whose colours only structlog knows."""
+    """A writer of request lines for a terminal; only structlog knows its colours."""
 
     def write(line: RequestLine) -> str:
         return str(renderer(None, "info", line.event)) + "\n"

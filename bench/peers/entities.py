@@ -33,12 +33,17 @@ class Credential(SQLModel, table=True):
     revoked_at: datetime | None = Field(sa_type=Moment)
 
 
-class Price(SQLModel, table=True):
-    __tablename__ = "share_prices"
+class Resource(SQLModel):
+    """What the rows of a workspace have in common."""
 
     workspace_id: UUID = Field(primary_key=True)
     id: UUID = Field(primary_key=True)
     created_at: datetime = Field(sa_type=Moment)
+
+
+class Price(Resource, table=True):
+    __tablename__ = "share_prices"
+
     modified_at: datetime | None = Field(sa_type=Moment)
     share_id: UUID
     amount_type: str
@@ -59,12 +64,9 @@ class Media(SQLModel, table=True):
     position: int
 
 
-class File(SQLModel, table=True):
+class File(Resource, table=True):
     __tablename__ = "files"
 
-    workspace_id: UUID = Field(primary_key=True)
-    id: UUID = Field(primary_key=True)
-    created_at: datetime = Field(sa_type=Moment)
     last_modified_at: datetime | None = Field(sa_type=Moment)
     name: str
     path: str
@@ -79,12 +81,9 @@ class File(SQLModel, table=True):
     checksum_sha256_hex: str | None
 
 
-class CustomField(SQLModel, table=True):
+class CustomField(Resource, table=True):
     __tablename__ = "custom_fields"
 
-    workspace_id: UUID = Field(primary_key=True)
-    id: UUID = Field(primary_key=True)
-    created_at: datetime = Field(sa_type=Moment)
     modified_at: datetime | None = Field(sa_type=Moment)
     type: str
     slug: str
@@ -116,12 +115,9 @@ class Attachment(SQLModel, table=True):
     custom_field: CustomField = _to("Attachment", "custom_field_id", "CustomField", "id", uselist=False)
 
 
-class Share(SQLModel, table=True):
+class Share(Resource, table=True):
     __tablename__ = "shares"
 
-    workspace_id: UUID = Field(primary_key=True)
-    id: UUID = Field(primary_key=True)
-    created_at: datetime = Field(sa_type=Moment)
     modified_at: datetime | None = Field(sa_type=Moment)
     name: str
     description: str | None

@@ -91,7 +91,7 @@ async def bring_up(database: Database) -> str:
 
 
 def _check_file(path: Path, *, create: bool) -> None:
-    """Open the file without the driver, whose thread prints its own traceback on failure."""
+    """Open the file without the driver: its thread prints its own traceback on failure."""
     if not create and not path.exists():
         raise CommandError(
             f"There is no database at {path}: run `duograph migrate`, or correct DUOGRAPH_DATABASE_URL."

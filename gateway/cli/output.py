@@ -8,6 +8,9 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
 Check = Annotated[bool, typer.Option("--check", help="Only compare; fail if they differ.")]
+OneWorkspace = Annotated[
+    str | None, typer.Option("--workspace", metavar="SLUG", help="Only this workspace; all if left out.")
+]
 
 
 class CommandError(Exception):

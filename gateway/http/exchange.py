@@ -9,7 +9,7 @@ from gateway.http.response_headers import RawHeaders, completed
 from gateway.rate_limits.budget import RequestBudget
 from resolvers.operations.answers import Answer
 
-# Statuses whose answers have no body, and so no length.
+# Answers with these statuses have no body, and so no length.
 _BODILESS = frozenset({204, 304})
 
 

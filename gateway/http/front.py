@@ -1,7 +1,7 @@
 """The layer that every HTTP request enters: its id, caller, endpoint, failures, headers and log line.
 
 Operations, GraphQL and `/health` are found in a table and answered here. Pages, protocols and files are
-routes of the application behind, which gets the caller and whose answers get the same headers.
+routes of the application behind: it gets the caller, and its answers get the same headers.
 """
 
 import os

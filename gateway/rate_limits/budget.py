@@ -53,7 +53,7 @@ class RequestBudget:
     async def charge(
         self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
     ) -> None:
-        """Charge `cost` calls. Raises `RateLimited`, whose headers say when the whole request will fit.
+        """Charge `cost` calls. Raises `RateLimited`; its headers say when the whole request will fit.
 
         The subject `roof` is charged too, with ten times the limit.
         """

@@ -75,7 +75,7 @@ async def with_upload(ctx: Context, file: File) -> File:
 
 
 async def with_new_upload(ctx: Context, file: File) -> File:
-    """The same for a new file, whose parts cannot have arrived yet unless this answers a retry."""
+    """The same for a new file. Its parts cannot have arrived yet, unless this answers a retry."""
     if ctx.outcome.replayed:
         return await with_upload(ctx, file)
     row = await get_visible(ctx, FileRow, id=file.id)

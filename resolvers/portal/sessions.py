@@ -136,7 +136,7 @@ async def _workspace_of(ctx: Context, data: PortalAddress) -> WorkspaceRow:
 
 
 async def _find_workspace(ctx: Context, condition: ColumnElement[bool]) -> WorkspaceRow:
-    """The workspace, whose existence is no secret: it has a public page. Raises `NotFound`."""
+    """The workspace; its public page shows that it exists. Raises `NotFound`."""
     async with ctx.read() as connection:
         workspace = await first(connection, WorkspaceRow, condition)
     if workspace is None:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from storage.enums import FactKind
 from storage.metrics.sums import FactSum
 
-# Columns that only measures have: distinct persons, and costs, whose whole minor units and 10^-12 parts
-# are two columns of the log.
+# Columns that only measures have: distinct persons, and costs. The log has a cost in two columns, whole minor
+# units and 10^-12 parts.
 PERSON, COST = "person", "cost"
 COST_SCALE = 10**12
 

@@ -56,7 +56,7 @@ class FactSum:
 
     @cached_property
     def cell_columns(self) -> tuple[CellColumn, ...]:
-        """The columns of cells whose weighted sum this is."""
+        """The columns of cells that add up to this, by weight."""
         name = f"{self.kind.value}_{self.column}"
         base = _HALVED.get(self.column)
         if base is None or (self.column == "amount" and self.kind in _SMALL_AMOUNTS):

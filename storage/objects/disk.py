@@ -60,7 +60,7 @@ def move_into_place(source: Path, target: Path) -> None:
 
 
 def write_all(file: BinaryIO, content: bytes | bytearray) -> None:
-    """Write everything to an unbuffered file, whose `write` may write only a part."""
+    """Write everything to an unbuffered file: its `write` may write only a part."""
     with memoryview(content) as view:
         written = 0
         while written < len(view):

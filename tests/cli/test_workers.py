@@ -1,4 +1,7 @@
-"""Several processes: forked from one with nothing to hand on, replaced when they die, stopped together."""
+"""Several processes: forked from one with nothing to hand on, replaced when they die, stopped together.
+
+Linux shows them in /proc.
+"""
 
 import os
 import signal
@@ -14,8 +17,6 @@ from tests.support.command import PATIENCE_SECONDS, Command
 from tests.support.serving import logged, serving
 
 Value = TypeVar("Value")
-
-pytestmark = pytest.mark.skipif(not Path("/proc").exists(), reason="processes are looked up in /proc")
 
 
 def eventually(read: Callable[[], Value | None]) -> Value:

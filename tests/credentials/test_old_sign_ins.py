@@ -1,4 +1,4 @@
-"""A browser session whose user signed in long ago hands out no access until the password is entered again."""
+"""Long after the sign-in, a browser session grants no access until the password is entered again."""
 
 from datetime import timedelta
 from uuid import UUID, uuid4

@@ -1,4 +1,4 @@
-"""File-share sessions as they begin, whose they are, and how they are found again."""
+"""File-share sessions: how they begin, which customer they belong to, and how they are found again."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What callers are given to talk to S3 with: requests whose signature, by AWS's own code, holds it all."""
+"""Requests to S3 as callers get them: checked by AWS's own code, their signature covers everything."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

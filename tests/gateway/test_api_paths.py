@@ -1,4 +1,4 @@
-"""A workspace's pages, whose addresses may begin like the API's: `/api-shop/portal` is a page."""
+"""Addresses of a workspace's pages may begin like the API's: `/api-shop/portal` is a page."""
 
 from uuid import uuid4
 

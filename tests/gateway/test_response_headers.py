@@ -1,4 +1,4 @@
-"""How long answers may be kept and by whom, for every route there is; what no browser should guess."""
+"""Who may cache the answers of each route and for how long; browsers do not guess types."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A database whose mails nobody sends but the test, and real mail servers."""
+"""A database with mails that only the test sends, and real mail servers."""
 
 import json
 from datetime import timedelta
@@ -77,7 +77,7 @@ async def mail_database(database_url, tmp_path_factory):
 
 @pytest_asyncio.fixture
 async def own_database_url(database_url, tmp_path):
-    """A new database on the same engine, whose mails no other gateway takes."""
+    """A new database on the same engine; no other gateway takes its mails."""
     if database_url.startswith("sqlite"):
         return f"sqlite+aiosqlite:///{tmp_path}/own.sqlite"
     server, name = Database(database_url), f"own_{uuid4().hex}"

@@ -1,4 +1,4 @@
-"""The service is no relay: whose mails go to people who asked for none, how many, and what goes first."""
+"""The service is no relay: who may mail people who asked for nothing, how many mails, and which go first."""
 
 from uuid import UUID, uuid4
 
@@ -25,7 +25,7 @@ def caller_of(request):
 
 @pytest_asyncio.fixture
 async def in_earnest(own_database_url, tmp_path):
-    """A gateway whose mails go to a server, which does not answer: they stay to be read."""
+    """A gateway with a mail server that does not answer, so that its mails stay to be read."""
     async for running in run_gateway(own_database_url, tmp_path, smtp_url=NOWHERE):
         yield running
 

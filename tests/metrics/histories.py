@@ -151,19 +151,19 @@ def facts_of(history: History) -> Iterator[Fact]:
     for session in history.sessions:
         yield from _facts_of_session(session)
     for event in history.events:
-        whose = {"share_id": event.share, "person": event.person}
-        yield Fact(event.workspace, FactKind.EVENT, event.at, **whose)
+        subject = {"share_id": event.share, "person": event.person}
+        yield Fact(event.workspace, FactKind.EVENT, event.at, **subject)
         if event.cost is not None:
             whole = event.cost.numerator // event.cost.denominator
             parts = int((event.cost - whole) * 10**12)
             money = {"currency": event.currency, "amount": whole, "parts": parts}
-            yield Fact(event.workspace, FactKind.COST, event.at, **whose, **money)
+            yield Fact(event.workspace, FactKind.COST, event.at, **subject, **money)
 
 
 def _facts_of_session(session: Session) -> Iterator[Fact]:
     def fact(kind: FactKind, at: datetime, **values) -> Fact:
-        whose = {"share_id": session.share, "person": session.person}
-        return Fact(session.workspace, kind, at, **whose, **values)
+        subject = {"share_id": session.share, "person": session.person}
+        return Fact(session.workspace, kind, at, **subject, **values)
 
     priced = {"amount": session.price, "currency": session.currency} if session.price else {}
     created = FactKind.PRICED_SESSION if priced else FactKind.FREE_SESSION

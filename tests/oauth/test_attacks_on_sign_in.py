@@ -11,7 +11,7 @@ from tests.support.gateways import make_tenant, run_gateway
 
 
 async def test_a_session_that_was_there_before_is_not_taken_on(gateway, browser, tenant, other_tenant):
-    """Session fixation: whoever planted a cookie has nothing once somebody signs in."""
+    """Session fixation: a planted cookie is worth nothing once its browser has signed in."""
     async with signed_in(gateway, other_tenant) as attacker:
         planted = session_of(attacker)
     for session in (planted, mint(CredentialKind.BROWSER_SESSION).text, "anything"):

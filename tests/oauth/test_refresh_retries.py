@@ -1,4 +1,4 @@
-"""A public client whose answer was lost asks again, and what a thief of its old token gets from that."""
+"""A public client that lost an answer asks again, and what a thief of its old token gets from that."""
 
 import asyncio
 from datetime import timedelta

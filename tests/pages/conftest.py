@@ -9,7 +9,7 @@ from tests.support.surfaces import Rest
 
 @pytest.fixture
 def api(gateway, tenant):
-    """A REST caller with a personal token of the user whose browser it is."""
+    """A REST caller with a personal token of the browser's user."""
     return Rest(gateway.client, gateway.app, tenant.personal_token)
 
 

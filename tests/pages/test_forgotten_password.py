@@ -1,4 +1,4 @@
-"""Who forgot their password sets a new one by a mailed link, and whoever was in is out."""
+"""A user who forgot the password sets a new one by a mailed link, which ends every session."""
 
 import asyncio
 from dataclasses import replace

@@ -26,7 +26,7 @@ RETURN_URL = "https://shop.example/account"
 
 @dataclass(frozen=True)
 class Site:
-    """A running gateway with a workspace whose portal has something of everything."""
+    """A running gateway with a workspace that has something for every page of its portal."""
 
     address: str
     path: str

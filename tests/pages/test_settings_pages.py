@@ -1,4 +1,4 @@
-"""The settings pages: they do what the other surfaces do, in forms, for whoever is signed in."""
+"""The settings pages: they do what the other surfaces do, in forms, for the signed-in user."""
 
 import re
 from uuid import uuid4

@@ -1,4 +1,4 @@
-"""An address that belongs to several customers: the one who has it says whose portal is meant."""
+"""An address of several customers: its holder chooses which portal to open."""
 
 from uuid import uuid4
 
@@ -63,7 +63,7 @@ async def test_a_teams_owner_does_not_capture_another_teams_member(
 async def test_an_address_that_was_changed_for_a_member_leads_nowhere_in_silence(
     surface, anyone, gateway, tenant, teams, address
 ):
-    """Not even as the only one: its holder first reads whose portal it is. Then it is confirmed."""
+    """Not even as the only choice: its holder first reads the name of the team. Choosing it confirms it."""
     _, evil = teams
     holder = f"holder-{address}"
     made = await surface.create_member(data={"customer_id": evil["id"], "email": f"was-{address}"})
@@ -110,7 +110,7 @@ async def test_the_code_is_used_by_the_choice_not_before(surface, anyone, gatewa
 
 
 async def test_guesses_count_with_a_choice_too(surface, anyone, gateway, tenant, teams, address):
-    """Of the code as of the customer: whoever guesses a customer that the address does not open."""
+    """Guesses of the code count, and of a customer that the address does not open."""
     acme, evil = teams
     stranger = await surface.create_customer(data={"email": f"stranger-{address}"})
     victim = f"victim-{address}"

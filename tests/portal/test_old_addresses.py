@@ -24,7 +24,7 @@ async def is_open(portal):
 
 
 async def test_a_customers_old_address_opens_nothing(surface, anyone, gateway, tenant, customer, address):
-    """An individual's: its owner, of whom nobody ever heard, does not keep it either."""
+    """The member who owns an individual customer loses the old address too."""
     portal = await enter(anyone, gateway, tenant, address)
     await request(anyone, tenant, address)
     code = await latest_code(gateway, address)

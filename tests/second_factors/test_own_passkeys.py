@@ -28,7 +28,7 @@ async def passkeys_of(gateway, tenant):
 
 
 async def test_a_passkey_of_another_user_cannot_be_registered(safe_gateway, account, owner):
-    """Else signing in with it would lead into the account of whoever registered it last."""
+    """Otherwise, signing in with it would open the account that registered it last."""
     victim = await add_passkey(account)
     attacker = await make_tenant(safe_gateway)
     async with signed_in(safe_gateway, attacker) as own:

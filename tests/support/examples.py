@@ -268,7 +268,7 @@ EXAMPLES: dict[str, Arguments] = {
     "delete_passkey": lambda world: {"id": world.passkey},
 }
 
-# Operations on what is the caller's own, whoever calls: there is no other tenant's row to reach.
+# Operations on the caller's own rows: there is no other tenant's row to reach.
 OWN = {
     "get_viewer",
     "get_metrics_limits",

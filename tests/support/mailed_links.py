@@ -33,7 +33,7 @@ async def latest_link(gateway: Gateway, email: str) -> str:
 
 
 async def sign_up(browser: Browsing, password: str = PASSWORD) -> str:
-    """A new user's address, whose browser it is."""
+    """The address of a new user, signed in with this browser."""
     email = f"{uuid4().hex}@example.com"
     await browser.open("/sign-up")
     await browser.press("Create account", email=email, password=password)

@@ -30,7 +30,7 @@ class Recorder(httpx.AsyncHTTPTransport):
     """Sends requests by the network and keeps all that should be in no log: see `secrets`."""
 
     def __init__(self, routes: Iterable[str]) -> None:
-        """`routes` are the templates of paths, whose own words are no secrets."""
+        """`routes` are the templates of paths; their own words are no secrets."""
         super().__init__()
         self._texts: set[str] = set()
         self._vocabulary = _words(_read("schema/schema.graphql")) | _words(_read("rest_compat/openapi.json"))

@@ -41,7 +41,7 @@ def marker() -> str:
 
 
 def distinct(value: Any, key: str = "") -> Any:
-    """Good arguments whose free texts and addresses are like no others."""
+    """Valid arguments, with free texts and addresses that occur nowhere else."""
     if isinstance(value, dict):
         return {name: distinct(item, name) for name, item in value.items()}
     if isinstance(value, list):

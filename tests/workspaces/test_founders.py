@@ -1,4 +1,4 @@
-"""Who can make a workspace, and whose it is then."""
+"""Who can create a workspace, and who owns it then."""
 
 from uuid import UUID, uuid4
 

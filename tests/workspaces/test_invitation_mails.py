@@ -1,4 +1,4 @@
-"""An address that is invited to a workspace is told so, by whom and until when."""
+"""An invited address gets a mail that names the workspace, the inviter and the last day."""
 
 from datetime import timedelta
 

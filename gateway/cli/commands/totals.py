@@ -1,20 +1,12 @@
 """`duograph totals`: check the totals of lists and the names of events against the rows, and rebuild them."""
 
-from typing import Annotated
-
-import typer
-
-from gateway.cli.output import Json, noun
+from gateway.cli.output import Json, OneWorkspace, noun
 
 app = noun("Check and rebuild the totals of lists and the names of events.")
 
-Slug = Annotated[
-    str | None, typer.Option("--workspace", metavar="SLUG", help="Only this workspace; all if left out.")
-]
-
 
 @app.command()
-def verify(workspace: Slug = None, as_json: Json = False) -> None:
+def verify(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Recount all rows and report how many totals differ. Changes nothing."""
     from gateway.cli import totals
 
@@ -22,7 +14,7 @@ def verify(workspace: Slug = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def rebuild(workspace: Slug = None, as_json: Json = False) -> None:
+def rebuild(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Delete the totals and count all rows again. The gateway may keep running."""
     from gateway.cli import totals
 

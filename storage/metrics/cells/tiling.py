@@ -63,8 +63,8 @@ class Cover:
 def make_cover(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Cover:
     """Cover the time from the first to the last edge with cells of `grains`, which go from coarse to fine.
 
-    The base is the coarsest grain of whose cells the edges cut at most half; finer cells replace those
-    that they cut.
+    The base is the coarsest grain with at most half of its cells cut by edges; finer cells replace the
+    cut ones.
     """
     begins, ends = edges[0], edges[-1]
     fitting = [grain for grain in grains if len(_cut(edges, grain)) * grain.microseconds * 2 <= ends - begins]

@@ -56,7 +56,7 @@ def persons_cell_by_cell(edges: tuple[int, ...], dialect: str) -> CompoundSelect
 
 
 def are_counted(edges: tuple[int, ...]) -> bool:
-    """Whether each period is one cell, whose row holds the number of its persons."""
+    """Whether each period is one cell; its row holds the number of its persons."""
     return is_cell_by_cell(edges, PERSON_GRAINS)
 
 
