@@ -1,39 +1,29 @@
 """Operations on payments for file-share sessions."""
 
-from collections.abc import Sequence
 from uuid import UUID
-
-from sqlalchemy import select
 
 from oauth.scopes import Scope
 from resolvers.file_shares.opening import find_already_reported
 from resolvers.file_shares.payment_mails import mail_payment
+from resolvers.file_shares.shapes import PAYMENT
 from resolvers.file_shares.steps import check_moment, check_refund, pay, refund, refunded
 from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.reading import read_one
+from resolvers.operations.shaped import shaped
 from schema.errors import Invalid, problem
 from schema.file_share_payments import FileSharePayment, FileSharePaymentCreate, FileShareRefundCreate
 from storage.clock import now
 from storage.metrics.facts import record_facts
-from storage.rows import every_of, insert_row, new_row, table_of, update_row, values_of
+from storage.rows import insert_row, new_row, update_row, values_of
 from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
-
-_refunds = table_of(FileShareRefundRow)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_READ)
 async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
     """Returns a payment for a file-share session, with its refunds."""
-    payment = await get_visible(ctx, FileSharePaymentRow, id=id)
-    statement = (
-        select(_refunds)
-        .where(_refunds.c.workspace_id == payment.workspace_id, _refunds.c.file_share_payment_id == id)
-        .order_by(_refunds.c.at, _refunds.c.id)
-    )
-    async with ctx.read() as connection:
-        refunds = await every_of(connection, FileShareRefundRow, statement)
-    return _payment_of(payment, refunds)
+    return await read_one(ctx, FileSharePaymentRow, PAYMENT, id=id)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, makes_child=True)
@@ -60,7 +50,7 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
     await update_row(ctx.connection, FileShareSessionRow, session, **step.changes)
     await record_facts(ctx.connection, step.facts)
     await mail_payment(ctx, session, payment)
-    return _payment_of(payment, [])
+    return shaped(ctx.services, PAYMENT, payment, refunds=[])
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment)
@@ -81,11 +71,6 @@ async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) ->
     await update_row(ctx.connection, FileSharePaymentRow, payment, **refunded(payment, refund_row))
     await record_facts(ctx.connection, refund(session, payment, refund_row).facts)
     return await get_file_share_payment(ctx, id)
-
-
-def _payment_of(payment: FileSharePaymentRow, refunds: Sequence[FileShareRefundRow]) -> FileSharePayment:
-    refund_values = [values_of(refund) for refund in refunds]
-    return FileSharePayment.model_validate(values_of(payment) | {"refunds": refund_values})
 
 
 def _checked(

@@ -1,8 +1,25 @@
 """The shapes of file-share sessions, payments and refunds."""
 
-from resolvers.operations.shapes import Shape
+from typing import Any
+
+from sqlalchemy import FromClause, Select, and_, select
+
+from resolvers.operations.shapes import Part, Shape
+from schema.file_share_payments import FileSharePayment, FileShareRefund
 from schema.file_share_sessions import FileShareSession
 from storage.rows import table_of
-from storage.tables.file_share_sessions import FileShareSessionRow
+from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+
+_payments, _refunds = table_of(FileSharePaymentRow), table_of(FileShareRefundRow)
+
+
+def refunds_of(payment: FromClause) -> Select[Any]:
+    """The refunds of a payment, earliest first."""
+    own = and_(
+        _refunds.c.workspace_id == payment.c.workspace_id, _refunds.c.file_share_payment_id == payment.c.id
+    )
+    return select(_refunds).where(own).order_by(_refunds.c.at, _refunds.c.id)
+
 
 SESSION = Shape(FileShareSession, table_of(FileShareSessionRow))
+PAYMENT = Shape(FileSharePayment, _payments, {"refunds": Part(Shape(FileShareRefund, _refunds), refunds_of)})

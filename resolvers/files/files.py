@@ -27,7 +27,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
 from resolvers.operations.filters import any_of, contains
 from resolvers.operations.lists import Listing
-from resolvers.operations.reading import read_page
+from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import as_model, shaped
 from schema.errors import Failure, Invalid, NotFound, problem
 from schema.files import File, FileCreate, FileQuery, FileSorting
@@ -85,7 +85,7 @@ async def with_new_upload(ctx: Context, file: File) -> File:
 @requires(Scope.FILES_READ, finish=with_upload)
 async def get_file(ctx: Context, id: UUID) -> File:
     """Returns a file; while its upload is unfinished, with the parts that arrived and URLs for the others."""
-    return file_of(ctx, await get_visible(ctx, FileRow, id=id))
+    return await read_one(ctx, FileRow, FILE, id=id)
 
 
 @requires(Scope.FILES_READ)

@@ -9,11 +9,10 @@ from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import list_page
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import shaped
-from resolvers.portal.activity import assemble_file_share_sessions
 from resolvers.portal.sessions import CUSTOMERS
+from resolvers.portal.shapes import PORTAL_SESSION
 from resolvers.shares import shares
 from resolvers.shares.shapes import PORTAL_SHARE
 from schema.errors import NotPermitted
@@ -82,13 +81,10 @@ async def list_portal_file_share_sessions(
     ctx: Context, filters: PortalFileShareSessionQuery
 ) -> Page[PortalFileShareSession]:
     """Lists the customer's own file-share sessions with their downloads and payments, newest first."""
-    return await list_page(ctx, file_share_sessions.LISTING, filters, [], assemble_file_share_sessions)
+    return await read_page(ctx, file_share_sessions.LISTING, PORTAL_SESSION, filters)
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)
 async def get_portal_file_share_session(ctx: Context, id: UUID) -> PortalFileShareSession:
     """Returns one of the customer's own file-share sessions with its downloads and payments."""
-    row = await get_visible(ctx, FileShareSessionRow, id=id)
-    async with ctx.snapshot() as connection:
-        (session,) = await assemble_file_share_sessions(connection, [row])
-    return session
+    return await read_one(ctx, FileShareSessionRow, PORTAL_SESSION, id=id)
