@@ -8,16 +8,17 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from resolvers.operations.bodies import parse_json, read_body
-from resolvers.operations.caches import Cache
 from resolvers.operations.declaration import Operation, Parameter
 from schema.annotations import is_list
 from schema.base import SPARE_KEYS
 from schema.errors import Invalid, problem
+from storage.caches import Cache
 
 _METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 
-# What is kept of one query and its path takes less than this, measured with tracemalloc.
-BYTES_OF_ARGUMENTS, BYTES_OF_A_LETTER, LONGEST_KEPT = 1_200, 12, 1_000
+# What is kept of one query and its path, with what readers work out from it, takes less than this, measured
+# with tracemalloc.
+BYTES_OF_ARGUMENTS, BYTES_OF_A_LETTER, LONGEST_KEPT = 3_000, 12, 1_000
 BYTES_KEPT = 4 * 1024 * 1024
 _kept: Cache[tuple[Any, ...], Mapping[str, Any]] = Cache(BYTES_KEPT)
 

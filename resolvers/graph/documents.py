@@ -8,7 +8,7 @@ from graphql import DocumentNode, get_operation_ast
 
 from resolvers.graph.cost import Survey
 from resolvers.graph.plans import DocumentPlan, plan_of
-from resolvers.operations.caches import Cache
+from storage.caches import Cache
 
 LONGEST_CACHED = 8 * 1024
 BYTES_OF_DOCUMENTS = 16 * 1024 * 1024

@@ -132,6 +132,9 @@ def plan_of(
     }
     try:
         roots = select_from(query, [definition.selection_set], fragments)
+        if sum(1 for _ in roots.paths()) > document.token_count:
+            # Fragments that are used many times would make the plan far larger than the document.
+            return None
         return DocumentPlan(
             schema, definition, {name: _planned(query, each) for name, each in roots.fields.items()}
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.operations.caches import Cache
+from storage.caches import Cache
 from tests.support.refusals import UNKNOWN_ID
 
 FIXED = {"amount_type": "fixed", "price_amount": 1500}

@@ -24,6 +24,10 @@ class Cache(Generic[Key, Value]):
         self.entries.move_to_end(key)
         return entry[0]
 
+    def clear(self) -> None:
+        self.entries.clear()
+        self.size = 0
+
     def keep(self, key: Key, value: Value, size: int) -> None:
         """Cache a value of `size` bytes, its key included, unless the key is cached already."""
         if key in self.entries:
