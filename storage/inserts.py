@@ -1,49 +1,80 @@
 """Inserting rows by kept statements: one for a single row of a table, and one for any number of rows."""
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 
-from sqlalchemy import Table, bindparam
+from sqlalchemy import Table, bindparam, insert, select
+from sqlalchemy.engine import Dialect
 
 from storage.connections import Connection
-from storage.dialects.row_lists import as_rows, rows_named
+from storage.dialects.row_lists import as_rows, rows_named, varying
 from storage.dialects.upsert import Upsert, upsert
 from storage.kept import Kept
 from storage.tables.base import Values
 
+# The columns that vary among many rows; None for a single row.
+Varying: TypeAlias = tuple[str, ...] | None
+
+# A statement takes some 5 KB.
+MOST_STATEMENTS = 1000
+
 
 async def insert_all(connection: Connection, table: Table, rows: Sequence[Values]) -> None:
     """Insert rows with a value for every column, in one statement. Raises `IntegrityError`."""
-    dialect = connection.dialect.name
-    await connection.fetch(_into(dialect, table, len(rows) > 1), _values(dialect, table, rows))
+    columns = _varying(connection, table, rows)
+    await connection.fetch(
+        _into(connection.dialect, table, columns), _values(connection, table, rows, columns)
+    )
 
 
 async def insert_new(connection: Connection, table: Table, rows: Sequence[Values]) -> set[Any]:
     """The same for the rows that no unique key refuses, whose ids are returned."""
-    dialect = connection.dialect
-    kept = _into_if_new(dialect.name, table, len(rows) > 1)
-    inserted = await connection.fetch(kept, _values(dialect.name, table, rows))
-    return {id for (id,) in kept.on(dialect).converted(inserted)}
+    columns = _varying(connection, table, rows)
+    kept = _into_if_new(connection.dialect, table, columns)
+    inserted = await connection.fetch(kept, _values(connection, table, rows, columns))
+    return {id for (id,) in kept.on(connection.dialect).converted(inserted)}
 
 
-@cache
-def _into(dialect: str, table: Table, many: bool) -> Kept:
-    return Kept(_insert(dialect, table, many))
+async def insert_twice(connection: Connection, table: Table, copies: Table, rows: Sequence[Values]) -> None:
+    """The same as `insert_all` into `table` and into `copies`, which has some of its columns.
+
+    In one statement, on PostgreSQL only: SQLite does not insert in a common table expression.
+    """
+    columns = _varying(connection, table, rows)
+    kept = _into_both(connection.dialect, table, copies, columns)
+    await connection.fetch(kept, _values(connection, table, rows, columns))
 
 
-@cache
-def _into_if_new(dialect: str, table: Table, many: bool) -> Kept:
-    return Kept(_insert(dialect, table, many).on_conflict_do_nothing().returning(table.c.id))
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _into(dialect: Dialect, table: Table, columns: Varying) -> Kept:
+    return Kept(_insert(dialect.name, table, columns), dialect)
 
 
-def _insert(dialect: str, table: Table, many: bool) -> Upsert:
-    if many:
-        return upsert(dialect, table).from_select(table.c.keys(), rows_named(dialect, table))
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _into_if_new(dialect: Dialect, table: Table, columns: Varying) -> Kept:
+    statement = _insert(dialect.name, table, columns)
+    return Kept(statement.on_conflict_do_nothing().returning(table.c.id), dialect)
+
+
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _into_both(dialect: Dialect, table: Table, copies: Table, columns: Varying) -> Kept:
+    names = copies.c.keys()
+    inserted = _insert(dialect.name, table, columns).returning(*(table.c[name] for name in names)).cte()
+    return Kept(insert(copies).from_select(names, select(*(inserted.c[name] for name in names))), dialect)
+
+
+def _insert(dialect: str, table: Table, columns: Varying) -> Upsert:
+    if columns is not None:
+        return upsert(dialect, table).from_select(table.c.keys(), rows_named(dialect, table, columns))
     return upsert(dialect, table).values(
         {each.name: bindparam(each.name, type_=each.type) for each in table.c}
     )
 
 
-def _values(dialect: str, table: Table, rows: Sequence[Values]) -> Values:
-    return as_rows(dialect, table, rows) if len(rows) > 1 else rows[0]
+def _varying(connection: Connection, table: Table, rows: Sequence[Values]) -> Varying:
+    return varying(connection.dialect.name, table, rows) if len(rows) > 1 else None
+
+
+def _values(connection: Connection, table: Table, rows: Sequence[Values], columns: Varying) -> Values:
+    return rows[0] if columns is None else as_rows(connection.dialect.name, table, rows, columns)

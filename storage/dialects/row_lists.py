@@ -1,7 +1,10 @@
 """Rows of a table in the parameters of one statement, whose text does not depend on how many there are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from types import NoneType
 from typing import Any
+from uuid import UUID
 
 import orjson
 from sqlalchemy import (
@@ -22,14 +25,43 @@ from sqlalchemy.types import TypeDecorator
 
 Rows = Sequence[Mapping[str, Any]]
 _ROWS = "all_rows"
+# Types of which equal values are the same: 1 == True, but of another type.
+_PLAIN = (str, int, bool, UUID, datetime, NoneType)
 
 
-def rows_named(dialect: str, table: Table) -> Select[Any]:
+def varying(dialect: str, table: Table, rows: Rows) -> tuple[str, ...]:
+    """The columns that do not have the same value in all of many rows; on SQLite all columns.
+
+    PostgreSQL gets the value of the others once. Its driver takes most of an insert's time to encode arrays.
+    """
+    names = tuple(table.c.keys())
+    if dialect != "postgresql":
+        return names
+    return tuple(name for name in names if not _is_constant([row[name] for row in rows])) or names
+
+
+def _is_constant(values: list[Any]) -> bool:
+    first = values[0]
+    if values.count(first) < len(values):
+        return False
+    kinds = set(map(type, values))
+    # An empty object is the same as another one; of others, parts may be equal and yet differ.
+    return len(kinds) == 1 and (first == {} or isinstance(first, _PLAIN))
+
+
+def rows_named(dialect: str, table: Table, varying: Collection[str]) -> Select[Any]:
     """The rows in these parameters, in their order, with the columns of the table."""
     if dialect == "postgresql":
+        columns = {each.name: each for each in table.c}
+        some = [name for name in columns if name in varying]
         # One dimension, as a JSON value may be a list itself.
-        arrays = (bindparam(each.name, type_=ARRAY(each.type, dimensions=1)) for each in table.c)
-        return select(func.unnest(*arrays).table_valued(*table.c.keys()).render_derived())
+        arrays = [bindparam(name, type_=ARRAY(columns[name].type, dimensions=1)) for name in some]
+        listed = func.unnest(*arrays).table_valued(*some).render_derived()
+        values = (
+            listed.c[name] if name in varying else bindparam(name, type_=each.type)
+            for name, each in columns.items()
+        )
+        return select(*values)
     rows = func.json_each(bindparam(_ROWS, type_=_JsonRows(tuple(table.c)))).table_valued(column("value"))
     cells = (
         func.json_extract(rows.c.value, literal_column(f"'$[{place}]'")) for place in range(len(table.c))
@@ -38,10 +70,13 @@ def rows_named(dialect: str, table: Table) -> Select[Any]:
     return select(*cells).where(true())
 
 
-def as_rows(dialect: str, table: Table, rows: Rows) -> dict[str, Any]:
-    """The parameters' values: an array for each column on PostgreSQL, JSON on SQLite, which has no arrays."""
+def as_rows(dialect: str, table: Table, rows: Rows, varying: Collection[str]) -> dict[str, Any]:
+    """The parameters' values: on PostgreSQL an array for each column that varies, on SQLite, which has no
+    arrays, JSON.
+    """
     if dialect == "postgresql":
-        return {each.name: [row[each.name] for row in rows] for each in table.c}
+        first = rows[0]
+        return {name: [row[name] for row in rows] if name in varying else first[name] for name in first}
     return {_ROWS: rows}
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import sqlite
 
 from storage.connections import Connection, SqliteThread
 from storage.enums import FactKind
-from storage.inserts import insert_all
+from storage.inserts import insert_all, insert_twice
 from storage.rows import Values, table_of
 from storage.tables.metric_cells import MetricDeltaRow
 from storage.tables.metrics import MetricFactRow
@@ -57,11 +57,11 @@ async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
     rows = [row_of(fact, uuid4()) for fact in facts]
     if not rows:
         return
-    await insert_all(connection, _facts, rows)
     if isinstance(connection, SqliteThread):
+        await insert_all(connection, _facts, rows)
         connection.put_off(_COPY, [(row["workspace_id"].hex, row["id"].hex) for row in rows])
     else:
-        await insert_all(connection, _deltas, rows)
+        await insert_twice(connection, _facts, _deltas, rows)
 
 
 def row_of(fact: Fact, id: UUID) -> Values:
