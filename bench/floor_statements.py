@@ -143,14 +143,14 @@ SELECT $1, unnest($2::uuid[]), 'event', $3, 1, 0, 0, 0, 0
 NEW_FACTS = _FACTS.format("metric_facts")
 NEW_DELTAS = _FACTS.format("metric_deltas")
 
-# What both write: the deltas that the fold adds to the totals of lists, and to the names of events.
+# What both write: the deltas that the fold adds to the totals of lists, and to those of events.
 NEW_TOTALS = """
 INSERT INTO list_total_deltas (workspace_id, id, list, value, total)
 SELECT $1, $2, new.list, new.value, new.total
 FROM unnest($3::text[], $4::text[], $5::bigint[]) AS new(list, value, total)
 """
 NEW_NAMES = """
-INSERT INTO event_name_deltas (workspace_id, id, source, name, occurrences, first_seen, last_seen)
-SELECT $1, $2, $3, new.name, new.occurrences, $4, $4
+INSERT INTO event_deltas (workspace_id, id, source, name, hour, occurrences, first_seen, last_seen)
+SELECT $1, $2, $3, new.name, date_trunc('hour', $4::timestamptz, 'UTC'), new.occurrences, $4, $4
 FROM unnest($5::text[], $6::bigint[]) AS new(name, occurrences)
 """

@@ -1,7 +1,6 @@
 """The list of events, and the loaders of links to them."""
 
 from collections.abc import Sequence
-from operator import ge, lt
 from typing import Any
 
 from sqlalchemy import ColumnElement, or_, select
@@ -10,7 +9,7 @@ from oauth.principals import Principal
 from resolvers.events.shapes import EVENT
 from resolvers.operations.access import visible
 from resolvers.operations.context import Context
-from resolvers.operations.filters import any_of, compared, custom, metadata_pairs
+from resolvers.operations.filters import any_of, at_or_after, before, custom, metadata_pairs
 from resolvers.operations.linked_pages import LinkedList, load_pages
 from resolvers.operations.lists import Listing
 from resolvers.operations.reading import read_by_keys
@@ -48,8 +47,8 @@ LISTING = Listing(
         "name": any_of(_events.c.name),
         "source": any_of(_events.c.source),
         "parent_id": any_of(_events.c.parent_id),
-        "start_timestamp": compared(_events.c.timestamp, ge),
-        "end_timestamp": compared(_events.c.timestamp, lt),
+        "start_timestamp": at_or_after(_events.c.timestamp),
+        "end_timestamp": before(_events.c.timestamp),
         "metadata": metadata_pairs(_events.c.metadata),
     },
 )

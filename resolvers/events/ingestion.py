@@ -11,7 +11,7 @@ from sqlalchemy import select
 from oauth.scopes import Scope
 from resolvers.events.references import EventsByPlace, check_shares, find_members, find_parents, find_persons
 from resolvers.operations.access import workspace_for
-from resolvers.operations.checks import check_ahead
+from resolvers.operations.checks import check_reported
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
 from schema.errors import Invalid, Problem
@@ -76,7 +76,7 @@ async def _rows(
     `ids` holds the ids of the batch's events, new and existing, by external id.
     """
     moment = now()
-    problems = _ahead(events, moment)
+    problems = _moment_problems(events, moment)
     persons, person_problems = await find_persons(ctx, workspace_id, events)
     members, member_problems = await find_members(ctx, workspace_id, events, persons)
     problems += person_problems + member_problems + await check_shares(ctx, workspace_id, events)
@@ -110,12 +110,12 @@ async def _rows(
     return rows
 
 
-def _ahead(events: EventsByPlace, clock: datetime) -> list[Problem]:
+def _moment_problems(events: EventsByPlace, clock: datetime) -> list[Problem]:
     return [
         entry
         for place, event in events.items()
         if event.timestamp is not None
-        for entry in check_ahead(event.timestamp, clock, ("data", "events", place, "timestamp"))
+        for entry in check_reported(event.timestamp, clock, ("data", "events", place, "timestamp"))
     ]
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import and_, select
 
 from resolvers.file_shares.steps import is_priced
-from resolvers.operations.checks import check_ahead
+from resolvers.operations.checks import check_reported
 from resolvers.operations.context import Context
 from schema.errors import Location, Problem, problem
 from schema.file_share_backfill import FileShareSessionHistory
@@ -67,7 +67,7 @@ async def open_file_share_sessions(
     for opening, person in zip(openings, persons, strict=True):
         row = _row_of(workspace_id, opening.data, person, currency, clock)
         rows.append(row)
-        problems += check_ahead(row.created_at, clock, (*opening.loc, "created_at"))
+        problems += check_reported(row.created_at, clock, (*opening.loc, "created_at"))
         problems += _check_person(opening, person)
         problems += _check_share(opening, row, shares)
     return rows, problems

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from resolvers.operations.checks import check_ahead
+from resolvers.operations.checks import check_reported
 from schema.errors import Location, Problem, problem
 from schema.scalars import write_moment
 from storage.enums import FactKind, FileShareSessionStatus
@@ -103,7 +103,7 @@ def check_moment(session: FileShareSessionRow, at: datetime, clock: datetime, lo
     if at < session.created_at:
         message = "The moment is before the session's created_at"
         return [problem(loc, message, "before_creation", input=write_moment(at))]
-    return check_ahead(at, clock, loc)
+    return check_reported(at, clock, loc)
 
 
 def check_download(

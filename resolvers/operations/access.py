@@ -22,7 +22,8 @@ from storage.tables.second_factors import PasskeyRow
 from storage.tables.shares import ShareRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
-from storage.totals.reading import Workspaces, total_of
+from storage.totals.periods import Workspaces
+from storage.totals.reading import total_of
 
 # The condition on the rows that a caller sees.
 Seen = Callable[[Principal], ColumnElement[bool]]
@@ -68,7 +69,8 @@ def total_visible(
 ) -> ScalarSelect[int] | None:
     """The number of rows that the principal can see and that have these values, if this total is kept.
 
-    Of a list that filters by workspaces too, `workspace_ids` are those.
+    `filters` are as `total_of` takes them. Of a list that filters by workspaces too, `workspace_ids` are
+    those.
     """
     if model in _OWN_CONDITIONS or model is WorkspaceRow:
         return None

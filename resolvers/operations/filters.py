@@ -3,8 +3,8 @@
 A filter's condition depends only on the `form` of what was sent, so each form's statement is compiled once.
 """
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import BindParameter, Column, ColumnElement, Text, bindparam
@@ -12,6 +12,7 @@ from sqlalchemy import BindParameter, Column, ColumnElement, Text, bindparam
 from oauth.principals import Principal
 from storage.dialects.matching import AnyOf, ListOf
 from storage.dialects.metadata_text import MetadataText
+from storage.totals.periods import Span
 
 Condition = Callable[..., ColumnElement[bool]]
 
@@ -23,7 +24,8 @@ class Filter:
     """`condition` is called with a place for each of the values that `values` makes of what was sent.
 
     `types` are the SQL types of the values; `form` says which of several conditions applies. With
-    `of_caller`, the caller's principal comes before the places. `column` is set if the filter compares one.
+    `of_caller`, the caller's principal comes before the places. `column` is set if the filter compares one;
+    `side` is the side of a `Span` of its values that the filter bounds.
     """
 
     condition: Callable[[Hashable], Condition]
@@ -32,6 +34,7 @@ class Filter:
     form: Callable[[Any], Hashable] = field(default=lambda _: None)
     of_caller: bool = False
     column: Column[Any] | None = None
+    side: str | None = None
 
     def make(self, name: str, form: Hashable, principal: Principal) -> ColumnElement[bool]:
         """The condition for what was sent in this form, with places named after the argument."""
@@ -72,11 +75,42 @@ def any_of(column: Column[Any], prepare: Callable[[Any], Any] = lambda value: va
     )
 
 
-def compared(column: Column[Any], compare: Callable[[Any, Any], ColumnElement[bool]]) -> Filter:
-    """The column compared with the value sent."""
-    return Filter(
-        lambda _: lambda place: compare(column, place), lambda sent: [_plain(sent)], lambda _: [column.type]
-    )
+def at_or_after(column: Column[Any]) -> Filter:
+    """The moment sent, or a later one."""
+    return _bound(column, "begins")
+
+
+def before(column: Column[Any]) -> Filter:
+    """A moment before the one sent."""
+    return _bound(column, "ends")
+
+
+def _bound(column: Column[Any], side: str) -> Filter:
+    def condition(place: BindParameter[Any]) -> ColumnElement[bool]:
+        return _all(Span(**{side: place}).holds(column))
+
+    return replace(custom(condition, lambda sent: [sent], column.type), column=column, side=side)
+
+
+def chosen_values(
+    filters: Mapping[str, Filter], forms: Iterable[tuple[str, Hashable]]
+) -> dict[str, Any] | None:
+    """The values that filters sent in these forms choose, by column, with places: one value, or a `Span`.
+
+    None if one of them chooses in another way.
+    """
+    values: dict[str, Any] = {}
+    for name, form in forms:
+        chosen = filters[name]
+        if chosen.column is not None and chosen.side is not None:
+            (place,) = chosen.places(name, form)
+            column = chosen.column.name
+            values[column] = replace(values.get(column, Span()), **{chosen.side: place})
+        elif chosen.is_equality(name, form):
+            (values[name],) = chosen.places(name, form)
+        else:
+            return None
+    return values
 
 
 def contains(column: Column[Any]) -> Filter:

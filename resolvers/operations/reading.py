@@ -23,6 +23,7 @@ from sqlmodel import SQLModel
 from oauth.principals import Principal
 from resolvers.operations.access import Seen, absent, total_visible, visible
 from resolvers.operations.context import Context
+from resolvers.operations.filters import chosen_values
 from resolvers.operations.lists import Listing, open_cursor, page_of, sign_cursor
 from resolvers.operations.plans import form_of, plan_for, values_of_caller, with_places
 from resolvers.operations.shaped import ShapedRow, ShapedRows
@@ -269,12 +270,10 @@ class _Form:
 
         Inside a change it is counted: the transaction's own changes reach the totals only at its end.
         """
-        filters = self.listing.filters
         is_part = bool(self.listing.always) or self.listing.seen is not None
-        is_equal = all(filters[name].is_equality(name, form) for name, form in self.filters)
-        if self.is_in_change or is_part or not is_equal:
+        places = chosen_values(self.listing.filters, self.filters)
+        if self.is_in_change or is_part or places is None:
             return None
-        places = {name: filters[name].places(name, form)[0] for name, form in self.filters}
         of_workspace = places.pop("workspace_id", None)
         workspace_ids: Any = None if of_workspace is None else [of_workspace]
         return total_visible(self.listing.model, principal, places, workspace_ids)

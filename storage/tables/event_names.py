@@ -1,4 +1,4 @@
-"""The tables of event names: the names of a workspace's events, with how often and when they occurred."""
+"""The table of event names: the names of a workspace's events, with how often and when they occurred."""
 
 from datetime import datetime
 from uuid import UUID
@@ -8,32 +8,15 @@ from sqlmodel import Field, SQLModel
 
 from storage.types import CodePointText, MomentColumn
 
-_BY_KEY = {"sqlite_with_rowid": False}
-
 
 class EventNameRow(SQLModel, table=True):
     """A name: its number of events, and the timestamps of the earliest and the latest one."""
 
     __tablename__ = "event_names"
-    __table_args__ = _BY_KEY
+    __table_args__ = {"sqlite_with_rowid": False}
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
     name: str = Field(primary_key=True, sa_type=CodePointText)
-    source: str
-    occurrences: int = Field(sa_type=BigInteger)
-    first_seen: datetime = Field(sa_type=MomentColumn)
-    last_seen: datetime = Field(sa_type=MomentColumn)
-
-
-class EventNameDeltaRow(SQLModel, table=True):
-    """Events of a name that `event_names` does not hold yet; `id` is the transaction's."""
-
-    __tablename__ = "event_name_deltas"
-    __table_args__ = _BY_KEY
-
-    workspace_id: UUID = Field(primary_key=True)
-    name: str = Field(primary_key=True, sa_type=CodePointText)
-    id: UUID = Field(primary_key=True)
     source: str
     occurrences: int = Field(sa_type=BigInteger)
     first_seen: datetime = Field(sa_type=MomentColumn)

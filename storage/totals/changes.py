@@ -6,7 +6,6 @@ from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import ARRAY, Insert, Uuid, bindparam, cast, column, func, insert, select
-from sqlalchemy.dialects import sqlite
 from sqlmodel import SQLModel
 
 from storage.before_commit import work_of
@@ -14,7 +13,7 @@ from storage.connections import Connection, SqliteThread
 from storage.dialects.upsert import Upsert, upsert
 from storage.kept import Kept
 from storage.tables.base import Values
-from storage.totals.tallies import TALLIES, Key, Tally, Totals
+from storage.totals.tallies import ALL_DELTAS, TALLIES, Deltas, Key, Tally, Totals
 
 
 def count(connection: Connection, model: type[SQLModel], rows: Sequence[Values], by: int = 1) -> None:
@@ -37,98 +36,89 @@ class Changes:
     """What one transaction changes about the totals."""
 
     def __init__(self) -> None:
-        self._totals: dict[Tally, dict[Key, Totals]] = {tally: {} for tally in TALLIES}
+        self._changes: dict[Deltas, dict[Key, Totals]] = {deltas: {} for deltas in ALL_DELTAS}
 
     def add(self, dialect: str, model: type[SQLModel], rows: Sequence[Values], by: int) -> None:
-        for tally, totals in self._totals.items():
-            combinations = tuple(tally.combinations.values())
-            for key, added in tally.tell(dialect, model, rows, by):
-                gathered = totals.get(key)
+        for deltas, changes in self._changes.items():
+            combinations = tuple(deltas.combinations.values())
+            for key, added in deltas.tell(dialect, model, rows, by):
+                gathered = changes.get(key)
                 if gathered is None:
-                    totals[key] = added
+                    changes[key] = added
                 else:
                     pairs = zip(combinations, gathered, added, strict=True)
-                    totals[key] = tuple(combination.of_two(*values) for combination, *values in pairs)
+                    changes[key] = tuple(combination.of_two(*values) for combination, *values in pairs)
 
     async def finish(self, connection: Connection) -> None:
         """Add to the totals on SQLite, which has one writer; elsewhere append deltas, which lock nothing."""
         rows = {
-            tally: [(*key, *values) for key, values in totals.items() if values[0]]
-            for tally, totals in self._totals.items()
+            deltas: [(*key, *values) for key, values in changes.items() if values[0]]
+            for deltas, changes in self._changes.items()
         }
         if isinstance(connection, SqliteThread):
-            for tally, added in rows.items():
-                if added:
-                    _add(connection, tally, added)
+            for tally in TALLIES:
+                if rows[tally.deltas]:
+                    _add(connection, tally, rows[tally.deltas])
             return
-        for workspace_id in sorted({row[0] for added in rows.values() for row in added}):
-            own = {tally: [row[1:] for row in rows[tally] if row[0] == workspace_id] for tally in rows}
-            tallies = tuple(tally for tally in own if own[tally])
+        for workspace_id in sorted({row[0] for changed in rows.values() for row in changed}):
+            own = {deltas: [row[1:] for row in rows[deltas] if row[0] == workspace_id] for deltas in rows}
+            changed = tuple(deltas for deltas in own if own[deltas])
             values: Values = {"home": workspace_id}
-            for tally in tallies:
-                values |= _arrays(tally, own[tally])
-            await connection.fetch(_into_deltas(tallies), values)
-
-
-def _columns(tally: Tally) -> list[str]:
-    return [*tally.keys, *tally.combinations]
+            for deltas in changed:
+                values |= _arrays(deltas, own[deltas])
+            await connection.fetch(_into_deltas(changed), values)
 
 
 @cache
-def _into_deltas(tallies: tuple[Tally, ...]) -> Kept:
+def _into_deltas(changed: tuple[Deltas, ...]) -> Kept:
     """One statement for all deltas of a workspace, which come as an array for each column."""
-    first, *others = tallies
+    first, *others = changed
     statement = _into(first)
-    for tally in others:
-        statement = statement.add_cte(_into(tally).cte(f"into_{tally.deltas.name}"))
+    for deltas in others:
+        statement = statement.add_cte(_into(deltas).cte(f"into_{deltas.table.name}"))
     return Kept(statement)
 
 
-def _into(tally: Tally) -> Insert:
-    deltas, names = tally.deltas, _columns(tally)
-    types = {name: ARRAY(deltas.c[name].type) for name in names}
-    arrays = [cast(bindparam(_parameter(tally, name), type_=type), type) for name, type in types.items()]
+def _into(deltas: Deltas) -> Insert:
+    names, table = deltas.columns, deltas.table
+    types = {name: ARRAY(table.c[name].type) for name in names}
+    arrays = [cast(bindparam(_parameter(deltas, name), type_=type), type) for name, type in types.items()]
     rows = func.unnest(*arrays).table_valued(*(column(name) for name in names)).render_derived()
-    same = bindparam("home", type_=Uuid()), bindparam(_parameter(tally, "id"), type_=Uuid())
-    return insert(deltas).from_select(
+    same = bindparam("home", type_=Uuid()), bindparam(_parameter(deltas, "id"), type_=Uuid())
+    return insert(table).from_select(
         ["workspace_id", "id", *names], select(*same, *(rows.c[name] for name in names))
     )
 
 
-def _arrays(tally: Tally, rows: Sequence[tuple[Any, ...]]) -> Values:
-    parameters = [_parameter(tally, name) for name in _columns(tally)]
+def _arrays(deltas: Deltas, rows: Sequence[tuple[Any, ...]]) -> Values:
+    parameters = [_parameter(deltas, name) for name in deltas.columns]
     arrays = map(list, zip(*rows, strict=True))
-    return {_parameter(tally, "id"): uuid4(), **dict(zip(parameters, arrays, strict=True))}
+    return {_parameter(deltas, "id"): uuid4(), **dict(zip(parameters, arrays, strict=True))}
 
 
-def _parameter(tally: Tally, name: str) -> str:
-    return f"{tally.deltas.name}_{name}"
+def _parameter(deltas: Deltas, name: str) -> str:
+    return f"{deltas.table.name}_{name}"
 
 
 def adding(dialect: str, tally: Tally) -> Upsert:
     """An INSERT into the totals that combines each row with the one that is there."""
     totals, statement = tally.totals, upsert(dialect, tally.totals)
     combined = {
-        name: combination.of_columns(dialect, totals.c[name], statement.excluded[name])
+        name: combination.of_columns(totals.c[name], statement.excluded[name])
         for name, combination in tally.combinations.items()
     }
     return statement.on_conflict_do_update(index_elements=list(totals.primary_key.columns), set_=combined)
 
 
 @cache
-def _adding_on_sqlite(tally: Tally) -> tuple[str, list[Any]]:
-    """The statement in SQLite's own SQL, and for each of its parameters what converts a value, or None."""
-    names = ["workspace_id", *_columns(tally)]
-    statement = adding("sqlite", tally).values({name: bindparam(name) for name in names})
-    dialect = sqlite.dialect()
-    compiled: Any = statement.compile(dialect=dialect)
-    convert = {
-        name: tally.totals.c[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names
-    }
-    return str(compiled), [(names.index(name), convert[name]) for name in compiled.positiontup]
+def _adding_on_sqlite(tally: Tally) -> Kept:
+    columns = (tally.totals.c[name] for name in tally.columns)
+    places = {column.name: bindparam(column.name, type_=column.type) for column in columns}
+    return Kept(adding("sqlite", tally).values(places))
 
 
 def _add(connection: SqliteThread, tally: Tally, rows: Sequence[tuple[Any, ...]]) -> None:
-    statement, places = _adding_on_sqlite(tally)
-    converted = [[convert(row[at]) if convert else row[at] for at, convert in places] for row in rows]
-    connection.put_off(statement, converted)
+    names = ("workspace_id", *tally.deltas.columns)
+    deltas = [dict(zip(names, row, strict=True)) for row in rows]
+    written = _adding_on_sqlite(tally).on(connection.dialect)
+    connection.put_off(written.text, [written.arguments(each) for each in tally.spread_values(deltas)])

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    CompoundSelect,
+    FromClause,
     ScalarSelect,
     Select,
     Table,
@@ -23,10 +22,9 @@ from sqlmodel import SQLModel
 
 from storage.tables.base import table_of
 from storage.tables.events import EventRow
+from storage.totals.periods import Workspaces, numbers_in
 from storage.totals.tallies import EVENT_NAMES, LIST_TOTALS, Tally, list_name
 
-# Makes the condition on a column of workspaces.
-Workspaces = Callable[[ColumnElement[UUID]], ColumnElement[bool]]
 Condition = Callable[[Table], ColumnElement[bool]]
 
 
@@ -36,11 +34,10 @@ def total_of(
     """The number of rows that are not deleted and have these values, as a subquery of one number.
 
     None if no total is kept for these columns together: see `counted` of the table's class. A filter is a
-    value or a parameter, or a list of them of which a row has one.
+    value or a parameter, a list of them of which a row has one, or the `Span` of an event's timestamp.
     """
-    if model is EventRow and filters.keys() == {"name"}:
-        names = [_parameter(model, "name", value) for value in _listed(filters["name"])]
-        return _sum(EVENT_NAMES, workspaces, lambda table: table.c.name.in_(names))
+    if model is EventRow and filters.keys() in ({"name"}, {"timestamp"}, {"name", "timestamp"}):
+        return _number_of_events(filters, workspaces)
     columns = next((group for group in getattr(model, "counted", ()) if set(group) == filters.keys()), None)
     if columns is None:
         return None
@@ -49,7 +46,9 @@ def total_of(
         _joined([_parameter(model, column, value) for column, value in zip(columns, row, strict=True)])
         for row in product(*(_listed(filters[column]) for column in columns))
     ]
-    return _sum(LIST_TOTALS, workspaces, lambda table: (table.c.list == name) & table.c.value.in_(values))
+    return _sum(
+        _numbers(LIST_TOTALS, workspaces, lambda table: (table.c.list == name) & table.c.value.in_(values))
+    )
 
 
 def totals(tally: Tally, workspaces: Workspaces) -> Select[Any]:
@@ -63,17 +62,14 @@ def event_names(workspaces: Workspaces) -> Select[Any]:
 
 
 def _combined(tally: Tally, keys: Sequence[str], workspaces: Workspaces) -> Select[Any]:
-    columns = [*keys, *tally.combinations]
-    rows = _both(tally, lambda table: select(*(table.c[name] for name in columns)), workspaces).subquery()
-    combined = [combination.of_rows(rows.c[name]) for name, combination in tally.combinations.items()]
-    by = [rows.c[name] for name in keys]
-    return select(*by, *combined).group_by(*by).having(func.sum(rows.c[tally.number]) != 0)
+    def of(table: Table) -> FromClause:
+        return select(table).where(workspaces(table.c.workspace_id)).subquery()
 
-
-def _both(tally: Tally, rows: Callable[[Table], Select[Any]], workspaces: Workspaces) -> CompoundSelect[Any]:
-    """Rows of what is kept and of what waits."""
-    tables = tally.totals, tally.deltas
-    return union_all(*(rows(table).where(workspaces(table.c.workspace_id)) for table in tables))
+    kept, waiting = of(tally.totals), tally.spread(of(tally.deltas.table))
+    rows = union_all(
+        *(select(*(each.c[name] for name in tally.columns)) for each in (kept, waiting))
+    ).subquery()
+    return tally.combined(rows, keys).having(func.sum(rows.c[tally.number]) != 0)
 
 
 def as_text(columns: Sequence[ColumnElement[Any]]) -> ColumnElement[str]:
@@ -81,12 +77,26 @@ def as_text(columns: Sequence[ColumnElement[Any]]) -> ColumnElement[str]:
     return _joined([cast(column, Text) for column in columns])
 
 
-def _sum(tally: Tally, workspaces: Workspaces, condition: Condition) -> ScalarSelect[int]:
-    def numbers(table: Table) -> Select[Any]:
-        return select(table.c[tally.number].label("number")).where(condition(table))
+def _number_of_events(filters: Mapping[str, Any], workspaces: Workspaces) -> ScalarSelect[int]:
+    names = None
+    if "name" in filters:
+        names = [_parameter(EventRow, "name", value) for value in _listed(filters["name"])]
+    if "timestamp" in filters:
+        return _sum(numbers_in(filters["timestamp"], names, workspaces))
+    return _sum(_numbers(EVENT_NAMES, workspaces, lambda table: table.c.name.in_(names or [])))
 
-    rows = _both(tally, numbers, workspaces).subquery()
-    return select(cast(func.coalesce(func.sum(rows.c.number), 0), BigInteger)).scalar_subquery()
+
+def _numbers(tally: Tally, workspaces: Workspaces, condition: Condition) -> list[Select[Any]]:
+    """Queries of the numbers of rows in the totals and in the deltas that meet the condition."""
+    return [
+        select(table.c[tally.number]).where(workspaces(table.c.workspace_id), condition(table))
+        for table in (tally.totals, tally.deltas.table)
+    ]
+
+
+def _sum(numbers: Sequence[Select[Any]]) -> ScalarSelect[int]:
+    (number,) = union_all(*numbers).subquery().c
+    return select(cast(func.coalesce(func.sum(number), 0), BigInteger)).scalar_subquery()
 
 
 def _listed(value: Any) -> Sequence[Any]:

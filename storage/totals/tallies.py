@@ -8,15 +8,19 @@ from operator import add
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Table, cast, func
+from sqlalchemy import ColumnElement, FromClause, Select, Table, cast, func, select
 from sqlmodel import SQLModel
 
+from storage.dialects.extremes import greatest, least
+from storage.dialects.periods import hour_of
 from storage.tables.base import Values, table_of
-from storage.tables.event_names import EventNameDeltaRow, EventNameRow
+from storage.tables.event_counts import EventCountRow, EventDeltaRow
+from storage.tables.event_names import EventNameRow
 from storage.tables.events import EventRow
 from storage.tables.totals import ListTotalDeltaRow, ListTotalRow
+from storage.totals.periods import in_all_periods, values_in_all_periods
 
-# The key of a total within a tally, beginning with the workspace; and its columns' values.
+# The key of a delta, beginning with the workspace; and the values of its other columns.
 Key = tuple[Any, ...]
 Totals = tuple[Any, ...]
 
@@ -31,11 +35,8 @@ class Combination(Enum):
     def of_two(self, one: Any, other: Any) -> Any:
         return _IN_PYTHON[self](one, other)
 
-    def of_columns(self, dialect: str, one: ColumnElement[Any], other: ColumnElement[Any]) -> Any:
-        if self is Combination.SUM:
-            return one + other
-        name = self.name.lower() if dialect == "postgresql" else self.value
-        return getattr(func, name)(one, other)
+    def of_columns(self, one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
+        return _IN_SQL[self](one, other)
 
     def of_rows(self, column: Any) -> ColumnElement[Any]:
         """The aggregate of the column, under its name."""
@@ -51,20 +52,47 @@ _IN_PYTHON: Mapping[Combination, Callable[[Any, Any], Any]] = {
     Combination.LEAST: min,
     Combination.GREATEST: max,
 }
+_IN_SQL: Mapping[Combination, Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]] = {
+    Combination.SUM: add,
+    Combination.LEAST: least,
+    Combination.GREATEST: greatest,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Deltas:
+    """A table of what transactions changed and the totals do not hold yet, and how its columns combine.
+
+    The first column that is combined is the number of rows. `tell` gives the deltas of some rows of a
+    workspace's table, each counted `by` times, without the transaction's id.
+    """
+
+    table: Table
+    combinations: Mapping[str, Combination]
+    tell: Callable[[str, type[SQLModel], Sequence[Values], int], Iterable[tuple[Key, Totals]]]
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns of a key between `workspace_id` and the transaction's `id`."""
+        return [column.name for column in self.table.primary_key.columns][1:-1]
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.keys, *self.combinations]
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """A table of totals by key, the table of what is not in it yet, and how its columns combine.
+    """A table of totals by key, and the deltas that are added to it.
 
-    The first column that is combined is the number of rows. `tell` gives the totals of some rows of a
-    workspace's table, each counted `by` times.
+    `spread` makes rows with the columns of the totals from rows with those of the deltas, which are still to
+    be combined; `spread_values` does the same outside the database.
     """
 
     totals: Table
-    deltas: Table
-    combinations: Mapping[str, Combination]
-    tell: Callable[[str, type[SQLModel], Sequence[Values], int], Iterable[tuple[Key, Totals]]]
+    deltas: Deltas
+    spread: Callable[[FromClause], FromClause] = lambda deltas: deltas
+    spread_values: Callable[[Iterable[Values]], Iterable[Values]] = lambda deltas: deltas
 
     @property
     def keys(self) -> list[str]:
@@ -72,9 +100,24 @@ class Tally:
         return [column.name for column in self.totals.primary_key.columns][1:]
 
     @property
+    def combinations(self) -> Mapping[str, Combination]:
+        combinations = self.deltas.combinations
+        return {name: combinations[name] for name in combinations if name in self.totals.c}
+
+    @property
     def number(self) -> str:
         """The column with the number of rows."""
         return next(iter(self.combinations))
+
+    @property
+    def columns(self) -> list[str]:
+        return ["workspace_id", *self.keys, *self.combinations]
+
+    def combined(self, rows: FromClause, keys: Sequence[str] | None = None) -> Select[Any]:
+        """Rows with the columns of the totals, combined by their keys, or by some of these."""
+        by = [rows.c[name] for name in (["workspace_id", *self.keys] if keys is None else keys)]
+        combined = [combination.of_rows(rows.c[name]) for name, combination in self.combinations.items()]
+        return select(*by, *combined).group_by(*by)
 
 
 def list_name(model: type[SQLModel], columns: Sequence[str]) -> str:
@@ -103,23 +146,19 @@ def _list_totals(
                 yield (workspace_id, name, value), (many * by,)
 
 
-def _event_names(
-    _: str, model: type[SQLModel], rows: Sequence[Values], by: int
-) -> Iterator[tuple[Key, Totals]]:
+def _events(_: str, model: type[SQLModel], rows: Sequence[Values], by: int) -> Iterator[tuple[Key, Totals]]:
     if model is EventRow:
         if by < 0:
             raise ValueError("Events are never deleted: what remains would have to be looked at again.")
         for row in rows:
             moment = row["timestamp"]
-            yield (row["workspace_id"], row["name"]), (by, str(row["source"]), moment, moment)
+            key = row["workspace_id"], row["name"], hour_of(moment)
+            yield key, (by, str(row["source"]), moment, moment)
 
 
-LIST_TOTALS = Tally(
-    table_of(ListTotalRow), table_of(ListTotalDeltaRow), {"total": Combination.SUM}, _list_totals
-)
-EVENT_NAMES = Tally(
-    table_of(EventNameRow),
-    table_of(EventNameDeltaRow),
+LIST_DELTAS = Deltas(table_of(ListTotalDeltaRow), {"total": Combination.SUM}, _list_totals)
+EVENT_DELTAS = Deltas(
+    table_of(EventDeltaRow),
     {
         "occurrences": Combination.SUM,
         # A name has one source: ingestion refuses the names of the service's own events.
@@ -127,6 +166,11 @@ EVENT_NAMES = Tally(
         "first_seen": Combination.LEAST,
         "last_seen": Combination.GREATEST,
     },
-    _event_names,
+    _events,
 )
-TALLIES = (LIST_TOTALS, EVENT_NAMES)
+ALL_DELTAS = (LIST_DELTAS, EVENT_DELTAS)
+
+LIST_TOTALS = Tally(table_of(ListTotalRow), LIST_DELTAS)
+EVENT_NAMES = Tally(table_of(EventNameRow), EVENT_DELTAS)
+EVENT_COUNTS = Tally(table_of(EventCountRow), EVENT_DELTAS, in_all_periods, values_in_all_periods)
+TALLIES = (LIST_TOTALS, EVENT_NAMES, EVENT_COUNTS)

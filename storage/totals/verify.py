@@ -3,16 +3,30 @@
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, delete, except_, func, insert, literal, select, union, union_all
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Select,
+    delete,
+    except_,
+    func,
+    insert,
+    literal,
+    select,
+    union,
+    union_all,
+)
 from sqlmodel import SQLModel
 
 from storage.connections import Connection
 from storage.database import Database
+from storage.dialects.periods import Period, begins
 from storage.tables.base import table_of
 from storage.tables.events import EventRow
 from storage.tables.registry import COUNTED_MODELS
-from storage.totals.reading import Workspaces, as_text, totals
-from storage.totals.tallies import EVENT_NAMES, LIST_TOTALS, TALLIES, Tally, list_name
+from storage.totals.periods import Workspaces
+from storage.totals.reading import as_text, totals
+from storage.totals.tallies import ALL_DELTAS, LIST_TOTALS, TALLIES, Tally, list_name
 from storage.workspace_lock import rebuild_in_one_snapshot
 
 
@@ -52,9 +66,10 @@ async def _rebuild(connection: Connection, workspace_id: UUID) -> int:
         return column == workspace_id
 
     many = 0
+    for deltas in ALL_DELTAS:
+        await connection.execute(delete(deltas.table).where(here(deltas.table.c.workspace_id)))
     for tally in TALLIES:
-        for table in (tally.totals, tally.deltas):
-            await connection.execute(delete(table).where(here(table.c.workspace_id)))
+        await connection.execute(delete(tally.totals).where(here(tally.totals.c.workspace_id)))
         counted = _counted(tally, here)
         names = [column.name for column in counted.selected_columns]
         await connection.execute(insert(tally.totals).from_select(names, counted))
@@ -64,17 +79,18 @@ async def _rebuild(connection: Connection, workspace_id: UUID) -> int:
 
 def _counted(tally: Tally, workspaces: Workspaces) -> Select[Any]:
     """The tally's totals, computed from the rows."""
-    return _names_of(workspaces) if tally is EVENT_NAMES else _lists_of(workspaces)
+    rows = _lists_of(workspaces) if tally is LIST_TOTALS else _hours_of(workspaces)
+    return tally.combined(tally.spread(rows.cte("counted")))
 
 
-def _lists_of(workspaces: Workspaces) -> Select[Any]:
+def _lists_of(workspaces: Workspaces) -> CompoundSelect[Any]:
+    """Rows like those of the deltas of lists."""
     groups = [
         _group(workspaces, model, [table_of(model).c[name] for name in names])
         for model in COUNTED_MODELS
         for names in model.counted
     ]
-    counted = union_all(*groups).subquery()
-    return select(*(counted.c[name] for name in ("workspace_id", *LIST_TOTALS.keys, LIST_TOTALS.number)))
+    return union_all(*groups)
 
 
 def _group(workspaces: Workspaces, model: type[SQLModel], columns: list[ColumnElement[Any]]) -> Select[Any]:
@@ -88,19 +104,22 @@ def _group(workspaces: Workspaces, model: type[SQLModel], columns: list[ColumnEl
     return rows.group_by(table.c.workspace_id, *columns)
 
 
-def _names_of(workspaces: Workspaces) -> Select[Any]:
+def _hours_of(workspaces: Workspaces) -> Select[Any]:
+    """Rows like those of the deltas of events."""
     table = table_of(EventRow)
-    key = (table.c.workspace_id, table.c.name)
+    hour = begins(Period.HOUR, table.c.timestamp)
     return (
         select(
-            *key,
+            table.c.workspace_id,
+            table.c.name,
+            hour.label("hour"),
             func.count().label("occurrences"),
             func.min(table.c.source).label("source"),
             func.min(table.c.timestamp).label("first_seen"),
             func.max(table.c.timestamp).label("last_seen"),
         )
         .where(workspaces(table.c.workspace_id))
-        .group_by(*key)
+        .group_by(table.c.workspace_id, table.c.name, hour)
     )
 
 

@@ -90,6 +90,15 @@ async def test_an_event_is_at_most_five_minutes_ahead(surface):
     assert await ingest(surface, {"name": "a", "timestamp": soon}) == {"inserted": 1, "duplicates": 0}
 
 
+async def test_no_event_is_on_the_first_day_of_the_year_1_which_postgresql_does_not_keep(surface):
+    moments = ["0001-01-01T00:00:00Z", "0001-01-01T23:59:59.999999Z", "0001-01-02T00:00:00.000000Z"]
+    events = [{"name": "a", "timestamp": moment} for moment in moments]
+    found = await problems_of(surface, *events)
+    assert found == {("events", 0, "timestamp"): "early", ("events", 1, "timestamp"): "early"}
+    await ingest(surface, events[2])
+    assert (await only_event(surface))["timestamp"] == moments[2]
+
+
 async def test_a_repeat_changes_nothing_even_if_it_differs(surface, facts):
     first = {"name": "page.viewed", "external_id": "e-1", "cost": {"amount": 1, "currency": "usd"}}
     other = {"name": "page.closed", "external_id": "e-1", "customer_id": UNKNOWN_ID}

@@ -1,10 +1,31 @@
-"""A local object store in a directory of its own."""
+"""A local object store in a directory of its own, and a database of its own."""
+
+from uuid import uuid4
 
 import pytest
+import pytest_asyncio
+from sqlalchemy import text
 
+from storage.database import Database
 from tests.storage.uploads import store_in
 
 
 @pytest.fixture
 def store(tmp_path):
     return store_in(tmp_path)
+
+
+@pytest_asyncio.fixture
+async def empty(database_url, tmp_path):
+    """A database without tables, on the engine of `database_url`."""
+    if database_url.startswith("sqlite"):
+        database = Database(f"sqlite+aiosqlite:///{tmp_path}/empty.sqlite")
+    else:
+        name = f"empty_{uuid4().hex}"
+        server = Database(database_url)
+        async with server.read() as connection:
+            await connection.execute(text(f"CREATE DATABASE {name}"))
+        await server.close()
+        database = Database(database_url.replace("/postgres?", f"/{name}?", 1))
+    yield database
+    await database.close()

@@ -5,7 +5,6 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
-import pytest_asyncio
 from alembic.autogenerate import compare_metadata
 from alembic.operations import Operations
 from alembic.operations.ops import AddColumnOp, DowngradeOps, MigrationScript, ModifyTableOps, UpgradeOps
@@ -25,12 +24,10 @@ from sqlalchemy import (
     column,
     select,
     table,
-    text,
 )
 
 from oauth.scopes import USER_SCOPES, Scope
 from storage.clock import now
-from storage.database import Database
 from storage.emails import fold_email
 from storage.migrations import run
 from storage.migrations.revise import RevisionRefused, complete
@@ -58,22 +55,6 @@ PERSON_CELLS_BEFORE = table(
 _users = table_of(UserRow)
 # Which Alembic does not compare.
 SQLITE_TABLES_BY_KEY = "SELECT name FROM sqlite_master WHERE sql LIKE '% WITHOUT ROWID%'"
-
-
-@pytest_asyncio.fixture
-async def empty(database_url, tmp_path):
-    """A database without tables, on the engine of `database_url`."""
-    if database_url.startswith("sqlite"):
-        database = Database(f"sqlite+aiosqlite:///{tmp_path}/empty.sqlite")
-    else:
-        name = f"empty_{uuid4().hex}"
-        server = Database(database_url)
-        async with server.read() as connection:
-            await connection.execute(text(f"CREATE DATABASE {name}"))
-        await server.close()
-        database = Database(database_url.replace("/postgres?", f"/{name}?", 1))
-    yield database
-    await database.close()
 
 
 def differences(connection):
@@ -107,31 +88,6 @@ async def test_every_earlier_revision_leads_to_the_newest(empty, revision):
     assert await current_revision(empty) == revision
     await run.upgrade(empty)
     assert await current_revision(empty) == newest_revision()
-
-
-async def test_rows_of_the_first_revision_are_kept(empty):
-    await run.upgrade(empty, "0001")
-    at, workspace, parent, child = "2026-01-31 09:30:00.000000", uuid4().hex, uuid4().hex, uuid4().hex
-    statements = [
-        "INSERT INTO workspaces (created_at, id, name, name_folded, slug, socials, status, status_changed_at,"
-        " details, default_presentment_currency, feature_settings, notification_settings,"
-        " customer_email_settings, customer_portal_settings)"
-        f" VALUES ('{at}', '{workspace}', 'Acme', 'acme', 'acme', '[]', 'created', '{at}',"
-        " '{}', 'usd', '{}', '{}', '{}', '{}')"
-    ]
-    for id, parent_id in ((parent, "NULL"), (child, f"'{parent}'")):
-        statements.append(
-            "INSERT INTO events (created_at, workspace_id, id, timestamp, source, name, metadata, parent_id)"
-            f" VALUES ('{at}', '{workspace}', '{id}', '{at}', 'user', 'opened', '{{}}', {parent_id})"
-        )
-    async with empty.write() as connection:
-        for statement in statements:
-            await connection.exec_driver_sql(statement)
-    await run.upgrade(empty)
-    async with empty.read() as connection:
-        found = (await connection.exec_driver_sql("SELECT id, parent_id FROM events")).all()
-    kept = {UUID(str(id)): parent_id and UUID(str(parent_id)) for id, parent_id in found}
-    assert kept == {UUID(parent): None, UUID(child): UUID(parent)}
 
 
 async def test_secrets_sealed_under_equal_nonces_are_forgotten_and_their_keys_are_not(empty):

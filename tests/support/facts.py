@@ -8,13 +8,13 @@ from sqlmodel import SQLModel
 
 from storage.folding import Fold
 from storage.rows import table_of
-from storage.tables.event_names import EventNameDeltaRow
+from storage.tables.event_counts import EventDeltaRow
 from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
 from storage.tables.metrics import MetricFactRow
 from storage.tables.totals import ListTotalDeltaRow
 from tests.support.gateways import Gateway, Tenant
 
-DELTAS = (MetricDeltaRow, PersonMergeDeltaRow, ListTotalDeltaRow, EventNameDeltaRow)
+DELTAS = (MetricDeltaRow, PersonMergeDeltaRow, ListTotalDeltaRow, EventDeltaRow)
 
 
 async def read_facts(gateway: Gateway, tenant: Tenant, *kinds: str) -> list[dict[str, Any]]:

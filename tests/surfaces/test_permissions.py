@@ -27,7 +27,8 @@ PORTAL = {
 # What background tasks make of other rows, at a time of their own.
 LATER = {
     "mails",
-    "event_name_deltas",
+    "event_counts",
+    "event_deltas",
     "event_names",
     "list_total_deltas",
     "list_totals",

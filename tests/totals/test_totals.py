@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import update
 
 from storage.rows import insert_rows, table_of, update_rows
-from storage.tables.event_names import EventNameDeltaRow, EventNameRow
+from storage.tables.event_counts import EventCountRow, EventDeltaRow
+from storage.tables.event_names import EventNameRow
 from storage.tables.registry import COUNTED_MODELS
 from storage.tables.shares import ShareRow
 from storage.tables.totals import ListTotalDeltaRow, ListTotalRow
@@ -193,21 +194,24 @@ async def test_the_fold_moves_deltas_into_the_totals(gateway, rest, home, verifi
     for _ in range(20):
         await history.step()
     await fold_all(gateway, home)
-    assert [await waiting(gateway, home, model) for model in (ListTotalDeltaRow, EventNameDeltaRow)] == [0, 0]
+    assert [await waiting(gateway, home, model) for model in (ListTotalDeltaRow, EventDeltaRow)] == [0, 0]
     assert await verified() == 0
 
 
 async def test_wrong_totals_are_found_and_rebuilt(gateway, rest, home, verified):
     await rest.ingest_events(data={"events": [{"name": "opened"}]})
     await fold_all(gateway, home)
-    lists, names = table_of(ListTotalRow), table_of(EventNameRow)
+    lists, names, counts = table_of(ListTotalRow), table_of(EventNameRow), table_of(EventCountRow)
     async with gateway.database.write() as connection:
         of_all = (lists.c.workspace_id == home) & (lists.c.list == "events")
         await connection.execute(update(lists).where(of_all).values(total=7))
         own = names.c.workspace_id == home
         await connection.execute(update(names).where(own).values(last_seen=datetime(2026, 1, 1, tzinfo=UTC)))
-    assert await verified() == 2
-    assert await rebuild_totals(gateway.database, home) == 2
+        of_days = (counts.c.workspace_id == home) & (counts.c.period == "day") & (counts.c.name == "opened")
+        await connection.execute(update(counts).where(of_days).values(occurrences=7))
+    assert await verified() == 3
+    # Of the list, of the name, and of the day and the hour with this name and with any.
+    assert await rebuild_totals(gateway.database, home) == 6
     assert await verified() == 0
 
 

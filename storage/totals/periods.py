@@ -1,0 +1,119 @@
+"""The number of events in a span of time: whole days and hours are kept, parts of two hours are counted."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, FromClause, Select, Table, case, func, literal, select, true, union_all
+
+from storage.dialects.extremes import greatest, least
+from storage.dialects.periods import Period, begins, next_begins
+from storage.tables.base import Values, table_of
+from storage.tables.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
+from storage.tables.events import EventRow
+from storage.types import CodePointText
+
+# A moment as a value or as a place in a statement.
+Moment = ColumnElement[Any]
+# Makes the condition on a column of workspaces.
+Workspaces = Callable[[ColumnElement[UUID]], ColumnElement[bool]]
+
+_events, _counts, _deltas = table_of(EventRow), table_of(EventCountRow), table_of(EventDeltaRow)
+
+
+@dataclass(frozen=True)
+class Span:
+    """The time from `begins` until before `ends`; without one of them, it is unbounded on this side."""
+
+    begins: Moment | None = None
+    ends: Moment | None = None
+
+    def holds(self, column: ColumnElement[Any]) -> list[ColumnElement[bool]]:
+        """The conditions that the column's moments are in the span."""
+        sides = []
+        if self.begins is not None:
+            sides.append(column >= self.begins)
+        if self.ends is not None:
+            sides.append(column < self.ends)
+        return sides
+
+    def whole(self, period: Period) -> "Span":
+        """The span in which the periods begin that lie in this one as a whole."""
+        return Span(self.begins, None if self.ends is None else begins(period, self.ends))
+
+    def edges(self, period: Period) -> Iterator["Span"]:
+        """What is left without whole periods: at most one piece of a period at each end."""
+        first = None if self.begins is None else next_begins(period, self.begins)
+        last = None if self.ends is None else begins(period, self.ends)
+        if first is not None:
+            yield Span(self.begins, first if self.ends is None else least(first, self.ends))
+        if last is not None:
+            yield Span(last if first is None else greatest(last, first), self.ends)
+
+
+def in_all_periods(deltas: FromClause) -> FromClause:
+    """Rows of `event_counts`, which are to be combined, from rows by name and hour."""
+    kinds = union_all(
+        *(
+            select(literal(period.value).label("period"), literal(name, CodePointText()).label("name"))
+            for period in Period
+            for name in (None, ALL_NAMES)
+        )
+    ).subquery("kinds")
+    day = begins(Period.DAY, deltas.c.hour)
+    beginning = case((kinds.c.period == Period.DAY.value, day), else_=deltas.c.hour)
+    rows = select(
+        deltas.c.workspace_id,
+        func.coalesce(kinds.c.name, deltas.c.name).label("name"),
+        kinds.c.period,
+        beginning.label("begins"),
+        deltas.c.occurrences,
+    )
+    return rows.join_from(deltas, kinds, true()).subquery("in_all_periods")
+
+
+def values_in_all_periods(deltas: Iterable[Values]) -> list[Values]:
+    """The same outside the database, combined."""
+    counts: Counter[tuple[UUID, str, Period, datetime]] = Counter()
+    for delta in deltas:
+        hour: datetime = delta["hour"]
+        for period, beginning in ((Period.HOUR, hour), (Period.DAY, hour.replace(hour=0))):
+            for name in (delta["name"], ALL_NAMES):
+                counts[delta["workspace_id"], name, period, beginning] += delta["occurrences"]
+    names = ("workspace_id", "name", "period", "begins")
+    return [dict(zip(names, key, strict=True)) | {"occurrences": many} for key, many in counts.items()]
+
+
+def numbers_in(
+    span: Span, names: list[ColumnElement[str]] | None, workspaces: Workspaces
+) -> list[Select[Any]]:
+    """Queries of numbers that add up to the number of events in the span, of all names or of these."""
+
+    def of_names(table: Table) -> list[ColumnElement[bool]]:
+        return [workspaces(table.c.workspace_id), *([] if names is None else [table.c.name.in_(names)])]
+
+    def kept(period: Period, spans: Iterator[Span] | list[Span]) -> Iterator[Select[Any]]:
+        name = _counts.c.name == ALL_NAMES if names is None else _counts.c.name.in_(names)
+        for each in spans:
+            yield select(_counts.c.occurrences).where(
+                workspaces(_counts.c.workspace_id),
+                name,
+                _counts.c.period == period.value,
+                *each.holds(_counts.c.begins),
+            )
+
+    hours = span.whole(Period.HOUR)
+    return [
+        *kept(Period.DAY, [hours.whole(Period.DAY)]),
+        *kept(Period.HOUR, hours.edges(Period.DAY)),
+        select(_deltas.c.occurrences).where(*of_names(_deltas), *hours.holds(_deltas.c.hour)),
+        *(
+            select(func.count())
+            .select_from(_events)
+            .where(*of_names(_events), *edge.holds(_events.c.timestamp))
+            for edge in span.edges(Period.HOUR)
+        ),
+    ]
