@@ -1,6 +1,7 @@
 """Database access for subcommands: connect, check the revision, close."""
 
 import asyncio
+import gc
 import sqlite3
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, closing
@@ -17,6 +18,8 @@ from storage.migrations.revisions import current_revision, is_known, newest_revi
 Result = TypeVar("Result")
 
 PATIENCE_SECONDS = 10
+# Python's default, 700, would look through the objects of most requests while they are in use.
+OBJECTS_BETWEEN_COLLECTIONS = 100_000
 
 
 def read_settings(**defaults: Any) -> Settings:
@@ -28,6 +31,10 @@ def read_settings(**defaults: Any) -> Settings:
 
 
 def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run the work of a command. Collections begin here and leave out what is imported, because it stays."""
+    gc.freeze()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.enable()
     return asyncio.run(work)
 
 

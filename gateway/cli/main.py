@@ -30,9 +30,6 @@ NOUNS = (
     "doctor",
 )
 
-# Imports make many objects and hardly any garbage; collecting after each 700, Python's default, is a fifth of
-# their time.
-OBJECTS_BETWEEN_COLLECTIONS = 100_000
 # The umask of files that no other user of the machine can read.
 OWNER_ONLY = 0o077
 
@@ -56,7 +53,8 @@ duograph = Nouns(name="duograph", help="Run and manage a Duograph gateway.")
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Exit with 0, with 1 and a sentence on standard error, or with 2 for invalid arguments."""
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    # Imports make many objects and hardly any garbage. `wait_for` begins to collect.
+    gc.disable()
     # The database, emails and uploaded files contain secrets.
     os.umask(OWNER_ONLY)
     try:
