@@ -18,7 +18,7 @@ from gateway.cli.demo import Entry, enter_demo
 from gateway.cli.output import CommandError, show
 from gateway.cli.warnings import warnings_of
 from gateway.cli.workers import STOPS, Workers
-from gateway.http.connections import patient_protocol
+from gateway.http.connections import copies_of, patient_protocol
 from gateway.logs import configure_logs, take_over_process
 from gateway.settings.logs import LogFormat
 from gateway.settings.server import Environment
@@ -151,7 +151,7 @@ def _run_one(config: uvicorn.Config, listener: socket.socket, announce: Announce
     # Uvicorn shuts down and then raises the signal again; a requested stop is not a failure.
     for stop in STOPS:
         signal.signal(stop, _ignore)
-    server.run([listener])
+    server.run(copies_of(listener))
     return server.started
 
 
