@@ -24,7 +24,7 @@ from oauth.principals import Principal
 from resolvers.operations.access import Seen, absent, total_visible, visible
 from resolvers.operations.context import Context
 from resolvers.operations.filters import chosen_values
-from resolvers.operations.lists import Listing, open_cursor, page_of, sign_cursor
+from resolvers.operations.lists import Asked, Listing, open_cursor, page_of, sign_cursor
 from resolvers.operations.plans import form_of, plan_for, values_of_caller, with_places
 from resolvers.operations.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes import Item, Shape
@@ -219,9 +219,15 @@ class _Form:
 
     def statement(self, principal: Principal) -> Select[Any]:
         """The statement of one row: the total, and the lines, which end with the values of the sort keys."""
-        order = self.listing.order(self.sorting)
-        seen_by = with_places(principal)
+        seen_by, groups = with_places(principal), self.listing.groups
         conditions = self._conditions(seen_by)
+        if groups is None:
+            return self._statement(seen_by, conditions)
+        asked = Asked(seen_by, dict(self.filters), conditions, self.is_in_change)
+        return self._statement(seen_by, []).add_cte(groups.select(asked).cte(groups.table.name))
+
+    def _statement(self, seen_by: Principal, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+        order = self.listing.order(self.sorting)
         page = self._page(order, conditions).subquery("chosen")
         keys = [replace(key, column=page.c[key.column.name]) for key in order]
         rows = select(page).order_by(*(key.order for key in keys))
@@ -238,7 +244,7 @@ class _Form:
         ]
 
     def _page(self, order: Sequence[SortKey], conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
-        table = table_of(self.listing.model)
+        table = self.listing.table
         # Without a total, one row too many says whether a page follows.
         limit = literal_column(str(self.limit + (not self.is_counted)), Integer)
         if self.nulls_in_place is not None:
@@ -258,22 +264,18 @@ class _Form:
         kept = self._kept_total(principal)
         if kept is not None:
             return kept
-        return (
-            select(func.count())
-            .select_from(table_of(self.listing.model))
-            .where(*conditions)
-            .scalar_subquery()
-        )
+        return select(func.count()).select_from(self.listing.table).where(*conditions).scalar_subquery()
 
     def _kept_total(self, principal: Principal) -> ColumnElement[Any] | None:
         """The total that is kept for these filters; None if it has to be counted.
 
         Inside a change it is counted: the transaction's own changes reach the totals only at its end.
         """
-        is_part = bool(self.listing.always) or self.listing.seen is not None
-        places = chosen_values(self.listing.filters, self.filters)
+        listing = self.listing
+        is_part = bool(listing.always) or listing.seen is not None or listing.groups is not None
+        places = chosen_values(listing.filters, self.filters)
         if self.is_in_change or is_part or places is None:
             return None
         of_workspace = places.pop("workspace_id", None)
         workspace_ids: Any = None if of_workspace is None else [of_workspace]
-        return total_visible(self.listing.model, principal, places, workspace_ids)
+        return total_visible(listing.model, principal, places, workspace_ids)
