@@ -20,7 +20,8 @@ from schema.pages import Page
 from storage.rows import table_of
 from storage.tables.event_names import EventNameRow
 from storage.tables.events import EventRow
-from storage.totals.reading import Workspaces, event_names
+from storage.totals.periods import Workspaces
+from storage.totals.reading import event_names
 from storage.totals.tallies import EVENT_NAMES
 
 _table = table_of(EventRow)
