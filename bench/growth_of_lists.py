@@ -30,8 +30,10 @@ SECONDS, LEAST_CALLS = 0.5, 3
 LATE_PAGE, MOST_MILLISECONDS = 50_000, 60
 MOST_GROWTH = 1.5
 NAMES_OF_DATABASES = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
-_FROM = (LAST_MOMENT - timedelta(days=90, minutes=7)).isoformat()
-_UNTIL = (LAST_MOMENT - timedelta(minutes=11)).isoformat()
+_DAYS = {
+    "start_timestamp": (LAST_MOMENT - timedelta(days=90, minutes=7)).isoformat(),
+    "end_timestamp": (LAST_MOMENT - timedelta(minutes=11)).isoformat(),
+}
 
 progress = Console(stderr=True)
 
@@ -56,10 +58,8 @@ class Question:
 QUESTIONS = (
     Question("events", "/api/events/"),
     Question("events by name", f"/api/events/?{urlencode({'name': NAMES[0]})}"),
-    Question(
-        "events of 90 days",
-        f"/api/events/?{urlencode({'start_timestamp': _FROM, 'end_timestamp': _UNTIL})}",
-    ),
+    Question("events of 90 days", f"/api/events/?{urlencode(_DAYS)}"),
+    Question("events of 90 days by name", f"/api/events/?{urlencode({'name': NAMES[0], **_DAYS})}"),
     Question("event names", "/api/events/names"),
     Question("customers", "/api/customers/"),
     Question("customers by part of a name", "/api/customers/?query=visitor+1234", is_judged=False),
