@@ -5,12 +5,26 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, ScalarSelect, Select, and_, exists, false, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    ScalarSelect,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    false,
+    func,
+    or_,
+    select,
+    true,
+)
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal, PrincipalKind
 from resolvers.operations.context import Context
+from resolvers.operations.plans import form_of, plan_for, values_of_caller, with_places
 from schema.errors import Invalid, NotFound, NotPermitted, problem
+from storage.dialects.matching import AnyOf, ListOf
 from storage.enums import CredentialKind, Visibility, WorkspaceRole
 from storage.rows import Model, first_of, table_of, values_of
 from storage.tables.credentials import CredentialRow
@@ -255,11 +269,16 @@ async def check_workspaces(ctx: Context, ids: list[UUID] | None) -> None:
     """Raises `NotFound` if one of the workspaces that filter a list is not visible."""
     if not ids:
         return
-    table = table_of(WorkspaceRow)
-    condition = and_(visible(WorkspaceRow, ctx.principal), table.c.id.in_(ids))
-    async with ctx.read() as connection:
-        visible_ids = set((await connection.execute(select(table.c.id).where(condition))).scalars())
-    if set(ids) - visible_ids:
+    wanted = set(ids)
+
+    def make() -> Select[int]:
+        table = table_of(WorkspaceRow)
+        among = AnyOf(table.c.id, bindparam("ids", type_=ListOf(table.c.id.type)))
+        return select(func.count()).where(visible(WorkspaceRow, with_places(ctx.principal)), among)
+
+    plan = plan_for(ctx.services.database.dialect, ("workspaces", form_of(ctx.principal)), make)
+    ((count,),) = await ctx.fetch(plan, {"ids": list(wanted), **values_of_caller(ctx.principal)})
+    if count != len(wanted):
         raise NotFound("There is no such workspace.")
 
 

@@ -41,6 +41,16 @@ ROOTS = {
     "customField": ('(id: "{custom_field}")',),
     "customFields": ("", "(limit: 1)"),
     "fileShareSession": ('(id: "{file_share_session}")',),
+    "fileSharePayment": ('(id: "{file_share_payment}")', '(id: "{share}")'),
+    "eventNames": ("", '(sorting: ["-occurrences"], limit: 2)', '(customerId: ["{team}"], source: system)'),
+    "workspace": ('(id: "{workspace}")', '(slug: "{slug}")', ""),
+    "workspaces": ("", '(name: "acme", sorting: ["-days_in_status"])'),
+    "workspaceMember": ('(id: "{workspace_member}")', '(id: "{share}")'),
+    "workspaceMembers": ("", '(workspaceId: ["{workspace}"], limit: 1)'),
+    "workspaceAccessToken": ('(id: "{workspace_token}")',),
+    "workspaceAccessTokens": ("", '(workspaceId: ["{share}"])'),
+    "oauthClient": ('(id: "{oauth_client}")',),
+    "oauthClients": ("", '(sorting: ["-created_at"])'),
     "fileShareSessions": ("", "(status: [open, completed])", '(shareId: "{share}")'),
 }
 
