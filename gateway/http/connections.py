@@ -87,7 +87,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._header_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_headers_complete()
-            self._answer = JoinedAnswer(self.transport, self.cycle)
+            self._answer = JoinedAnswer(self.transport)
             self.cycle.transport = self._answer  # type: ignore[assignment]
 
     def on_body(self, body: bytes) -> None:

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+# How uvicorn begins what it writes before the head of an answer.
+_CONTINUE = b"HTTP/1.1 100 "
 
 
 class JoinedAnswer:
@@ -10,13 +11,14 @@ class JoinedAnswer:
 
     Uvicorn writes the head alone, which costs a system call and wakes the client for nothing. It waits here
     for what is written next, at most until the loop's next turn.
+
+    It knows nothing of the request, which knows it: both would stay in memory until the next collection.
     """
 
-    __slots__ = ("_cycle", "_head", "_is_begun", "_transport")
+    __slots__ = ("_head", "_is_begun", "_transport")
 
-    def __init__(self, transport: asyncio.Transport, cycle: RequestResponseCycle) -> None:
+    def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
-        self._cycle = cycle
         self._is_begun = False
         self._head = b""
 
@@ -24,8 +26,7 @@ class JoinedAnswer:
         if self._head:
             head, self._head = self._head, b""
             self._transport.writelines((head, data))
-        elif self._is_begun or not self._cycle.response_started:
-            # A later part of the body, or `100 Continue`.
+        elif self._is_begun or data.startswith(_CONTINUE):
             self._transport.write(data)
         else:
             self._is_begun, self._head = True, data
