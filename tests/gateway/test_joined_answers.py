@@ -1,6 +1,7 @@
 """How answers arrive at a socket: head and body at once, and a head without a body as soon as it is there."""
 
 import asyncio
+import gc
 import socket
 import threading
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.connections import patient_protocol
 
@@ -116,6 +118,24 @@ def test_head_and_body_arrive_together(connection: socket.socket) -> None:
     for _ in range(3):
         connection.sendall(ask("/small"))
         assert connection.recv(ENOUGH) == b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwhole"
+
+
+def test_a_request_is_gone_once_it_is_answered(connection: socket.socket) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(requests_in_memory())
+        for _ in range(10):
+            connection.sendall(ask("/small"))
+            connection.recv(ENOUGH)
+        # The connection holds its last one.
+        assert len(requests_in_memory()) <= before + 1
+    finally:
+        gc.enable()
+
+
+def requests_in_memory() -> list[Any]:
+    return [each for each in gc.get_objects() if isinstance(each, RequestResponseCycle)]
 
 
 def test_a_body_in_parts_is_whole(connection: socket.socket) -> None:
