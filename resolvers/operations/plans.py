@@ -3,7 +3,7 @@
 A plan never contains a value of a request: callers, filters and places are parameters (`bindparam`).
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
@@ -21,19 +21,20 @@ MOST_PLANS = 1000
 # The moment of a request, for conditions that end with time.
 MOMENT = bindparam("moment", type_=MomentColumn())
 
-_plans: OrderedDict[Hashable, Kept] = OrderedDict()
+# By the name of the dialect and the form.
+_plans: defaultdict[str, OrderedDict[Hashable, Kept]] = defaultdict(OrderedDict)
 
 
 def plan_for(dialect: Dialect, form: Hashable, make: Callable[[], Executable]) -> Kept:
     """The plan of this form, made at its first use; the one used least recently is forgotten."""
-    key = dialect.name, form
-    plan = _plans.get(key)
+    plans = _plans[dialect.name]
+    plan = plans.get(form)
     if plan is None:
-        plan = _plans[key] = Kept(make(), dialect)
-        if len(_plans) > MOST_PLANS:
-            _plans.popitem(last=False)
+        plan = plans[form] = Kept(make(), dialect)
+        if len(plans) > MOST_PLANS:
+            plans.popitem(last=False)
     else:
-        _plans.move_to_end(key)
+        plans.move_to_end(form)
     return plan
 
 

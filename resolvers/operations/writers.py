@@ -73,7 +73,8 @@ def field_value(  # noqa: PLR0911 - one for each kind of source
         case Embedded(inner):
             return f"{source.name(writer_of(inner))}({cell}, services)"
         case Part(inner, many=True):
-            return f"[{source.name(writer_of(inner))}(line, services) for line in {cell} or ()]"
+            # An empty list, which most are, is not worth a comprehension's call.
+            return f"([{source.name(writer_of(inner))}(line, services) for line in {cell}] if {cell} else [])"
         case Part(inner):
             return f"({source.name(writer_of(inner))}({cell}[0], services) if {cell} else None)"
         case Counted():
