@@ -126,7 +126,8 @@ async def read_page(
         more = prepared.values["skipped"] + len(shown) < total
     cursor = None
     if more and shown:
-        cursor = sign_cursor(ctx, listing, query, shown[-1][-prepared.sort_keys :])
+        last = shown[-1]
+        cursor = sign_cursor(ctx, listing, query, [last[place] for place in prepared.key_places])
     return page_of(query, cast("list[Item]", ShapedRows(shape, shown, ctx.services)), total, cursor)
 
 
@@ -134,12 +135,12 @@ async def read_page(
 class _Prepared:
     """What is known of a page before it is read: its statement's form, and the values besides the caller's.
 
-    `sort_keys` is the number of values at the end of a line.
+    `key_places` are the places of the sort keys in a line.
     """
 
     form: "_Form"
     values: Mapping[str, Any]
-    sort_keys: int
+    key_places: Sequence[int]
 
 
 def _prepare(ctx: Context, listing: Listing[Any], shape: Shape[Any], query: ListQuery) -> _Prepared:
@@ -179,7 +180,18 @@ def _prepare_place(
     for name, value in sent.items():
         values |= listing.filters[name].named_values(name, value)
     values |= {f"after_{index}": value for index, value in enumerate(place or ())}
-    return _Prepared(form, values, len(listing.order(form.sorting)))
+    return _Prepared(form, values, _key_places(shape, listing.order(form.sorting)))
+
+
+def _key_places(shape: Shape[Any], order: Sequence[SortKey]) -> list[int]:
+    """The place of each sort key in a line: that of its field, or else after the fields."""
+    places: list[int] = []
+    end = shape.width
+    for key in order:
+        place = shape.place_of(key.column)
+        places.append(end if place is None else place)
+        end += place is None
+    return places
 
 
 def _seen(model: type[SQLModel], seen: Seen | None, principal: Principal) -> ColumnElement[bool]:
@@ -218,7 +230,7 @@ class _Form:
         return self._hash
 
     def statement(self, principal: Principal) -> Select[Any]:
-        """The statement of one row: the total, and the lines, which end with the values of the sort keys."""
+        """The statement of one row: the total, and the lines, which end with sort keys that are no fields."""
         seen_by, groups = with_places(principal), self.listing.groups
         conditions = self._conditions(seen_by)
         if groups is None:
@@ -232,7 +244,9 @@ class _Form:
         keys = [replace(key, column=page.c[key.column.name]) for key in order]
         rows = select(page).order_by(*(key.order for key in keys))
         cells = self.shape.cells(page, self.chosen)
-        listed = lines(rows, *cells, *(key.column for key in keys))
+        places = _key_places(self.shape, order)
+        others = [key.column for key, place in zip(keys, places, strict=True) if place >= self.shape.width]
+        listed = lines(rows, *cells, *others)
         return select(self._total(seen_by, conditions), as_text(listed))
 
     def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:

@@ -104,6 +104,19 @@ class Shape(Generic[Item]):
             place += len(source.columns) if isinstance(source, Derived) else 1
         return places
 
+    @cached_property
+    def width(self) -> int:
+        """The number of cells in a line."""
+        return sum(
+            len(source.columns) if isinstance(source, Derived) else 1 for source in self.fields.values()
+        )
+
+    def place_of(self, column: ColumnElement[Any]) -> int | None:
+        """The place of a column's cell in a line; None if no field is that column."""
+        names = (name for name, source in self.fields.items() if source is column)
+        name = next(names, None)
+        return None if name is None else self.places[name]
+
     def cells(self, row: FromClause, chosen: frozenset[str]) -> list[ColumnElement[Any]]:
         """The cells of a line; parts that are not in `chosen` are null."""
         cells: list[ColumnElement[Any]] = []
