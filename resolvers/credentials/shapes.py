@@ -1,10 +1,8 @@
 """The shapes of access tokens, browser sessions, OAuth clients and authorized applications."""
 
-from sqlalchemy import ColumnElement, FromClause, select
-
 from oauth.clients import AuthMethod
 from resolvers.accounts.shapes import person_of
-from resolvers.operations.shapes import Computed, Derived, Shape
+from resolvers.operations.shapes import Derived, Shape, of_referenced
 from schema.access_tokens import PersonalAccessToken, WorkspaceAccessToken
 from schema.authorized_applications import AuthorizedApplication
 from schema.browser_sessions import BrowserSession
@@ -21,16 +19,6 @@ def _is_public(auth_method: str) -> bool:
     return auth_method == AuthMethod.NONE
 
 
-def _of_client(name: str) -> Computed:
-    """A column of the client that a consent is for."""
-
-    def value(consent: FromClause) -> ColumnElement[str]:
-        same = _clients.c.id == consent.c.oauth_client_id
-        return select(_clients.c[name]).where(same).correlate(consent).scalar_subquery()
-
-    return Computed(value)
-
-
 WORKSPACE_TOKEN = Shape(WorkspaceAccessToken, _credentials, {"created_by": person_of("maker_user_id")})
 PERSONAL_TOKEN = Shape(PersonalAccessToken, _credentials)
 BROWSER_SESSION = Shape(BrowserSession, _credentials)
@@ -45,5 +33,8 @@ OAUTH_CLIENT = Shape(
 APPLICATION = Shape(
     AuthorizedApplication,
     table_of(OAuthConsentRow),
-    {name: _of_client(name) for name in ("client_id", "name", "client_uri")},
+    {
+        name: of_referenced(_clients.c[name], "oauth_client_id")
+        for name in ("client_id", "name", "client_uri")
+    },
 )

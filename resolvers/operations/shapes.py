@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
-from sqlalchemy import Column, ColumnElement, FromClause, Select, Table, null
+from sqlalchemy import Column, ColumnElement, FromClause, Select, Table, null, select
 
 from storage.dialects.json_rows import JsonArray, lines
 
@@ -59,6 +59,16 @@ class Computed:
 
 
 Source: TypeAlias = Column[Any] | Derived | Part | Embedded | Counted | Computed
+
+
+def of_referenced(column: Column[Any], by: str) -> Computed:
+    """This column of the row whose id is in the column `by`; null without one."""
+
+    def value(row: FromClause) -> ColumnElement[Any]:
+        same = column.table.c.id == row.c[by]
+        return select(column).where(same).correlate(row).scalar_subquery()
+
+    return Computed(value)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import Column, ColumnElement, FromClause, func, select
+from sqlalchemy import ColumnElement, FromClause, func
 
 from resolvers.accounts.shapes import person_of
-from resolvers.operations.shapes import Computed, Derived, Shape
+from resolvers.operations.shapes import Computed, Derived, Shape, of_referenced
 from schema.workspace_members import WorkspaceInvitation, WorkspaceMember, WorkspaceMemberStatus
 from schema.workspaces import Workspace, WorkspaceItem
 from storage.clock import now
@@ -23,24 +23,12 @@ def _status(user_id: str | None, expires_at: str | None) -> str:
     return (WorkspaceMemberStatus.EXPIRED if has_expired else WorkspaceMemberStatus.INVITED).value
 
 
-def _of_user(column: Column[str], member: FromClause) -> ColumnElement[str]:
-    """A column of the member's user; null for an invitation."""
-    return select(column).where(_users.c.id == member.c.user_id).correlate(member).scalar_subquery()
+_EMAIL, _NAME = (of_referenced(column, "user_id") for column in (_users.c.email, _users.c.name))
 
 
 def _email(member: FromClause) -> ColumnElement[str]:
     """The current email of the member's user; the invited one of an invitation."""
-    return func.coalesce(_of_user(_users.c.email, member), member.c.email)
-
-
-def _of_workspace(name: str) -> Computed:
-    """A column of the workspace that an invitation is for."""
-
-    def value(invitation: FromClause) -> ColumnElement[str]:
-        same = _workspaces.c.id == invitation.c.workspace_id
-        return select(_workspaces.c[name]).where(same).correlate(invitation).scalar_subquery()
-
-    return Computed(value)
+    return func.coalesce(_EMAIL.value(member), member.c.email)
 
 
 WORKSPACE = Shape(Workspace, _workspaces)
@@ -50,7 +38,7 @@ WORKSPACE_MEMBER = Shape(
     _members,
     {
         "email": Computed(_email),
-        "name": Computed(lambda member: _of_user(_users.c.name, member)),
+        "name": _NAME,
         "status": Derived(_status, (_members.c.user_id, _members.c.expires_at)),
         "invited_by": person_of("invited_by_user_id"),
     },
@@ -59,8 +47,8 @@ INVITATION = Shape(
     WorkspaceInvitation,
     _members,
     {
-        "workspace_name": _of_workspace("name"),
-        "workspace_slug": _of_workspace("slug"),
+        "workspace_name": of_referenced(_workspaces.c.name, "workspace_id"),
+        "workspace_slug": of_referenced(_workspaces.c.slug, "workspace_id"),
         "invited_by": person_of("invited_by_user_id"),
     },
 )
