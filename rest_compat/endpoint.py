@@ -14,6 +14,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.etags import matches_weakly
 from resolvers.operations.runner import run
+from resolvers.operations.sent_headers import sent_header
 from resolvers.operations.shaped import ShapedRow, written_page
 from rest_compat.reading import Arguments, located
 from schema.base import Resource
@@ -45,7 +46,7 @@ class OperationEndpoint:
         await admit(ctx.caller, self._demands, restricted=operation.restricted)
         arguments = await self._arguments.read(request)
         if operation.is_conditional:
-            ctx = replace(ctx, if_match=request.headers.get("if-match"))
+            ctx = replace(ctx, if_match=sent_header(request, b"if-match"))
         try:
             if operation.weigh is not None:
                 await charge_rest(ctx.caller, operation.weigh(**arguments))
@@ -61,7 +62,8 @@ class OperationEndpoint:
             return Answer(status, headers=headers, media_type=None)
         if isinstance(result, Resource | ShapedRow) and request.method == "GET":
             headers = {**headers, "ETag": result.etag_text()}
-            if matches_weakly(request.headers.get("if-none-match", ""), headers["ETag"]):
+            known = sent_header(request, b"if-none-match")
+            if known is not None and matches_weakly(known, headers["ETag"]):
                 return Answer(304, headers=headers)
         return Answer(status, self.body_of(result), headers, self.media_type)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from graphql import (
@@ -28,7 +29,7 @@ from oauth.scopes import Scope
 from resolvers.graph.fields import OPERATION
 from resolvers.graph.refused_arguments import weight_of_field
 from resolvers.operations.admission import Demand
-from resolvers.operations.declaration import Operation
+from resolvers.operations.declaration import LARGEST_BODY, Operation
 from schema.errors import Invalid, TooComplex, problem
 from schema.links import SCOPE
 from schema.pages import MOST_PER_PAGE
@@ -87,6 +88,21 @@ class Survey:
     demands: list[Demand] = field(default_factory=list)
     cost: int = 0
     is_introspection: bool = False
+
+    @cached_property
+    def is_restricted(self) -> bool:
+        """Whether one of the operations has the lower limit of its own."""
+        return any(operation.restricted for operation, _ in self.roots)
+
+    @cached_property
+    def largest_body(self) -> int:
+        """The largest body in bytes of the operations."""
+        return max((operation.largest_body for operation, _ in self.roots), default=LARGEST_BODY)
+
+    @cached_property
+    def mutations(self) -> int:
+        """The number of operations that change something."""
+        return sum(operation.changes for operation, _ in self.roots)
 
 
 @dataclass

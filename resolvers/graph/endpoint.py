@@ -17,9 +17,10 @@ from resolvers.graph.loaders import make_load
 from resolvers.graph.root import Schema, exposed
 from resolvers.operations.admission import admit, largest_body
 from resolvers.operations.answers import Answer
-from resolvers.operations.bodies import parse_json, read_body
+from resolvers.operations.bodies import announced_length, parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
+from resolvers.operations.sent_headers import sent_header
 from schema.errors import (
     MOST_PROBLEMS,
     Failure,
@@ -64,7 +65,7 @@ class GraphQLEndpoint:
             await admit(ctx.caller, [])
             if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
                 return Answer.of(self._explorer())
-            payload, size = await _read(request, largest_body(ctx.caller, self._batches))
+            payload, size = await _read(request, self._largest_body(ctx, request))
             data, errors = await self._execute(
                 ctx, payload, size, _QUERIES if request.method == "GET" else _ALL
             )
@@ -78,6 +79,12 @@ class GraphQLEndpoint:
         except Failure as failure:
             data, errors = None, [_as_error(failure)]
         return _respond(ctx, data, errors)
+
+    def _largest_body(self, ctx: Context, request: Request) -> int:
+        """The caller's limit, which does not matter to a body that is announced as short."""
+        if 0 < announced_length(request) <= LARGEST_BODY:
+            return LARGEST_BODY
+        return largest_body(ctx.caller, self._batches)
 
     async def _execute(
         self, ctx: Context, payload: dict[str, Any], size: int, allowed: set[OperationType]
@@ -193,7 +200,7 @@ async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
             if name in payload:
                 payload[name] = _parse_parameter(name, payload[name])
     else:
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        kind = (sent_header(request, b"content-type") or "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
         body = await read_body(request, largest)

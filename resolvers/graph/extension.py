@@ -150,15 +150,12 @@ async def admit_document(
     Raises `TooLarge`, `TooComplex`, `Invalid` and what `check_demands` raises.
     """
     demand = known or _survey(schema, submitted)
-    restricted = any(operation.restricted for operation, _ in demand.roots)
     check_demands(ctx.caller, demand.demands)
-    await charge_rest(ctx.caller, max(demand.cost, 1), restricted=restricted)
-    largest = max((operation.largest_body for operation, _ in demand.roots), default=LARGEST_BODY)
-    if submitted.size > largest:
-        raise body_too_large(largest)
-    mutations = sum(operation.changes for operation, _ in demand.roots)
-    if ctx.caller.idempotency_key is not None and mutations > 1:
-        message = f"An Idempotency-Key covers one mutation field; this document has {mutations}"
+    await charge_rest(ctx.caller, max(demand.cost, 1), restricted=demand.is_restricted)
+    if submitted.size > demand.largest_body:
+        raise body_too_large(demand.largest_body)
+    if ctx.caller.idempotency_key is not None and demand.mutations > 1:
+        message = f"An Idempotency-Key covers one mutation field; this document has {demand.mutations}"
         raise Invalid([problem(("header", "Idempotency-Key"), message)])
     return demand
 

@@ -4,9 +4,10 @@ from math import inf
 from typing import Any
 
 from pydantic_core import from_json
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from resolvers.operations.declaration import LARGEST_BODY
+from resolvers.operations.sent_headers import sent_header
 from schema.errors import Invalid, TooLarge, problem
 
 # Python refuses to read integers of more than 4,300 digits; no body needs more than 20.
@@ -14,21 +15,28 @@ LONGEST_LENGTH = 20
 
 
 async def read_body(request: Request, largest: int = LARGEST_BODY) -> bytes:
-    """The whole body. Raises `TooLarge` for more than `largest` bytes, if announced without reading any."""
+    """The whole body. Raises `TooLarge` for more than `largest` bytes, if announced without reading any; and
+    Starlette's `ClientDisconnect`.
+    """
     if announced_length(request) > largest:
         raise body_too_large(largest)
     chunks, size = [], 0
-    async for chunk in request.stream():
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunk = message.get("body", b"")
         size += len(chunk)
         if size > largest:
             raise body_too_large(largest)
         chunks.append(chunk)
-    return b"".join(chunks)
+        if not message.get("more_body"):
+            return b"".join(chunks)
 
 
 def announced_length(request: Request) -> float:
     """The body's size in bytes according to `Content-Length`; 0 without one."""
-    announced = request.headers.get("content-length", "")
+    announced = sent_header(request, b"content-length") or ""
     if not announced.isdecimal():
         return 0
     return int(announced) if len(announced) <= LONGEST_LENGTH else inf
