@@ -70,4 +70,4 @@ def that_would_do(scope: Scope) -> tuple[Scope, ...]:
 
 
 def covers(granted: frozenset[Scope], scope: Scope) -> bool:
-    return any(candidate in granted for candidate in that_would_do(scope))
+    return not granted.isdisjoint(that_would_do(scope))

@@ -2,7 +2,7 @@
 
 import inspect
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import blake2b
 from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import strawberry
@@ -51,6 +51,14 @@ class Output(BaseModel):
 SHAPED = "shaped"
 
 
+def entity_tag(content: bytes) -> str:
+    """A strong entity tag (RFC 9110 8.8.3) of an answer's bytes.
+
+    BLAKE2 takes half the time of SHA-256 here: OpenSSL, which does that one, looks it up at each use.
+    """
+    return f'"{blake2b(content, digest_size=16).hexdigest()}"'
+
+
 class Resource(Output):
     """An output with an id, which can be read on its own.
 
@@ -62,9 +70,8 @@ class Resource(Output):
     id: Annotated[Id, Field(description="UUID, version 4.")]
 
     def etag_text(self) -> str:
-        """A strong entity tag (RFC 9110 8.8.3) of the answer's bytes, nested data included."""
-        content = self.model_dump_json(exclude=set(self.unhashed))
-        return f'"{sha256(content.encode()).hexdigest()[:32]}"'
+        """The entity tag of the answer's bytes, nested data included."""
+        return entity_tag(self.model_dump_json(exclude=set(self.unhashed)).encode())
 
     @strawberry.pydantic.field(
         description="The version of the resource, for `ifMatch`; differs after every change.",

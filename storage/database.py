@@ -1,7 +1,7 @@
 """Units of work: every statement reaches SQLite or PostgreSQL through one of these."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -54,9 +54,11 @@ class Database:
         """What is told the text of each kept statement on the primary."""
         return self._primary.listeners
 
-    async def fetch(self, kept: Kept, values: Mapping[str, Any], *, replica: bool = False) -> Sequence[Any]:
+    def fetch(
+        self, kept: Kept, values: Mapping[str, Any], *, replica: bool = False
+    ) -> Coroutine[Any, Any, Sequence[Any]]:
         """The rows of one kept statement, as the driver returns them."""
-        return await (self._replica if replica else self._primary).fetch(kept, values)
+        return (self._replica if replica else self._primary).fetch(kept, values)
 
     def converted(self, kept: Kept, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The driver's rows with the values that the types of the columns make of them."""

@@ -1,6 +1,6 @@
 """Admission: a request's budget, credential and scopes, checked before anything else is read."""
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -62,10 +62,10 @@ async def charge_rest(caller: Caller, cost: int, *, restricted: bool = False) ->
 
 def check_demands(caller: Caller, demands: Iterable[Demand]) -> None:
     """Raises the refusal of the first demand that is not met, as `admit` does."""
-    refusals = (_refusal(caller, demand) for demand in demands)
-    refusal = next(filter(None, refusals), None)
-    if refusal is not None:
-        raise refusal
+    for demand in demands:
+        refusal = _refusal(caller, demand)
+        if refusal is not None:
+            raise refusal
 
 
 def largest_body(caller: Caller, operations: Iterable[Operation]) -> int:
@@ -74,13 +74,11 @@ def largest_body(caller: Caller, operations: Iterable[Operation]) -> int:
     return max(sizes, default=LARGEST_BODY)
 
 
-async def _charge(caller: Caller, cost: int, *, restricted: bool) -> None:
-    principal = caller.principal
+def _charge(caller: Caller, cost: int, *, restricted: bool) -> Awaitable[None]:
+    principal, limit = caller.principal, _limit(caller)
     if principal is None or restricted:
-        await caller.budget.charge(caller.address, cost, _limit(caller), restricted=restricted)
-        return
-    limit, roof = _limit(caller), principal.roof
-    await caller.budget.charge(principal.subject, cost, limit, restricted=False, roof=roof)
+        return caller.budget.charge(caller.address, cost, limit, restricted=restricted)
+    return caller.budget.charge(principal.subject, cost, limit, restricted=False, roof=principal.roof)
 
 
 def _limit(caller: Caller) -> int | None:

@@ -19,13 +19,11 @@ async def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) 
     """The operation's result; both surfaces call this."""
     if operation.owners_only:
         ctx = replace(ctx, owners_only=True)
-    change = _change if operation.changes else _read
-    result = await change(operation, ctx, arguments)
+    if operation.changes:
+        result = await _change(operation, ctx, arguments)
+    else:
+        result = await operation.resolver(ctx, **arguments)
     return result if operation.finish is None else await operation.finish(ctx, result)
-
-
-async def _read(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
-    return await operation.resolver(ctx, **arguments)
 
 
 async def _change(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:

@@ -10,7 +10,8 @@ from sqlalchemy import Column
 from sqlmodel import SQLModel
 
 from resolvers.operations.shapes import Derived, Item, Shape
-from resolvers.operations.writers import etag_of, etag_of_bytes, rest_writer
+from resolvers.operations.writers import etag_of, rest_writer
+from schema.base import entity_tag
 from schema.scalars import write_moment
 from storage.rows import values_of
 
@@ -41,7 +42,7 @@ class ShapedRow(Generic[Item]):
     def etag_text(self) -> str:
         model: Any = self.shape.model
         if self.shape.fields.keys().isdisjoint(model.unhashed):
-            return etag_of_bytes(self.body)
+            return entity_tag(self.body)
         return etag_of(model, self.written())
 
     @property

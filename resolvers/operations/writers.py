@@ -5,7 +5,6 @@ Their source has one expression for each field, so writing costs what a dictiona
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from hashlib import sha256
 from typing import Any, get_args
 
 import orjson
@@ -14,7 +13,7 @@ from sqlalchemy import Column
 
 from resolvers.operations.shapes import Counted, Derived, Embedded, Part, Shape
 from schema.annotations import is_list, unwrap
-from schema.base import Resource
+from schema.base import Resource, entity_tag
 from storage.dialects.json_rows import MOMENT, OFFSET, moment_text
 from storage.types import JsonColumn, MomentColumn
 
@@ -123,10 +122,6 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
 
 
 def etag_of(model: type[Resource], written: Mapping[str, Any]) -> str:
-    """A strong entity tag (RFC 9110 8.8.3) of the answer's bytes, nested data included."""
+    """The entity tag of the answer's bytes, nested data included."""
     content = {name: value for name, value in written.items() if name not in model.unhashed}
-    return etag_of_bytes(orjson.dumps(content))
-
-
-def etag_of_bytes(content: bytes) -> str:
-    return f'"{sha256(content).hexdigest()[:32]}"'
+    return entity_tag(orjson.dumps(content))
