@@ -16,7 +16,7 @@ from storage.tables.base import Values
 # The columns that vary among many rows; None for a single row.
 Varying: TypeAlias = tuple[str, ...] | None
 
-# A statement takes some 5 KB.
+# A statement takes some 6 KB.
 MOST_STATEMENTS = 1000
 
 

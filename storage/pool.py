@@ -65,10 +65,15 @@ class Connections:
 
     async def end_use(self, connection: Connection, error: BaseException) -> None:
         """Take back a connection after an error: one that may be in the middle of a statement is dropped."""
-        if isinstance(error, Exception) and await connection.is_usable():
-            self.give_back(connection)
-        else:
-            await self.drop(connection)
+        is_usable = False
+        try:
+            is_usable = isinstance(error, Exception) and await connection.is_usable()
+        finally:
+            # The unit may be cancelled while it waits for the server to answer.
+            if is_usable:
+                self.give_back(connection)
+            else:
+                await self.drop(connection)
 
     def give_back(self, connection: Connection) -> None:
         connection.last_use = monotonic()

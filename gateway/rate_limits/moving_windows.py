@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Windows(Protocol):
-    """The methods by which the `limits` library's moving window charges and reads a storage, and two more.
+    """The methods by which the `limits` library's moving window charges and reads a storage, and three more.
 
     Moments are seconds on the storage's clock, which `now()` reads.
     """

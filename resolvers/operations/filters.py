@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Text, bindparam
+from sqlalchemy import BindParameter, Column, ColumnElement, Text, and_, bindparam, true
 
 from oauth.principals import Principal
 from storage.dialects.matching import AnyOf, ListOf
@@ -87,7 +87,7 @@ def before(column: Column[Any]) -> Filter:
 
 def _bound(column: Column[Any], side: str) -> Filter:
     def condition(place: BindParameter[Any]) -> ColumnElement[bool]:
-        return _all(Span(**{side: place}).holds(column))
+        return and_(*Span(**{side: place}).holds(column))
 
     return replace(custom(condition, lambda sent: [sent], column.type), column=column, side=side)
 
@@ -128,12 +128,12 @@ def pattern(part: str) -> str:
 
 
 def metadata_pairs(column: Column[Any]) -> Filter:
-    """The row's metadata contains every pair sent."""
+    """The row's metadata contains every pair sent; GraphQL can send an empty list."""
 
     def condition(many: Hashable) -> Condition:
         def has_pairs(*places: BindParameter[Any]) -> ColumnElement[bool]:
             pairs = zip(places[::2], places[1::2], strict=True)
-            return _all([MetadataText(column, key) == value for key, value in pairs])
+            return and_(true(), *(MetadataText(column, key) == value for key, value in pairs))
 
         return has_pairs
 
@@ -155,10 +155,3 @@ def custom(
 def _plain(value: Any) -> Any:
     """An enum's value, as columns hold it."""
     return getattr(value, "value", value)
-
-
-def _all(conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
-    first, *others = conditions
-    for condition in others:
-        first &= condition
-    return first

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.url import URL
 
+from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite_driver import prepare_connection
 
 # How long a read may hold the event loop; a page of 100 rows with their lists takes less.
@@ -61,7 +62,14 @@ class SqliteReader:
             connection.close()
             raise
         connection.set_progress_handler(self._is_late, STEPS)
+        connection.create_function("metadata_text", 2, self._metadata_text, deterministic=True)
         return connection
+
+    def _metadata_text(self, document: str | None, key: str) -> str | None:
+        # One call is one step for SQLite, and takes as long as hundreds of others.
+        if self._connection is not None and self._is_late():
+            self._connection.interrupt()
+        return metadata_text(document, key)
 
     def _is_late(self) -> bool:
         return monotonic() > self._deadline

@@ -96,7 +96,9 @@ def numbers_in(
         return [workspaces(table.c.workspace_id), *([] if names is None else [table.c.name.in_(names)])]
 
     def kept(period: Period, spans: Iterator[Span] | list[Span]) -> Iterator[Select[Any]]:
-        name = _counts.c.name == ALL_NAMES if names is None else _counts.c.name.in_(names)
+        is_all = _counts.c.name == ALL_NAMES
+        # A caller may ask for the name that no event has.
+        name = is_all if names is None else _counts.c.name.in_(names) & ~is_all
         for each in spans:
             yield select(_counts.c.occurrences).where(
                 workspaces(_counts.c.workspace_id),

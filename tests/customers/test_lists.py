@@ -55,6 +55,7 @@ async def test_lists_are_sorted_by_page_and_by_cursor(surface, people, sorting, 
         ({"query": "-1"}, []),
         ({"metadata": [{"key": "plan", "value": "pro"}]}, ["Ada@example.com"]),
         ({"metadata": [{"key": "plan", "value": "pro"}, {"key": "seats", "value": "4"}]}, []),
+        ({"metadata": [], "query": "C-1"}, ["zoe@example.com"]),
         ({"query": "example.com", "email": "zoe@example.com"}, ["zoe@example.com"]),
     ],
 )

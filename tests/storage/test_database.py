@@ -189,3 +189,29 @@ async def test_a_unit_that_waits_too_long_for_a_connection_fails(database_url: s
     async with database.read() as connection:
         assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
     await database.close()
+
+
+async def test_a_unit_cancelled_while_its_connection_is_checked_gives_its_place_free(
+    database_url: str, monkeypatch
+) -> None:
+    database = Database(database_url, pool_size=1)
+    checking = asyncio.Event()
+
+    async def never_answers(_: Connection) -> None:
+        checking.set()
+        await asyncio.Event().wait()
+
+    async def fail() -> None:
+        async with database.read() as connection:
+            monkeypatch.setattr(type(connection), "is_usable", never_answers)
+            raise ZeroDivisionError
+
+    task = asyncio.create_task(fail())
+    await checking.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    monkeypatch.undo()
+    async with asyncio.timeout(20), database.read() as connection:
+        assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
+    await database.close()

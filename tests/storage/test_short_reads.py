@@ -124,6 +124,18 @@ async def test_a_statement_that_writes_waits_for_a_connection_of_the_pool(number
     assert await numbers.fetch(NUMBERS, {}) == [(1,)]
 
 
+async def test_a_late_read_of_metadata_moves_to_a_thread_before_the_next_row(numbers, monkeypatch):
+    monkeypatch.setattr(sqlite_reader, "MOST_SECONDS", 0)
+    monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0.05)
+    documents = Kept(text("""SELECT metadata_text('{"key": ' || value || '}', 'key') FROM numbers"""))
+    for number in range(3):
+        await insert(numbers, number)
+    async with numbers.read():
+        with pytest.raises(PoolTimeout):
+            await numbers.fetch(documents, {})
+    assert await numbers.fetch(documents, {}) == [("0",), ("1",), ("2",)]
+
+
 async def test_closing_closes_every_connection(numbers, tmp_path):
     await numbers.fetch(NUMBERS, {})
     assert (tmp_path / "numbers.sqlite-wal").exists()

@@ -78,3 +78,9 @@ async def test_the_days_and_hours_of_a_time_zone_are_those_of_utc(surface):
         start_timestamp="2026-03-01T00:00:00+05:30", end_timestamp="2026-03-01T01:00:00+05:30"
     )
     assert page["meta"]["total"] == 2
+
+
+async def test_no_event_has_an_empty_name(surface, events):
+    page = await surface.list_events(name=[""], start_timestamp="2026-01-01T00:00:00Z")
+    assert page["data"] == []
+    assert page["meta"]["total"] == 0
