@@ -102,7 +102,7 @@ class Input(BaseModel):
         count = info.context if isinstance(info.context, Count) else Count()
         if count.problems >= MOST_COUNTED:
             raise PydanticOmit
-        most = len(cls.model_fields) + SPARE_KEYS
+        most = len(cls.__pydantic_fields__) + SPARE_KEYS
         if isinstance(value, dict) and len(value) > most:
             count.problems += 1
             sizes = {"most": most, "sent": len(value)}

@@ -37,10 +37,11 @@ def varying(dialect: str, table: Table, rows: Rows) -> tuple[str, ...]:
     names = tuple(table.c.keys())
     if dialect != "postgresql":
         return names
-    return tuple(name for name in names if not _is_constant([row[name] for row in rows])) or names
+    return tuple(name for name in names if not is_constant([row[name] for row in rows])) or names
 
 
-def _is_constant(values: list[Any]) -> bool:
+def is_constant(values: list[Any]) -> bool:
+    """Whether one value can stand for all of these."""
     first = values[0]
     if values.count(first) < len(values):
         return False

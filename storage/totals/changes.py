@@ -1,15 +1,29 @@
 """Counting changed rows: gathered while a transaction runs, and written at its end, in the transaction."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ARRAY, Insert, Uuid, bindparam, cast, column, func, insert, select
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Insert,
+    TableValuedAlias,
+    Uuid,
+    bindparam,
+    cast,
+    column,
+    func,
+    insert,
+    select,
+)
+from sqlalchemy.engine import Dialect
 from sqlmodel import SQLModel
 
 from storage.before_commit import work_of
 from storage.connections import Connection, SqliteThread
+from storage.dialects.row_lists import is_constant
 from storage.dialects.upsert import Upsert, upsert
 from storage.kept import Kept
 from storage.tables.base import Values
@@ -62,38 +76,56 @@ class Changes:
             return
         for workspace_id in sorted({row[0] for changed in rows.values() for row in changed}):
             own = {deltas: [row[1:] for row in rows[deltas] if row[0] == workspace_id] for deltas in rows}
-            changed = tuple(deltas for deltas in own if own[deltas])
+            added = [_Added(deltas, changed) for deltas, changed in own.items() if changed]
             values: Values = {"home": workspace_id}
-            for deltas in changed:
-                values |= _arrays(deltas, own[deltas])
-            await connection.fetch(_into_deltas(changed), values)
+            for each in added:
+                values |= each.values
+            statement = _into_deltas(connection.dialect, tuple((each.deltas, each.varying) for each in added))
+            await connection.fetch(statement, values)
 
 
-@cache
-def _into_deltas(changed: tuple[Deltas, ...]) -> Kept:
-    """One statement for all deltas of a workspace, which come as an array for each column."""
-    first, *others = changed
-    statement = _into(first)
-    for deltas in others:
-        statement = statement.add_cte(_into(deltas).cte(f"into_{deltas.table.name}"))
-    return Kept(statement)
+class _Added:
+    """New deltas of one workspace: an array for each of the `varying` columns, and one value for the others.
+
+    The first column always counts as varying, so that there is an array with as many values as rows.
+    """
+
+    def __init__(self, deltas: Deltas, rows: Sequence[tuple[Any, ...]]) -> None:
+        self.deltas = deltas
+        columns = dict(zip(deltas.columns, map(list, zip(*rows, strict=True)), strict=True))
+        first, *others = columns
+        self.varying = (first, *(name for name in others if not is_constant(columns[name])))
+        self.values: Values = {_parameter(deltas, "id"): uuid4()}
+        for name, values in columns.items():
+            self.values[_parameter(deltas, name)] = values if name in self.varying else values[0]
 
 
-def _into(deltas: Deltas) -> Insert:
-    names, table = deltas.columns, deltas.table
-    types = {name: ARRAY(table.c[name].type) for name in names}
-    arrays = [cast(bindparam(_parameter(deltas, name), type_=type), type) for name, type in types.items()]
-    rows = func.unnest(*arrays).table_valued(*(column(name) for name in names)).render_derived()
+@lru_cache(maxsize=256)
+def _into_deltas(dialect: Dialect, added: tuple[tuple[Deltas, tuple[str, ...]], ...]) -> Kept:
+    """One statement for all new deltas of a workspace."""
+    first, *others = added
+    statement = _into(*first)
+    for deltas, varying in others:
+        statement = statement.add_cte(_into(deltas, varying).cte(f"into_{deltas.table.name}"))
+    return Kept(statement, dialect)
+
+
+def _into(deltas: Deltas, varying: Sequence[str]) -> Insert:
+    table, rows = deltas.table, _unnested(deltas, varying)
+
+    def place(name: str) -> ColumnElement[Any]:
+        type = table.c[name].type
+        return cast(bindparam(_parameter(deltas, name), type_=type), type)
+
     same = bindparam("home", type_=Uuid()), bindparam(_parameter(deltas, "id"), type_=Uuid())
-    return insert(table).from_select(
-        ["workspace_id", "id", *names], select(*same, *(rows.c[name] for name in names))
-    )
+    cells = (rows.c[name] if name in varying else place(name) for name in deltas.columns)
+    return insert(table).from_select(["workspace_id", "id", *deltas.columns], select(*same, *cells))
 
 
-def _arrays(deltas: Deltas, rows: Sequence[tuple[Any, ...]]) -> Values:
-    parameters = [_parameter(deltas, name) for name in deltas.columns]
-    arrays = map(list, zip(*rows, strict=True))
-    return {_parameter(deltas, "id"): uuid4(), **dict(zip(parameters, arrays, strict=True))}
+def _unnested(deltas: Deltas, varying: Sequence[str]) -> TableValuedAlias:
+    types = {name: ARRAY(deltas.table.c[name].type) for name in varying}
+    arrays = [cast(bindparam(_parameter(deltas, name), type_=type), type) for name, type in types.items()]
+    return func.unnest(*arrays).table_valued(*map(column, varying)).render_derived()
 
 
 def _parameter(deltas: Deltas, name: str) -> str:
