@@ -1,30 +1,23 @@
 """Reading shaped rows: one object or one page by one kept statement, as lines that both surfaces write."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
 
 import orjson
 from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Integer,
     Select,
     Uuid,
     bindparam,
-    func,
-    literal_column,
     select,
 )
 from sqlmodel import SQLModel
 
-from oauth.principals import Principal
-from resolvers.operations.access import Seen, absent, total_visible, visible
+from resolvers.operations.access import Seen, absent, visible
 from resolvers.operations.context import Context
-from resolvers.operations.filters import chosen_values
-from resolvers.operations.lists import Asked, Listing, open_cursor, page_of, sign_cursor
+from resolvers.operations.lists import Listing, open_cursor, page_of, sign_cursor
+from resolvers.operations.page_forms import PageForm, rounded, seen_by
 from resolvers.operations.plans import form_of, plan_for, values_of_caller, with_places
 from resolvers.operations.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes import Item, Shape
@@ -33,7 +26,6 @@ from schema.pages import ListQuery, Page
 from storage.connections import Connection
 from storage.dialects.json_rows import as_text, lines
 from storage.dialects.matching import AnyOf, ListOf
-from storage.ordering import SortKey, after, by_keys
 from storage.rows import Model, table_of
 
 
@@ -56,7 +48,7 @@ async def read_one(
     def make() -> Select[Any]:
         table = table_of(model)
         same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
-        own = _seen(model, seen, with_places(ctx.principal))
+        own = seen_by(model, seen, with_places(ctx.principal))
         row = select(table).where(own, *same).subquery("chosen")
         return select(as_text(lines(select(row), *shape.cells(row, chosen))))
 
@@ -118,12 +110,10 @@ async def read_page(
         ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(ctx.principal)
     )
     ((total, found),) = await ctx.fetch(plan, values, replica=listing.replica)
-    shown = orjson.loads(found)
-    if total is None:
-        more = len(shown) > query.limit
-        shown = shown[: query.limit]
-    else:
-        more = prepared.values["skipped"] + len(shown) < total
+    listed = orjson.loads(found)
+    shown = listed[: query.limit]
+    end = prepared.values["skipped"] + len(shown)
+    more = len(listed) > query.limit if total is None else end < total
     cursor = None
     if more and shown:
         last = shown[-1]
@@ -138,7 +128,7 @@ class _Prepared:
     `key_places` are the places of the sort keys in a line.
     """
 
-    form: "_Form"
+    form: PageForm
     values: Mapping[str, Any]
     key_places: Sequence[int]
 
@@ -163,14 +153,14 @@ def _prepare_place(
 ) -> _Prepared:
     """`place` holds the sort keys after which the page begins."""
     sent, skipped = query.sent(), ((query.page or 1) - 1) * query.limit
-    form = _Form(
+    form = PageForm(
         listing,
         shape,
         chosen=_chosen(ctx, shape, "data."),
         principal=form_of(ctx.principal),
         filters=tuple((name, listing.filters[name].form(value)) for name, value in sent.items()),
         sorting=tuple(query.sort_keys()),
-        limit=query.limit,
+        limit=rounded(query.limit),
         is_counted=place is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination"))),
         nulls_in_place=None if place is None else tuple(value is None for value in place),
         is_late=skipped > 0,
@@ -180,22 +170,7 @@ def _prepare_place(
     for name, value in sent.items():
         values |= listing.filters[name].named_values(name, value)
     values |= {f"after_{index}": value for index, value in enumerate(place or ())}
-    return _Prepared(form, values, _key_places(shape, listing.order(form.sorting)))
-
-
-def _key_places(shape: Shape[Any], order: Sequence[SortKey]) -> list[int]:
-    """The place of each sort key in a line: that of its field, or else after the fields."""
-    places: list[int] = []
-    end = shape.width
-    for key in order:
-        place = shape.place_of(key.column)
-        places.append(end if place is None else place)
-        end += place is None
-    return places
-
-
-def _seen(model: type[SQLModel], seen: Seen | None, principal: Principal) -> ColumnElement[bool]:
-    return visible(model, principal) if seen is None else seen(principal)
+    return _Prepared(form, values, form.key_places(listing.order(form.sorting)))
 
 
 def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:
@@ -203,93 +178,3 @@ def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:
     if ctx.selection is None or ctx.wants(f"{path}etag"):
         return shape.parts
     return frozenset(name for name in shape.parts if ctx.wants(path + name))
-
-
-@dataclass(frozen=True)
-class _Form:
-    """What the statement of a page depends on; all else are values."""
-
-    listing: Listing[Any]
-    shape: Shape[Any]
-    chosen: frozenset[str]
-    principal: Any
-    filters: tuple[tuple[str, Any], ...]
-    sorting: tuple[str, ...]
-    limit: int
-    is_counted: bool
-    nulls_in_place: tuple[bool, ...] | None
-    is_late: bool
-    is_in_change: bool
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash(tuple(getattr(self, each.name) for each in fields(self)))
-
-    def __hash__(self) -> int:
-        """Worked out once: the form of kept arguments is looked up at each request."""
-        return self._hash
-
-    def statement(self, principal: Principal) -> Select[Any]:
-        """The statement of one row: the total, and the lines, which end with sort keys that are no fields."""
-        seen_by, groups = with_places(principal), self.listing.groups
-        conditions = self._conditions(seen_by)
-        if groups is None:
-            return self._statement(seen_by, conditions)
-        asked = Asked(seen_by, dict(self.filters), conditions, self.is_in_change)
-        return self._statement(seen_by, []).add_cte(groups.select(asked).cte(groups.table.name))
-
-    def _statement(self, seen_by: Principal, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
-        order = self.listing.order(self.sorting)
-        page = self._page(order, conditions).subquery("chosen")
-        keys = [replace(key, column=page.c[key.column.name]) for key in order]
-        rows = select(page).order_by(*(key.order for key in keys))
-        cells = self.shape.cells(page, self.chosen)
-        places = _key_places(self.shape, order)
-        others = [key.column for key, place in zip(keys, places, strict=True) if place >= self.shape.width]
-        listed = lines(rows, *cells, *others)
-        return select(self._total(seen_by, conditions), as_text(listed))
-
-    def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
-        filters = self.listing.filters
-        return [
-            _seen(self.listing.model, self.listing.seen, principal),
-            *self.listing.always,
-            *(filters[name].make(name, form, principal) for name, form in self.filters),
-        ]
-
-    def _page(self, order: Sequence[SortKey], conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
-        table = self.listing.table
-        # Without a total, one row too many says whether a page follows.
-        limit = literal_column(str(self.limit + (not self.is_counted)), Integer)
-        if self.nulls_in_place is not None:
-            places = [
-                None if is_null else bindparam(f"after_{index}", type_=key.column.type)
-                for index, (key, is_null) in enumerate(zip(order, self.nulls_in_place, strict=True))
-            ]
-            conditions = [*conditions, after(order, places)]
-        rows = select(table).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
-        if self.is_late:
-            rows = by_keys(rows.offset(bindparam("skipped", type_=BigInteger())), table, order)
-        return rows
-
-    def _total(self, principal: Principal, conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[Any]:
-        if not self.is_counted:
-            return literal_column("NULL")
-        kept = self._kept_total(principal)
-        if kept is not None:
-            return kept
-        return select(func.count()).select_from(self.listing.table).where(*conditions).scalar_subquery()
-
-    def _kept_total(self, principal: Principal) -> ColumnElement[Any] | None:
-        """The total that is kept for these filters; None if it has to be counted.
-
-        Inside a change it is counted: the transaction's own changes reach the totals only at its end.
-        """
-        listing = self.listing
-        is_part = bool(listing.always) or listing.seen is not None or listing.groups is not None
-        places = chosen_values(listing.filters, self.filters)
-        if self.is_in_change or is_part or places is None:
-            return None
-        of_workspace = places.pop("workspace_id", None)
-        workspace_ids: Any = None if of_workspace is None else [of_workspace]
-        return total_visible(listing.model, principal, places, workspace_ids)

@@ -41,6 +41,23 @@ async def test_lists_are_sorted_by_page_and_by_cursor(surface, people, sorting, 
     assert [item["email"] for item in page["data"] + rest["data"]] == whole
 
 
+@pytest.mark.parametrize("limit", [1, 6, 7, 11, 12, 13])
+async def test_pages_of_any_size_show_each_item_once(surface, limit):
+    made = [await surface.create_customer(data={"email": f"{place}@example.com"}) for place in range(12)]
+    whole = [customer["email"] for customer in reversed(made)]
+    by_page, by_cursor, after = [], [], {}
+    for number in range(1, -(-12 // limit) + 1):
+        page = await surface.list_customers(limit=limit, page=number)
+        assert page["meta"]["pages"] == -(-12 // limit)
+        by_page.append(page)
+        by_cursor.append(await surface.list_customers(limit=limit, **after))
+        after = {"after": by_cursor[-1]["meta"]["next_cursor"]}
+    for pages in (by_page, by_cursor):
+        assert [item["email"] for page in pages for item in page["data"]] == whole
+        assert all(len(page["data"]) <= limit for page in pages)
+        assert [page["meta"]["next_cursor"] is None for page in pages] == [False] * (len(pages) - 1) + [True]
+
+
 @pytest.mark.parametrize(
     ("filters", "found"),
     [
