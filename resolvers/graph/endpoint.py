@@ -11,6 +11,7 @@ from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
+from resolvers.graph.documents import LONGEST_CACHED
 from resolvers.graph.executor import NeedsStockExecutor
 from resolvers.graph.extension import SIZE, SURVEY, Submission, admit_document
 from resolvers.graph.loaders import make_load
@@ -32,6 +33,7 @@ from schema.errors import (
     Unauthorized,
     problem,
 )
+from storage.caches import Cache
 
 log = structlog.get_logger()
 
@@ -43,6 +45,9 @@ _ALL = {OperationType.QUERY, OperationType.MUTATION}
 # Failures of the whole document that have an HTTP status; every other response is 200.
 _HTTP_FAILURES = (Unauthorized, RateLimited, MethodNotAllowed, TooLarge)
 _OBJECTS = ("variables", "extensions")
+# Requests with nothing but a document, by their bytes. None is changed after it was read.
+BYTES_OF_A_PAYLOAD, BYTES_OF_A_LETTER = 1_000, 5
+_payloads: Cache[bytes, dict[str, Any]] = Cache(4 * 1024 * 1024)
 
 
 class GraphQLEndpoint:
@@ -204,7 +209,23 @@ async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
         if kind != "application/json":
             raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
         body = await read_body(request, largest)
+        kept = _payloads.get(body)
+        if kept is not None:
+            return kept, len(body)
         payload, size = parse_json(body), len(body)
+    _check(payload)
+    if 0 < size <= LONGEST_CACHED and _is_only_document(payload):
+        _payloads.keep(body, payload, BYTES_OF_A_PAYLOAD + BYTES_OF_A_LETTER * size)
+    return payload, size
+
+
+def _is_only_document(payload: dict[str, Any]) -> bool:
+    """Whether there is nothing in it but a document and perhaps the operation's name."""
+    return payload.keys() <= {"query", "operationName", *_OBJECTS} and not any(map(payload.get, _OBJECTS))
+
+
+def _check(payload: Any) -> None:
+    """Raises `Invalid` if it is not a request of GraphQL over HTTP."""
     document = payload.get("query") if isinstance(payload, dict) else None
     if not isinstance(document, str) or not document.strip():
         message = "Send the document as the string `query`: in a JSON object, or by GET as a parameter"
@@ -214,7 +235,6 @@ async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
             raise Invalid([problem((name,), f"`{name}` should be an object or null", "type")])
     if not isinstance(payload.get("operationName"), str | None):
         raise Invalid([problem(("operationName",), "`operationName` should be a string or null", "type")])
-    return payload, size
 
 
 def _parse_parameter(name: str, text: str) -> Any:

@@ -19,11 +19,11 @@ _AS_WRITTEN = frozenset({"DateTime", "Metadata", "UUID", *UNCHANGED}) - {"Long"}
 def selection_writer(shape: Shape[Any], selected: Selected) -> Writer:
     """The object of a line with the selected fields. Raises `NeedsStockExecutor` as `attribute_of` does.
 
-    The names in the answer are a client's: they never become part of the source, only values that it names.
+    The names in the answer are a client's: they never become part of the source.
     """
     source = Source()
     fields = [
-        f"    {source.name(name)}: {_value(shape, selected.type, field, source)},"
+        f"    {source.text(name)}: {_value(shape, selected.type, field, source)},"
         for name, field in selected.fields.items()
     ]
     writer: Writer = source.function("line, services", ["return {", *fields, "}"])
@@ -75,7 +75,7 @@ def _json_writer(selected: Selected) -> Callable[[Any], Any]:
             value = repr(selected.type.name)
         else:
             value = _leaf(field, f"value[{attribute_of(selected.type, field.name)!r}]", source)
-        fields.append(f"    {source.name(name)}: {value},")
+        fields.append(f"    {source.text(name)}: {value},")
     lines = ["if value is None:", "    return None", "return {", *fields, "}"]
     writer: Callable[[Any], Any] = source.function("value", lines)
     return writer

@@ -5,6 +5,7 @@ Their source has one expression for each field, so writing costs what a dictiona
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from types import CodeType
 from typing import Any, get_args
 
 import orjson
@@ -26,6 +27,7 @@ class Source:
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {}
+        self._texts: dict[str, str] = {}
 
     def name(self, value: Any) -> str:
         """A name for a value in the source."""
@@ -33,10 +35,30 @@ class Source:
         self.names[name] = value
         return name
 
+    def text(self, text: str) -> str:
+        """A literal in the source, in place of which the function gets this text of a client."""
+        placeholder = f"text {len(self._texts)}"
+        self._texts[placeholder] = text
+        return repr(placeholder)
+
     def function(self, arguments: str, lines: list[str]) -> Any:
         body = "\n".join(f"    {line}" for line in lines)
-        exec(f"def write({arguments}):\n{body}", self.names)  # noqa: S102 - of declarations, never of input
+        code = compile(f"def write({arguments}):\n{body}", "<writer>", "exec")
+        exec(_filled(code, self._texts), self.names)  # noqa: S102 - of declarations, never of input
         return self.names["write"]
+
+
+def _filled(code: CodeType, texts: Mapping[str, str]) -> CodeType:
+    """The code with these texts in place of their placeholders."""
+
+    def filled(constant: Any) -> Any:
+        if isinstance(constant, str):
+            return texts.get(constant, constant)
+        if isinstance(constant, tuple):
+            return tuple(map(filled, constant))
+        return _filled(constant, texts) if isinstance(constant, CodeType) else constant
+
+    return code.replace(co_consts=tuple(map(filled, code.co_consts)))
 
 
 @cache
