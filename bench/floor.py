@@ -1,25 +1,27 @@
 """The floor: what a fast hand-written service over the same tables costs for the same answers.
 
-Starlette over asyncpg, and nothing else in the way of a request: prepared statements on held connections,
-PostgreSQL makes the JSON of nested lists, orjson the rest. It checks a token's hash, expiry, revocation and
-scopes, answers the same fields and writes the same rows as the gateway, which `tests/project/test_floor.py`
-compares. Nothing else is asked of it: no other arguments, validation, limits, logs, ETags or signed cursors.
+Starlette over asyncpg, and nothing else in the way of a request: PostgreSQL makes the JSON of nested lists,
+orjson the rest. It checks a token's hash, expiry, revocation and scopes, answers the same fields and writes
+the same rows as the gateway, which `tests/project/test_floor.py` compares. Nothing else is asked of it: no
+other arguments, validation, limits, logs, ETags or signed cursors.
+
+The floor uses asyncpg's pool, and a list takes a statement for its rows and one for its total. With
+FLOOR=tuned it is the tuned floor, which holds its connections and prepared statements itself and reads both
+together.
 
     DATABASE=postgresql://... uvicorn bench.floor:app --loop uvloop --http httptools --no-access-log
 """
 
-import asyncio
 import os
 from base64 import urlsafe_b64encode
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID, uuid4
 
-import asyncpg
 import orjson
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -27,9 +29,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bench import floor_statements as statements
+from bench.floor_connections import Connection, Connections, Pool, Stack
 
-CONNECTIONS = 20
-SERVER_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "timezone": "UTC"}
 ADDRESS = dict.fromkeys(("line1", "line2", "postal_code", "city", "state", "country"))
 ADDRESS_TEXT = orjson.dumps(ADDRESS).decode()
 LABELS = {"customer.created": "Customer Created"}
@@ -37,76 +38,31 @@ LABELS = {"customer.created": "Customer Created"}
 Values = dict[str, Any]
 
 
-class Line:
-    """A connection and its prepared statements."""
-
-    def __init__(self, connection: asyncpg.Connection) -> None:
-        self.connection = connection
-        self._prepared: dict[str, Any] = {}
-
-    async def fetch(self, statement: str, *values: Any) -> Sequence[Any]:
-        prepared = self._prepared.get(statement) or await self._prepare(statement)
-        rows: Sequence[Any] = await prepared.fetch(*values)
-        return rows
-
-    async def _prepare(self, statement: str) -> Any:
-        prepared = self._prepared[statement] = await self.connection.prepare(statement)
-        return prepared
-
-
-class Lines:
-    """Idle lines, the last used first; requests that find none wait in turn."""
-
-    def __init__(self, connections: Sequence[asyncpg.Connection]) -> None:
-        self.connections = connections
-        self._idle = [Line(connection) for connection in connections]
-        self._waiting: deque[asyncio.Future[Line]] = deque()
-
-    async def take(self) -> Line:
-        if self._idle:
-            return self._idle.pop()
-        waiter: asyncio.Future[Line] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiter)
-        return await waiter
-
-    def give_back(self, line: Line) -> None:
-        while self._waiting:
-            waiter = self._waiting.popleft()
-            if not waiter.done():
-                waiter.set_result(line)
-                return
-        self._idle.append(line)
-
-
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
-    address = os.environ["DATABASE"]
-    connections = [
-        await asyncpg.connect(address, server_settings=SERVER_SETTINGS) for _ in range(CONNECTIONS)
-    ]
-    app.state.lines = Lines(connections)
+    kind: type[Connections] = Stack if os.environ.get("FLOOR") == "tuned" else Pool
+    app.state.connections = await kind.open(os.environ["DATABASE"])
     yield
-    for connection in connections:
-        await connection.close()
+    await app.state.connections.close()
 
 
-Answer = Callable[[Request, Line, UUID], Coroutine[Any, Any, Response]]
+Answer = Callable[[Request, Connection, UUID], Coroutine[Any, Any, Response]]
 
 
 def of_workspace(scope: str, answer: Answer) -> Callable[[Request], Coroutine[Any, Any, Response]]:
     """The endpoint that answers if the request's token is live and has the scope."""
 
     async def endpoint(request: Request) -> Response:
-        lines: Lines = request.app.state.lines
+        connections: Connections = request.app.state.connections
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
-        line = await lines.take()
+        connection = await connections.take()
         try:
-            credentials = await line.fetch(statements.TOKEN, sha256(token.encode()).hexdigest(), scope)
+            credentials = await connection.fetch(statements.TOKEN, sha256(token.encode()).hexdigest(), scope)
             if not credentials:
                 return write({"error": "invalid_token"}, 401)
-            return await answer(request, line, credentials[0][0])
+            return await answer(request, connection, credentials[0][0])
         finally:
-            lines.give_back(line)
+            await connections.give_back(connection)
 
     return endpoint
 
@@ -131,21 +87,21 @@ def limit_of(request: Request) -> int:
     return int(request.query_params.get("limit", 10))
 
 
-async def list_shares(request: Request, line: Line, workspace_id: UUID) -> Response:
+async def list_shares(request: Request, connection: Connection, workspace_id: UUID) -> Response:
     limit = limit_of(request)
-    rows = await line.fetch(statements.SHARES, workspace_id, limit)
+    rows, total = await connection.page(statements.SHARES, workspace_id, limit)
     items = []
     for row in rows:
         item = dict(row)
-        total = item.pop("total")
+        item.pop("total", None)
         for name in ("metadata", "prices", "medias", "attached_custom_fields"):
             item[name] = orjson.Fragment(item[name])
         items.append(item)
-    return page_of(items, total if rows else 0, limit, "created_at")
+    return page_of(items, total, limit, "created_at")
 
 
-async def get_customer(request: Request, line: Line, workspace_id: UUID) -> Response:
-    rows = await line.fetch(statements.CUSTOMER, workspace_id, UUID(request.path_params["id"]))
+async def get_customer(request: Request, connection: Connection, workspace_id: UUID) -> Response:
+    rows = await connection.fetch(statements.CUSTOMER, workspace_id, UUID(request.path_params["id"]))
     if not rows:
         return write({"error": "not_found"}, 404)
     customer = customer_of(dict(rows[0]))
@@ -166,9 +122,9 @@ def avatar_of(email: str) -> str:
     return f"https://www.gravatar.com/avatar/{sha256(email.strip().lower().encode()).hexdigest()}"
 
 
-async def list_events(request: Request, line: Line, workspace_id: UUID) -> Response:
+async def list_events(request: Request, connection: Connection, workspace_id: UUID) -> Response:
     limit = limit_of(request)
-    rows = await line.fetch(statements.EVENTS, workspace_id, limit)
+    rows, total = await connection.page(statements.EVENTS, workspace_id, limit)
     items = []
     for row in rows:
         item = dict(zip(statements.EVENT_FIELDS, row, strict=False))
@@ -177,10 +133,10 @@ async def list_events(request: Request, line: Line, workspace_id: UUID) -> Respo
         of_customer = dict(zip(statements.CUSTOMER_FIELDS, row[len(statements.EVENT_FIELDS) :], strict=False))
         item["customer"] = None if of_customer["id"] is None else customer_of(of_customer)
         items.append(item)
-    return page_of(items, rows[0]["total"] if rows else 0, limit, "timestamp")
+    return page_of(items, total, limit, "timestamp")
 
 
-async def create_customer(request: Request, line: Line, workspace_id: UUID) -> Response:
+async def create_customer(request: Request, connection: Connection, workspace_id: UUID) -> Response:
     data = orjson.loads(await request.body())
     now, id, member_id = datetime.now(UTC), uuid4(), uuid4()
     email, name = data["email"], data.get("name")
@@ -192,17 +148,17 @@ async def create_customer(request: Request, line: Line, workspace_id: UUID) -> R
         "customer_external_id": None,
     }
     event = orjson.dumps(metadata).decode()
-    async with line.connection.transaction():
-        await line.fetch(
+    async with connection.transaction():
+        await connection.fetch(
             statements.NEW_CUSTOMER, now, workspace_id, id, email, folded, name, name_folded, ADDRESS_TEXT
         )
-        await line.fetch(statements.NEW_MEMBER, now, workspace_id, member_id, id, email, folded, name)
-        await line.fetch(statements.NEW_EVENT, now, workspace_id, uuid4(), id, event)
+        await connection.fetch(statements.NEW_MEMBER, now, workspace_id, member_id, id, email, folded, name)
+        await connection.fetch(statements.NEW_EVENT, now, workspace_id, uuid4(), id, event)
         lists = ["customers", "members", "members.customer_id", "events", "events.customer_id"]
         values = ["", "", str(id), "", str(id)]
-        await line.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), lists, values, [1] * len(lists))
+        await connection.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), lists, values, [1] * len(lists))
         names = ["customer.created"]
-        await line.fetch(statements.NEW_NAMES, workspace_id, uuid4(), "system", now, names, [1])
+        await connection.fetch(statements.NEW_NAMES, workspace_id, uuid4(), "system", now, names, [1])
     of_both = {"created_at": now, "modified_at": None, "external_id": None, "email": email, "name": name}
     customer = of_both | {
         "id": id,
@@ -218,19 +174,21 @@ async def create_customer(request: Request, line: Line, workspace_id: UUID) -> R
     return write(customer, 201)
 
 
-async def ingest_events(request: Request, line: Line, workspace_id: UUID) -> Response:
+async def ingest_events(request: Request, connection: Connection, workspace_id: UUID) -> Response:
     events = orjson.loads(await request.body())["events"]
     now = datetime.now(UTC)
     names = [event["name"] for event in events]
     facts = [uuid4() for _ in names]
     moment = int(now.timestamp() * 1_000_000)
-    async with line.connection.transaction():
-        await line.fetch(statements.NEW_EVENTS, now, workspace_id, [uuid4() for _ in names], names)
-        await line.fetch(statements.NEW_FACTS, workspace_id, facts, moment)
-        await line.fetch(statements.NEW_DELTAS, workspace_id, facts, moment)
-        await line.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), ["events"], [""], [len(names)])
+    async with connection.transaction():
+        await connection.fetch(statements.NEW_EVENTS, now, workspace_id, [uuid4() for _ in names], names)
+        await connection.fetch(statements.NEW_FACTS, workspace_id, facts, moment)
+        await connection.fetch(statements.NEW_DELTAS, workspace_id, facts, moment)
+        await connection.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), ["events"], [""], [len(names)])
         many = Counter(names)
-        await line.fetch(statements.NEW_NAMES, workspace_id, uuid4(), "user", now, [*many], [*many.values()])
+        await connection.fetch(
+            statements.NEW_NAMES, workspace_id, uuid4(), "user", now, [*many], [*many.values()]
+        )
     return write({"inserted": len(names), "duplicates": 0})
 
 

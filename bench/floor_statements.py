@@ -1,5 +1,22 @@
 """The statements of the floor, each written for its one request."""
 
+from typing import NamedTuple
+
+
+class Listing(NamedTuple):
+    """The statements of a list: a page of its rows, its total, and both together."""
+
+    rows: str
+    total: str
+    rows_with_total: str
+
+    @classmethod
+    def of(cls, columns: str, source: str, total: str) -> "Listing":
+        return cls(
+            f"SELECT {columns} {source}", f"SELECT {total}", f"SELECT {columns}, {total} AS total {source}"
+        )
+
+
 TOKEN = """
 SELECT workspace_id FROM credentials
 WHERE hash = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) AND scopes::jsonb ? $2
@@ -30,8 +47,8 @@ _FIELD = f"""json_build_object('custom_field_id', field.id, 'order', attached.po
         'id', field.id, 'created_at', field.created_at, 'modified_at', field.modified_at,
         'metadata', field.metadata::json, 'type', field.type, 'slug', field.slug, 'name', field.name,
         'workspace_id', field.workspace_id, 'properties', json_build_object({_PROPERTIES})))"""
-SHARES = f"""
-SELECT share.id::text, share.created_at, share.modified_at, share.name, share.description,
+SHARES = Listing.of(
+    f"""share.id::text, share.created_at, share.modified_at, share.name, share.description,
     share.visibility, share.is_archived, share.workspace_id::text, share.metadata,
     (SELECT coalesce(json_agg({_PRICE} ORDER BY price.created_at, price.id), '[]')
      FROM share_prices price WHERE price.workspace_id = share.workspace_id
@@ -44,11 +61,11 @@ SELECT share.id::text, share.created_at, share.modified_at, share.name, share.de
      FROM share_custom_fields attached JOIN custom_fields field
         ON field.workspace_id = attached.workspace_id AND field.id = attached.custom_field_id
      WHERE attached.workspace_id = share.workspace_id AND attached.share_id = share.id
-    ) AS attached_custom_fields,
-    (SELECT count(*) FROM shares WHERE workspace_id = $1) AS total
-FROM shares share WHERE share.workspace_id = $1
-ORDER BY share.created_at DESC, share.id DESC LIMIT $2
-"""
+    ) AS attached_custom_fields""",
+    """FROM shares share WHERE share.workspace_id = $1
+    ORDER BY share.created_at DESC, share.id DESC LIMIT $2""",
+    "(SELECT count(*) FROM shares WHERE workspace_id = $1)",
+)
 
 CUSTOMER_FIELDS = (
     "id",
@@ -103,17 +120,17 @@ _KEPT_TOTAL = """(SELECT sum(kept.total)::bigint FROM (
         SELECT total FROM list_totals WHERE workspace_id = $1 AND list = '{0}' AND value = ''
         UNION ALL
         SELECT total FROM list_total_deltas WHERE workspace_id = $1 AND list = '{0}' AND value = '') kept)"""
-EVENTS = f"""
-SELECT {_columns("event", EVENT_FIELDS[:-1])},
+EVENTS = Listing.of(
+    f"""{_columns("event", EVENT_FIELDS[:-1])},
     (SELECT count(*) FROM events child
      WHERE child.workspace_id = event.workspace_id AND child.parent_id = event.id) AS child_count,
-    {_columns("customer", CUSTOMER_FIELDS)},
-    {_KEPT_TOTAL.format("events")} AS total
-FROM events event LEFT JOIN customers customer
-    ON customer.workspace_id = event.workspace_id AND customer.id = event.customer_id
-WHERE event.workspace_id = $1
-ORDER BY event.timestamp DESC, event.id DESC LIMIT $2
-"""
+    {_columns("customer", CUSTOMER_FIELDS)}""",
+    """FROM events event LEFT JOIN customers customer
+        ON customer.workspace_id = event.workspace_id AND customer.id = event.customer_id
+    WHERE event.workspace_id = $1
+    ORDER BY event.timestamp DESC, event.id DESC LIMIT $2""",
+    _KEPT_TOTAL.format("events"),
+)
 
 # What a new customer writes: itself, its owner and the event.
 NEW_CUSTOMER = """

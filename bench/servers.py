@@ -144,10 +144,11 @@ def gateway(
 
 
 @contextmanager
-def floor(site: Site) -> Iterator[Server]:
-    """The floor over the same PostgreSQL database."""
+def floor(site: Site, *, tuned: bool = False) -> Iterator[Server]:
+    """The floor, or the tuned floor, over the same PostgreSQL database."""
     assert site.postgresql is not None
-    with uvicorn("bench.floor:app", {"DATABASE": site.postgresql.address}) as server:
+    environment = {"DATABASE": site.postgresql.address, "FLOOR": "tuned" if tuned else "usual"}
+    with uvicorn("bench.floor:app", environment) as server:
         wait_for(f"{server.address}/health")
         yield server
 

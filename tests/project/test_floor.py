@@ -1,4 +1,4 @@
-"""The floor of the benchmarks is honest: it answers and writes what the gateway answers and writes."""
+"""The floors of the benchmarks are honest: they answer and write what the gateway answers and writes."""
 
 import re
 from collections.abc import Iterator
@@ -23,9 +23,12 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 NAMES = ["page.viewed", "page.viewed", "signed.up"]
 
 
-@pytest.fixture
-async def pair(postgresql_url, tmp_path, monkeypatch):
-    """The gateway, and a client of each server. Without background tasks, which would move rows meanwhile."""
+@pytest.fixture(params=["usual", "tuned"])
+async def pair(request, postgresql_url, tmp_path, monkeypatch):
+    """The gateway, and a client of it and of either floor.
+
+    Without background tasks, which would move rows meanwhile.
+    """
     paths = {"object_store": str(tmp_path), "outbox": str(tmp_path / "outbox")}
     application = create_app(
         Settings(
@@ -38,6 +41,7 @@ async def pair(postgresql_url, tmp_path, monkeypatch):
     )
     database = application.state.services.database
     await upgrade(database)
+    monkeypatch.setenv("FLOOR", request.param)
     monkeypatch.setenv("DATABASE", postgresql_url.replace("+asyncpg", ""))
     async with (
         floor.router.lifespan_context(floor),
