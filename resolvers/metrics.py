@@ -7,9 +7,10 @@ from uuid import UUID
 from sqlalchemy import and_, select, true
 
 from oauth.scopes import Scope
-from resolvers.operations.access import check_workspaces, visible
+from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.lookups import check_workspaces
 from schema.errors import Invalid, problem
 from schema.metrics import (
     MetricColumns,

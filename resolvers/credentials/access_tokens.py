@@ -9,8 +9,8 @@ from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import Scope, covers
 from resolvers.accounts.creators import creator_of
 from resolvers.credentials.tokens import issue_token
-from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context
+from resolvers.operations.lookups import get_for_update
 from schema.errors import Invalid, Problem, problem
 from storage.clock import now
 from storage.enums import CredentialKind

@@ -6,10 +6,10 @@ from oauth.consents import forget
 from oauth.scopes import Scope
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.credentials.shapes import APPLICATION
-from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import get_for_update
 from resolvers.operations.reading import read_one, read_page
 from schema.authorized_applications import AuthorizedApplication, AuthorizedApplicationQuery
 from schema.pages import Page

@@ -13,11 +13,11 @@ from resolvers.accounts.creators import creator_of
 from resolvers.credentials.access_tokens import KINDS
 from resolvers.credentials.creation_mails import mail_new_client
 from resolvers.credentials.shapes import OAUTH_CLIENT
-from resolvers.operations.access import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.filters import any_of
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import as_model
 from schema.errors import Invalid, problem

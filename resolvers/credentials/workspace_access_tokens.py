@@ -6,11 +6,11 @@ from oauth.scopes import Scope
 from resolvers.credentials.access_tokens import KINDS, create_token, revoke_token, update_token
 from resolvers.credentials.creation_mails import mail_token
 from resolvers.credentials.shapes import WORKSPACE_TOKEN
-from resolvers.operations.access import check_workspaces, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.filters import any_of
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import check_workspaces, workspace_for
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import as_model
 from schema.access_tokens import (

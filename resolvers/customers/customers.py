@@ -11,11 +11,11 @@ from resolvers.customers.answers import complete_address, identify
 from resolvers.customers.loaders import of_customers
 from resolvers.customers.portal_access import end_customer_sessions, follow_address
 from resolvers.customers.shapes import CUSTOMER, CUSTOMER_WITHOUT_MEMBERS, MEMBER
-from resolvers.operations.access import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.filters import any_of, custom, metadata_pairs, pattern
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import shaped
 from schema.customers import (

@@ -8,11 +8,11 @@ from oauth.scopes import Scope
 from resolvers.customers.loaders import of_customers
 from resolvers.customers.portal_access import end_customer_sessions, end_entries
 from resolvers.customers.shapes import MEMBER
-from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.filters import any_of
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import get_for_update, get_visible
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import shaped
 from schema.errors import Invalid, NotFound, problem

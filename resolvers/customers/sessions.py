@@ -11,9 +11,9 @@ from oauth.scopes import Scope
 from resolvers.customers.loaders import of_customers
 from resolvers.customers.opening import SESSION_LIFETIME, default_member, open_customer_session
 from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
-from resolvers.operations.access import get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.lookups import get_for_update, get_visible, workspace_for
 from resolvers.operations.shaped import as_model, shaped
 from schema.customer_sessions import CustomerSession, CustomerSessionCreate
 from schema.errors import Invalid, NotFound, problem

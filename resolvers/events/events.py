@@ -8,11 +8,12 @@ from sqlalchemy import Column, ColumnElement, MetaData, Select, Table, and_, fun
 from oauth.scopes import Scope
 from resolvers.events.answers import LISTING
 from resolvers.events.shapes import EVENT
-from resolvers.operations.access import check_workspaces, workspaces_of
+from resolvers.operations.access import workspaces_of
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.filters import any_of
 from resolvers.operations.lists import Asked, Groups, Listing
+from resolvers.operations.lookups import check_workspaces
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shapes import Shape
 from schema.events import Event, EventNameQuery, EventNameSorting, EventNameSummary, EventQuery

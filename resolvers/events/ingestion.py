@@ -10,10 +10,10 @@ from sqlalchemy import select
 
 from oauth.scopes import Scope
 from resolvers.events.references import EventsByPlace, check_shares, find_members, find_parents, find_persons
-from resolvers.operations.access import workspace_for
 from resolvers.operations.checks import check_reported
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
+from resolvers.operations.lookups import workspace_for
 from schema.errors import Invalid, Problem
 from schema.event_ingestion import COST_DIGITS, EventCost, EventCreate, EventIngest, EventIngestResult
 from storage.clock import now

@@ -6,9 +6,9 @@ from uuid import UUID
 from oauth.scopes import Scope
 from resolvers.file_shares.histories import History, insert_file_share_sessions, insert_steps
 from resolvers.file_shares.opening import Opening, open_file_share_sessions, rows_by_external_id
-from resolvers.operations.access import workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
+from resolvers.operations.lookups import workspace_for
 from schema.errors import Invalid, Problem, problem
 from schema.file_share_backfill import (
     FileShareSessionHistory,

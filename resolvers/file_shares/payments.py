@@ -7,9 +7,9 @@ from resolvers.file_shares.opening import find_already_reported
 from resolvers.file_shares.payment_mails import mail_payment
 from resolvers.file_shares.shapes import PAYMENT
 from resolvers.file_shares.steps import check_moment, check_refund, pay, refund, refunded
-from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.lookups import get_for_update, get_visible
 from resolvers.operations.reading import read_one
 from resolvers.operations.shaped import shaped
 from schema.errors import Invalid, problem

@@ -11,11 +11,11 @@ from resolvers.file_shares.opening import (
 )
 from resolvers.file_shares.shapes import SESSION
 from resolvers.file_shares.steps import Step, begin, check_download, check_end, download, end
-from resolvers.operations.access import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.filters import any_of
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.reading import read_one, read_page
 from schema.errors import Invalid
 from schema.file_share_sessions import (

@@ -22,11 +22,11 @@ from resolvers.files.uploads import (
     part_values,
     store_failures,
 )
-from resolvers.operations.access import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
 from resolvers.operations.filters import any_of, contains
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import as_model, shaped
 from schema.errors import Failure, Invalid, NotFound, problem

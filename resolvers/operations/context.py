@@ -111,7 +111,7 @@ class Context:
 
     `precondition` checks the row to be changed once it is locked. `prepared` is what the operation's
     `prepare` yielded before the transaction began. `owners_only` restricts the operation to owners of the
-    workspace that it changes, which `resolvers/operations/access.py` checks.
+    workspace that it changes, which `resolvers/operations/lookups.py` checks.
     """
 
     services: Services

@@ -49,7 +49,7 @@ class Operation:
     `gives` is the operation that reads the same resource: `ETag` and `If-Match` compare its result, and a
     retry with the same Idempotency-Key returns it. `restricted` calls count against the lower limit. `fresh`
     operations grant access, so the user of a browser session must have entered the password within the last
-    hour. `owners_only` refuses users who do not own the workspace, when `resolvers/operations/access.py`
+    hour. `owners_only` refuses users who do not own the workspace, when `resolvers/operations/lookups.py`
     looks up the row to change or the workspace to create something in.
 
     Slow work stays outside a change's transaction. `prepare` takes the resolver's arguments; it is entered

@@ -7,9 +7,9 @@ from oauth.scopes import Scope
 from resolvers.customers import members
 from resolvers.customers.opening import default_member
 from resolvers.customers.shapes import MEMBER
-from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.lookups import get_for_update
 from resolvers.operations.reading import read_one, read_page
 from resolvers.portal.sessions import CUSTOMERS
 from schema.errors import NotPermitted

@@ -6,9 +6,9 @@ from oauth.scopes import Scope
 from resolvers.customers.answers import complete_address
 from resolvers.customers.shapes import PORTAL_CUSTOMER
 from resolvers.file_shares import sessions as file_share_sessions
-from resolvers.operations.access import get_for_update, get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.lookups import get_for_update, get_visible
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import shaped
 from resolvers.portal.sessions import CUSTOMERS

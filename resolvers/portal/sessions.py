@@ -8,9 +8,9 @@ from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.customers.opening import SESSION_LIFETIME, open_customer_session
 from resolvers.customers.portal_access import Entrant, note_entry, recipient_of
-from resolvers.operations.access import get_visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
+from resolvers.operations.lookups import get_visible
 from resolvers.portal.codes import mail_code, use_code
 from schema.errors import InvalidCode, NotFound
 from schema.members import Member

@@ -11,10 +11,10 @@ from oauth.passkeys import Assertion, Refused, challenge_of_creation, read_asser
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
-from resolvers.operations.access import get_for_update
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import get_for_update
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import as_model, shaped
 from resolvers.second_factors.factors import (

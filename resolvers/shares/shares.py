@@ -4,11 +4,11 @@ from typing import Any
 from uuid import UUID
 
 from oauth.scopes import Scope
-from resolvers.operations.access import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.filters import any_of, contains, metadata_pairs
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.reading import read_one, read_page
 from resolvers.shares.contents import replace_custom_fields, replace_medias, replace_prices
 from resolvers.shares.shapes import SHARE

@@ -9,17 +9,17 @@ from oauth.endings import end_creations, end_membership
 from oauth.scopes import Scope
 from resolvers.accounts.creators import creator_of
 from resolvers.credentials.access_tokens import USER_KINDS
-from resolvers.operations.access import (
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import requires
+from resolvers.operations.filters import any_of
+from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import (
     check_owner,
     check_workspaces,
     get_for_update,
     get_visible,
     workspace_for,
 )
-from resolvers.operations.context import Context
-from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of
-from resolvers.operations.lists import Listing
 from resolvers.operations.reading import read_one, read_page
 from resolvers.workspaces.invitation_mails import mail_invitation
 from resolvers.workspaces.memberships import AlreadyMember, invite, lock_members, withdraw_invitations

@@ -9,11 +9,12 @@ from sqlalchemy import func, or_, select
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
-from resolvers.operations.access import get_for_update, visible
+from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.filters import any_of, contains
 from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import get_for_update
 from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import shaped
 from resolvers.workspaces.administration import insert_workspace
