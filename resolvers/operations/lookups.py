@@ -1,4 +1,4 @@
-"""Look-ups of the row that an operation reads or changes, and of the workspace that it creates something in."""
+"""Look-ups of the row that an operation reads or changes, and of the workspace in which it creates one."""
 
 from collections.abc import Mapping
 from typing import Any
