@@ -14,7 +14,7 @@ PERSON = Shape(Person, _users)
 
 
 def person_of(column: str) -> Part:
-    """The user whose id is in this column; null without one."""
+    """The user that this column of the row refers to; null if the column is."""
 
     def user_of(row: FromClause) -> Select[Any]:
         return select(_users).where(_users.c.id == row.c[column])

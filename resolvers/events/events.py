@@ -26,7 +26,7 @@ from storage.totals.reading import event_names
 from storage.totals.tallies import EVENT_NAMES
 
 _table = table_of(EventRow)
-# Not a table of the database but the columns of a query: a list needs their types and nullability.
+# The columns of a query, not of a table in the database: a list needs their types and nullability.
 _columns = [table_of(EventNameRow).c[name] for name in ("name", *EVENT_NAMES.combinations)]
 _names = Table(
     "names",
@@ -39,7 +39,7 @@ _names = Table(
 
 
 def _names_of(asked: Asked) -> Select[Any]:
-    """The names as they are kept; those of the matching events if filters select some of a workspace's."""
+    """The names that are kept, if they are the answer; otherwise those of the matching events, counted."""
     is_kept = asked.filters.keys() <= {"workspace_id"} and asked.principal.customer_id is None
     if is_kept and not asked.is_in_change:
         return event_names(_workspaces_of(asked))
@@ -58,7 +58,7 @@ def _names_of(asked: Asked) -> Select[Any]:
 
 
 def _workspaces_of(asked: Asked) -> Workspaces:
-    """The workspaces whose names are listed: of those that the caller can access, the sent ones."""
+    """The caller's workspaces, restricted to the ones that the filter names."""
     accessible = workspaces_of(asked.principal, None)
 
     def among(column: Any) -> ColumnElement[bool]:

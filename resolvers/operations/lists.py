@@ -24,7 +24,10 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Asked:
-    """A question to a list: the caller, with places, the form of each filter, and the conditions of both."""
+    """What a request asks of a list: who asks, the form of each filter, and the conditions that follow.
+
+    The principal has places instead of its ids, as `with_places` makes it.
+    """
 
     principal: Principal
     filters: Mapping[str, Hashable]
@@ -34,7 +37,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Groups:
-    """Rows that `select` makes of the model's, with the columns of `table`, which no database has."""
+    """Rows that `select` computes from the model's; `table`, which no database has, describes their columns."""
 
     table: Table
     select: Callable[[Asked], Select[Any]]
@@ -83,7 +86,7 @@ class Listing(Generic[Model]):
 
     @property
     def table(self) -> Table:
-        """The table whose rows are listed."""
+        """The table that the list reads: the model's, or that of its groups."""
         return table_of(self.model) if self.groups is None else self.groups.table
 
     def order(self, chosen: Sequence[str]) -> list[SortKey]:

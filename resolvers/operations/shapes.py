@@ -62,7 +62,7 @@ Source: TypeAlias = Column[Any] | Derived | Part | Embedded | Counted | Computed
 
 
 def of_referenced(column: Column[Any], by: str) -> Computed:
-    """This column of the row whose id is in the column `by`; null without one."""
+    """This column of the row that the column `by` refers to; null if `by` is."""
 
     def value(row: FromClause) -> ColumnElement[Any]:
         same = column.table.c.id == row.c[by]

@@ -131,7 +131,7 @@ class SqliteConnection(AsyncAdapt_aiosqlite_connection):
         self.take_waiting()
 
     def terminate(self) -> None:
-        """Close a connection in the middle of whose statement the caller may have given up."""
+        """Close the connection; interrupts a statement that still runs because its caller gave up."""
         driver: Any = self._connection
         if driver._connection is not None:
             driver._connection.interrupt()
