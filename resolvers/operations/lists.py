@@ -37,7 +37,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Groups:
-    """Rows that `select` computes from the model's; `table`, which no database has, describes their columns."""
+    """Rows that `select` computes from the model's. `table` has their columns, and is in no database."""
 
     table: Table
     select: Callable[[Asked], Select[Any]]
