@@ -94,7 +94,7 @@ def make_services(
 
 
 class Gateway(Starlette):
-    """The application. HTTP requests enter by its front, which passes on what it does not answer itself."""
+    """The application. HTTP requests reach its front first, which passes on what it does not answer."""
 
     front: Front | None = None
 
@@ -128,7 +128,7 @@ def create_app(settings: Settings) -> Gateway:
         await limiter.close()
         await mail_limiter.close()
 
-    # Starlette's type of a handler takes any exception.
+    # Starlette's type says that every handler takes any exception.
     handlers: dict[Any, Any] = {HTTPException: render_lost, Failure: render_failure}
     app = Gateway(routes=[*ROUTES, reference_route()], lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False

@@ -11,10 +11,10 @@ from resolvers.operations.answers import Endpoint
 
 
 class FrontRoute(Route):
-    """`served` answers its requests in the front.
+    """A route whose requests `served` answers in the front.
 
-    The application behind knows the path and its methods; it gets only what no template fits, such as a path
-    that ends with a line break.
+    The application behind the front knows the path and its methods, but gets only requests that no template
+    fits, such as one whose path ends with a line break.
     """
 
     def __init__(self, path: str, served: Endpoint, methods: tuple[str, ...] = ("GET",)) -> None:
@@ -26,7 +26,7 @@ class FrontRoute(Route):
 
 
 def front_endpoints(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str, Endpoint]]:
-    """The method, the path and the endpoint of each that the front serves."""
+    """The method, the path and the endpoint of each route that the front serves."""
     for route in routes:
         if isinstance(route, FrontRoute):
             for method in route.methods or ():

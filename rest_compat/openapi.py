@@ -116,7 +116,7 @@ def _document(router: APIRouter, route: OperationRoute) -> None:
 
 
 def _document_reports(router: APIRouter) -> None:
-    """Reports are signed as they are sent, so their endpoint reads headers and body itself."""
+    """A report's signature covers the body as sent, so the endpoint reads headers and body itself."""
     body = {"type": "array", "maxItems": MOST_LEAKS, "items": Leak.model_json_schema()}
     router.add_api_route(
         REPORT_PATH,

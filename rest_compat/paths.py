@@ -1,4 +1,4 @@
-"""Where REST and the OAuth protocol are served, and the file of REST's description."""
+"""The paths of REST and of the OAuth protocol, and the file of the OpenAPI document."""
 
 from pathlib import Path
 

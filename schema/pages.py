@@ -37,7 +37,7 @@ class ListQuery(Filters):
 
     @cached_property
     def prepared(self) -> dict[Any, Any]:
-        """What readers of these arguments have worked out from them; it is kept as long as they are."""
+        """What has been computed from these arguments; it is kept as long as they are."""
         return {}
 
     @cached_property

@@ -29,7 +29,7 @@ async def insert_all(connection: Connection, table: Table, rows: Sequence[Values
 
 
 async def insert_new(connection: Connection, table: Table, rows: Sequence[Values]) -> set[Any]:
-    """The same for the rows that no unique key refuses, whose ids are returned."""
+    """Like `insert_all`, but skips rows that a unique key refuses; returns the ids of the others."""
     columns = _varying(connection, table, rows)
     kept = _into_if_new(connection.dialect, table, columns)
     inserted = await connection.fetch(kept, _values(connection, table, rows, columns))
@@ -37,9 +37,9 @@ async def insert_new(connection: Connection, table: Table, rows: Sequence[Values
 
 
 async def insert_twice(connection: Connection, table: Table, copies: Table, rows: Sequence[Values]) -> None:
-    """The same as `insert_all` into `table` and into `copies`, which has some of its columns.
+    """Like `insert_all`, and inserts the columns of `copies` into that table too, in one statement.
 
-    In one statement, on PostgreSQL only: SQLite does not insert in a common table expression.
+    PostgreSQL only: SQLite does not insert in a common table expression.
     """
     columns = _varying(connection, table, rows)
     kept = _into_both(connection.dialect, table, copies, columns)

@@ -12,7 +12,7 @@ from storage.pool import Connections
 
 
 class SqliteConnections(Connections):
-    """Runs a short read without lending a connection, on the event loop."""
+    """Runs short reads on the event loop, without a connection of the pool."""
 
     def __init__(self, engine: AsyncEngine, size: int) -> None:
         super().__init__(engine, size)

@@ -31,7 +31,7 @@ def read_settings(**defaults: Any) -> Settings:
 
 
 def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run the work of a command. Collections begin here and leave out what is imported, because it stays."""
+    """Run the work of a command. Garbage collection starts here and skips what was imported, which stays."""
     gc.freeze()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     gc.enable()

@@ -1,4 +1,4 @@
-"""Where the charges of the last window are kept, and the keeping in this process."""
+"""Stores of the charges of the last window: their interface, and the store in memory."""
 
 import time
 from collections import OrderedDict, deque
@@ -7,9 +7,9 @@ from typing import Protocol
 
 
 class Windows(Protocol):
-    """The methods by which the `limits` library's moving window charges and reads a storage, and three more.
+    """A store of charges: the methods that the `limits` library's moving window calls, and three more.
 
-    Moments are seconds on the storage's clock, which `now()` reads.
+    Moments are seconds on the store's clock, which `now()` reads.
     """
 
     def now(self) -> float: ...

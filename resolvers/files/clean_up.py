@@ -94,7 +94,7 @@ async def remove_discarded_content(services: Services, settled: datetime | None 
 async def drop_lost_uploads(services: Services, life: timedelta) -> bool:
     """Drop open uploads of the store that belong to no file and began longer ago than `life`.
 
-    The row of their file was never committed. Younger ones are kept, as theirs may be about to be.
+    The row of their file was never committed. The row of a younger one may still be committed, so it is kept.
     """
     unfinished = select(_files.c.upload_id, _files.c.path).where(UNFINISHED)
     async with services.database.read() as connection:

@@ -78,8 +78,8 @@ def total_visible(
 ) -> ScalarSelect[int] | None:
     """The number of rows that the principal can see and that have these values, if this total is kept.
 
-    `filters` are as `total_of` takes them. Of a list that filters by workspaces too, `workspace_ids` are
-    those.
+    `filters` are as `total_of` takes them. `workspace_ids` are the workspaces that the list is filtered by;
+    None without this filter.
     """
     if model in _OWN_CONDITIONS or model is WorkspaceRow:
         return None
@@ -93,7 +93,7 @@ def total_visible(
 
 
 def workspaces_of(principal: Principal, ids: list[UUID] | None) -> Workspaces:
-    """What makes the condition on a column of workspaces: the accessible ones, of `ids` if there are some."""
+    """Makes the condition that a column holds an accessible workspace, and one of `ids` if they are given."""
 
     def among(column: ColumnElement[UUID]) -> ColumnElement[bool]:
         if principal.workspace_id is None:
@@ -171,7 +171,7 @@ def _visible_passkeys(principal: Principal) -> ColumnElement[bool]:
 
 
 def invitations_to(principal: Principal, moment: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
-    """The condition on workspace members that are invitations to the user's confirmed address, still open."""
+    """The condition on workspace members that are open invitations to the user's confirmed address."""
     confirmed = select(_users.c.email_folded).where(
         _users.c.id == principal.user_id, _users.c.email_verified_at.is_not(None)
     )

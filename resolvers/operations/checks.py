@@ -6,7 +6,7 @@ from schema.errors import Location, Problem, problem
 from schema.scalars import write_moment
 
 AHEAD_AT_MOST = timedelta(minutes=5)
-# PostgreSQL's driver writes the first moment of all, with which its day and hour begin, as minus infinity.
+# PostgreSQL's driver writes the first moment of the year 1, where a day and an hour begin, as minus infinity.
 EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 
 

@@ -25,7 +25,7 @@ class Filter:
 
     `types` are the SQL types of the values; `form` says which of several conditions applies. With
     `of_caller`, the caller's principal comes before the places. `column` is set if the filter compares one;
-    `side` is the side of a `Span` of its values that the filter bounds.
+    `side` is the side of a `Span` that the filter bounds.
     """
 
     condition: Callable[[Hashable], Condition]
@@ -95,9 +95,9 @@ def _bound(column: Column[Any], side: str) -> Filter:
 def chosen_values(
     filters: Mapping[str, Filter], forms: Iterable[tuple[str, Hashable]]
 ) -> dict[str, Any] | None:
-    """The values that filters sent in these forms choose, by column, with places: one value, or a `Span`.
+    """What the filters in these forms ask of each column: the place of its value, or a `Span` of places.
 
-    None if one of them chooses in another way.
+    None if one of them asks for anything else.
     """
     values: dict[str, Any] = {}
     for name, form in forms:

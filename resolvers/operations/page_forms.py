@@ -1,4 +1,4 @@
-"""The statement of a page, by what it depends on: two pages of the same form have the same statement."""
+"""The form of a page: what its statement depends on. Pages of the same form share a statement."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -17,12 +17,12 @@ from resolvers.operations.shapes import Shape
 from storage.dialects.json_rows import as_text, lines
 from storage.ordering import SortKey, after, by_keys
 
-# Up to this one, limits are read as they are.
+# Limits up to this one are not rounded.
 SMALL_LIMIT = 5
 
 
 def rounded(limit: int) -> int:
-    """The next of 15 limits: with a statement for each of 100, databases would keep as many plans of a list.
+    """The limit, rounded up to one of 15; databases would otherwise keep 100 plans of a list.
 
     As a parameter, the limit would be unknown to PostgreSQL's kept plans, which would then sort whole tables.
     """
@@ -39,7 +39,7 @@ def seen_by(model: type[SQLModel], seen: Seen | None, principal: Principal) -> C
 
 @dataclass(frozen=True)
 class PageForm:
-    """What the statement of a page depends on; all else are values."""
+    """What the statement of a page depends on; everything else is a parameter."""
 
     listing: Listing[Any]
     shape: Shape[Any]
@@ -58,7 +58,7 @@ class PageForm:
         return hash(tuple(getattr(self, each.name) for each in fields(self)))
 
     def __hash__(self) -> int:
-        """Worked out once: the form of kept arguments is looked up at each request."""
+        """Computed once: the form of kept arguments is looked up at each request."""
         return self._hash
 
     def key_places(self, order: Sequence[SortKey]) -> list[int]:
@@ -72,7 +72,7 @@ class PageForm:
         return places
 
     def statement(self, principal: Principal) -> Select[Any]:
-        """The statement of one row: the total, and the lines, which end with sort keys that are no fields."""
+        """The statement of one row: the total and the lines. Sort keys that are no fields end each line."""
         own, groups = with_places(principal), self.listing.groups
         conditions = self._conditions(own)
         if groups is None:

@@ -40,7 +40,7 @@ def plan_for(dialect: Dialect, form: Hashable, make: Callable[[], Executable]) -
 
 
 def form_of(principal: Principal) -> Hashable:
-    """What a statement depends on of a principal besides the values: which ids it has."""
+    """The part of a principal that a statement depends on: which ids it has, not their values."""
     return tuple(principal.ids)
 
 

@@ -56,7 +56,7 @@ async def withdraw_invitations(connection: Connection, inviter_id: UUID, workspa
 
 
 async def join(connection: Connection, invitation: WorkspaceMemberRow, user: UserRow) -> WorkspaceMemberRow:
-    """Make the user a member by an invitation; its row must be locked."""
+    """Make the user a member, as the invitation says; its row must be locked."""
     return await update_row(
         connection,
         WorkspaceMemberRow,

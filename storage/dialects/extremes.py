@@ -1,4 +1,4 @@
-"""The least and the greatest of some values, which are aggregates' names on SQLite."""
+"""The least and the greatest of two values. SQLite's functions have the names of its aggregates."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Days and hours of UTC in SQL: in which one a moment is, and which one begins next."""
+"""Days and hours of UTC in SQL: the beginning of a moment's own, and of the next one."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -12,7 +12,7 @@ from storage.types import MomentColumn
 
 
 class Period(StrEnum):
-    """A length of time, by PostgreSQL's name."""
+    """A length of time, named as in PostgreSQL."""
 
     DAY = "day"
     HOUR = "hour"

@@ -1,4 +1,4 @@
-"""Rows of a table in the parameters of one statement, whose text does not depend on how many there are."""
+"""Any number of rows as the parameters of one statement, whose text stays the same."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -25,14 +25,14 @@ from sqlalchemy.types import TypeDecorator
 
 Rows = Sequence[Mapping[str, Any]]
 _ROWS = "all_rows"
-# Types of which equal values are the same: 1 == True, but of another type.
+# Equal values of one of these types are the same. Across types they are not: 1 == True.
 _PLAIN = (str, int, bool, UUID, datetime, NoneType)
 
 
 def varying(dialect: str, table: Table, rows: Rows) -> tuple[str, ...]:
-    """The columns that do not have the same value in all of many rows; on SQLite all columns.
+    """The columns whose values differ among the rows; on SQLite, all columns.
 
-    PostgreSQL gets the value of the others once. Its driver takes most of an insert's time to encode arrays.
+    PostgreSQL gets the value of the others once: encoding arrays is most of an insert's time in its driver.
     """
     names = tuple(table.c.keys())
     if dialect != "postgresql":
@@ -46,7 +46,7 @@ def is_constant(values: list[Any]) -> bool:
     if values.count(first) < len(values):
         return False
     kinds = set(map(type, values))
-    # An empty object is the same as another one; of others, parts may be equal and yet differ.
+    # Two empty objects are the same; others may be equal although their parts differ in type.
     return len(kinds) == 1 and (first == {} or isinstance(first, _PLAIN))
 
 
@@ -72,9 +72,7 @@ def rows_named(dialect: str, table: Table, varying: Collection[str]) -> Select[A
 
 
 def as_rows(dialect: str, table: Table, rows: Rows, varying: Collection[str]) -> dict[str, Any]:
-    """The parameters' values: on PostgreSQL an array for each column that varies, on SQLite, which has no
-    arrays, JSON.
-    """
+    """The values of the parameters: JSON on SQLite; on PostgreSQL, an array for each column that varies."""
     if dialect == "postgresql":
         first = rows[0]
         return {name: [row[name] for row in rows] if name in varying else first[name] for name in first}

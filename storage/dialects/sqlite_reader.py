@@ -17,15 +17,15 @@ from storage.dialects.sqlite_driver import prepare_connection
 
 # How long a read may hold the event loop; a page of 100 rows with their lists takes less.
 MOST_SECONDS = 0.003
-# SQLite asks whether to go on after so many steps of its machine, some 0.3 to 1 ms. A page of ten rows takes
-# 3,000: it is not worth starting again only because the process had no core for some milliseconds.
+# SQLite asks whether to go on after this many steps of its virtual machine, some 0.3 to 1 ms. A page of ten
+# rows takes 3,000, so it does not move to a thread just because the process waited for a core.
 STEPS = 10_000
-# Each takes some tens of kilobytes.
+# Each prepared statement takes some tens of kilobytes.
 MOST_PREPARED = 250
 
 
 class SqliteReader:
-    """A connection that only reads and never waits: for the event loop. It opens at the first read.
+    """A read-only connection for the event loop, which never waits for a lock. It opens at the first read.
 
     Each statement runs by itself and sees one state.
     """
@@ -37,7 +37,7 @@ class SqliteReader:
         self._deadline = 0.0
 
     def fetch(self, statement: str, values: Sequence[Any]) -> Sequence[Any] | None:
-        """All rows of a statement; None if it fails or takes too long here: a thread has to run it then."""
+        """All rows of a statement; None if it fails or takes too long, so that a thread has to run it."""
         self._deadline = monotonic() + MOST_SECONDS
         try:
             if self._connection is None:

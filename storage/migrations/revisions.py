@@ -1,4 +1,4 @@
-"""Which revisions there are, and which one a database has; without Alembic, as only migrating needs it."""
+"""The revisions that exist and the one that a database has. Only migrating needs to import Alembic."""
 
 from pathlib import Path
 

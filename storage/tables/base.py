@@ -13,6 +13,8 @@ from storage.types import MomentColumn
 Values = dict[str, Any]
 # Columns that rows are counted by, for each total.
 Counted = tuple[tuple[str, ...], ...]
+# SQLite reads and writes small rows by key a third faster if the table is the key's own tree.
+BY_KEY = {"sqlite_with_rowid": False}
 
 # Constraints have the same names on both databases, so that a migration can drop them by name.
 SQLModel.metadata.naming_convention = {

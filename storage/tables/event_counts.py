@@ -6,12 +6,11 @@ from uuid import UUID
 from sqlalchemy import BigInteger
 from sqlmodel import Field, SQLModel
 
+from storage.tables.base import BY_KEY
 from storage.types import CodePointText, MomentColumn
 
 # No event has this name.
 ALL_NAMES = ""
-
-_BY_KEY = {"sqlite_with_rowid": False}
 
 
 class EventCountRow(SQLModel, table=True):
@@ -21,7 +20,7 @@ class EventCountRow(SQLModel, table=True):
     """
 
     __tablename__ = "event_counts"
-    __table_args__ = _BY_KEY
+    __table_args__ = BY_KEY
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
     name: str = Field(primary_key=True, sa_type=CodePointText)
@@ -37,7 +36,7 @@ class EventDeltaRow(SQLModel, table=True):
     """
 
     __tablename__ = "event_deltas"
-    __table_args__ = _BY_KEY
+    __table_args__ = BY_KEY
 
     workspace_id: UUID = Field(primary_key=True)
     name: str = Field(primary_key=True, sa_type=CodePointText)

@@ -6,6 +6,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger
 from sqlmodel import Field, SQLModel
 
+from storage.tables.base import BY_KEY
 from storage.types import CodePointText, MomentColumn
 
 
@@ -13,7 +14,7 @@ class EventNameRow(SQLModel, table=True):
     """A name: its number of events, and the timestamps of the earliest and the latest one."""
 
     __tablename__ = "event_names"
-    __table_args__ = {"sqlite_with_rowid": False}
+    __table_args__ = BY_KEY
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
     name: str = Field(primary_key=True, sa_type=CodePointText)

@@ -5,9 +5,8 @@ from uuid import UUID
 from sqlalchemy import BigInteger
 from sqlmodel import Field, SQLModel
 
+from storage.tables.base import BY_KEY
 from storage.types import CodePointText
-
-_BY_KEY = {"sqlite_with_rowid": False}
 
 
 class ListTotalRow(SQLModel, table=True):
@@ -18,7 +17,7 @@ class ListTotalRow(SQLModel, table=True):
     """
 
     __tablename__ = "list_totals"
-    __table_args__ = _BY_KEY
+    __table_args__ = BY_KEY
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
     list: str = Field(primary_key=True, sa_type=CodePointText)
@@ -34,7 +33,7 @@ class ListTotalDeltaRow(SQLModel, table=True):
     """
 
     __tablename__ = "list_total_deltas"
-    __table_args__ = _BY_KEY
+    __table_args__ = BY_KEY
 
     workspace_id: UUID = Field(primary_key=True)
     list: str = Field(primary_key=True, sa_type=CodePointText)

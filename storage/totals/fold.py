@@ -29,7 +29,7 @@ async def fold_totals(connection: Connection, workspace_id: UUID, most: int) -> 
 
 @cache
 def _fold(deltas: Deltas) -> Select[Any]:
-    """One statement of PostgreSQL's: deletes deltas, adds them to their totals and returns their number."""
+    """The PostgreSQL statement that deletes deltas, adds them to their totals and returns their number."""
     table = deltas.table
     key = tuple_(*table.primary_key.columns)
     home = table.c.workspace_id == bindparam("home", type_=Uuid())

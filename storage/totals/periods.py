@@ -1,4 +1,4 @@
-"""The number of events in a span of time: whole days and hours are kept, parts of two hours are counted."""
+"""The number of events in a span of time: totals of whole days and hours, plus a count of what is left."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -26,7 +26,7 @@ _events, _counts, _deltas = table_of(EventRow), table_of(EventCountRow), table_o
 
 @dataclass(frozen=True)
 class Span:
-    """The time from `begins` until before `ends`; without one of them, it is unbounded on this side."""
+    """The time from `begins` up to, but not including, `ends`; a side without a moment is open."""
 
     begins: Moment | None = None
     ends: Moment | None = None
@@ -41,11 +41,11 @@ class Span:
         return sides
 
     def whole(self, period: Period) -> "Span":
-        """The span in which the periods begin that lie in this one as a whole."""
+        """The span that contains the beginning of each period that lies wholly in this span."""
         return Span(self.begins, None if self.ends is None else begins(period, self.ends))
 
     def edges(self, period: Period) -> Iterator["Span"]:
-        """What is left without whole periods: at most one piece of a period at each end."""
+        """The parts of this span outside its whole periods: at most one at each end."""
         first = None if self.begins is None else next_begins(period, self.begins)
         last = None if self.ends is None else begins(period, self.ends)
         if first is not None:
@@ -55,7 +55,7 @@ class Span:
 
 
 def in_all_periods(deltas: FromClause) -> FromClause:
-    """Rows of `event_counts`, which are to be combined, from rows by name and hour."""
+    """Rows for `event_counts` made from deltas by name and hour; rows with equal keys are not combined."""
     kinds = union_all(
         *(
             select(literal(period.value).label("period"), literal(name, CodePointText()).label("name"))
@@ -76,7 +76,7 @@ def in_all_periods(deltas: FromClause) -> FromClause:
 
 
 def values_in_all_periods(deltas: Iterable[Values]) -> list[Values]:
-    """The same outside the database, combined."""
+    """The same in Python, with rows of equal keys combined."""
     counts: Counter[tuple[UUID, str, Period, datetime]] = Counter()
     for delta in deltas:
         hour: datetime = delta["hour"]
@@ -90,7 +90,7 @@ def values_in_all_periods(deltas: Iterable[Values]) -> list[Values]:
 def numbers_in(
     span: Span, names: list[ColumnElement[str]] | None, workspaces: Workspaces
 ) -> list[Select[Any]]:
-    """Queries of numbers that add up to the number of events in the span, of all names or of these."""
+    """Queries whose numbers add up to the number of events in the span, of all names or of `names`."""
 
     def of_names(table: Table) -> list[ColumnElement[bool]]:
         return [workspaces(table.c.workspace_id), *([] if names is None else [table.c.name.in_(names)])]

@@ -1,4 +1,4 @@
-"""Reading totals: what is kept plus the deltas that wait, so that a read never lags behind a commit."""
+"""Reading totals: the kept ones plus the deltas that wait, so that a read never lags behind a commit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
@@ -34,7 +34,7 @@ def total_of(
     """The number of rows that are not deleted and have these values, as a subquery of one number.
 
     None if no total is kept for these columns together: see `counted` of the table's class. A filter is a
-    value or a parameter, a list of them of which a row has one, or the `Span` of an event's timestamp.
+    value or a parameter, a list of allowed ones, or the `Span` of an event's timestamp.
     """
     if model is EventRow and filters.keys() in ({"name"}, {"timestamp"}, {"name", "timestamp"}):
         return _number_of_events(filters, workspaces)
@@ -52,7 +52,7 @@ def total_of(
 
 
 def totals(tally: Tally, workspaces: Workspaces) -> Select[Any]:
-    """The keys of a tally with their totals, without those of no rows."""
+    """The keys of a tally with their totals; a key without rows is left out."""
     return _combined(tally, ["workspace_id", *tally.keys], workspaces)
 
 
@@ -73,7 +73,7 @@ def _combined(tally: Tally, keys: Sequence[str], workspaces: Workspaces) -> Sele
 
 
 def as_text(columns: Sequence[ColumnElement[Any]]) -> ColumnElement[str]:
-    """The value of a total: the columns as the database writes them, between commas."""
+    """The value of a total: the columns as the database writes them, separated by commas."""
     return _joined([cast(column, Text) for column in columns])
 
 

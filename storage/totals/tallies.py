@@ -1,4 +1,4 @@
-"""Tallies: the totals that are kept, from which columns of which rows, and how two of them become one."""
+"""Tallies: which totals are kept, which rows and columns they count, and how their values combine."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from storage.tables.events import EventRow
 from storage.tables.totals import ListTotalDeltaRow, ListTotalRow
 from storage.totals.periods import in_all_periods, values_in_all_periods
 
-# The key of a delta, beginning with the workspace; and the values of its other columns.
+# The key of a delta, which begins with the workspace, and the values of its other columns.
 Key = tuple[Any, ...]
 Totals = tuple[Any, ...]
 
@@ -41,7 +41,7 @@ class Combination(Enum):
     def of_rows(self, column: Any) -> ColumnElement[Any]:
         """The aggregate of the column, under its name."""
         if self is Combination.SUM:
-            # PostgreSQL's sum of integers is no integer.
+            # PostgreSQL's sum of big integers is numeric.
             return cast(func.sum(column), column.type).label(column.name)
         aggregate: ColumnElement[Any] = getattr(func, self.value)(column, type_=column.type)
         return aggregate.label(column.name)
@@ -61,10 +61,10 @@ _IN_SQL: Mapping[Combination, Callable[[ColumnElement[Any], ColumnElement[Any]],
 
 @dataclass(frozen=True, eq=False)
 class Deltas:
-    """A table of what transactions changed and the totals do not hold yet, and how its columns combine.
+    """A table of changes that the totals do not hold yet, and how its columns combine.
 
-    The first column that is combined is the number of rows. `tell` gives the deltas of some rows of a
-    workspace's table, each counted `by` times, without the transaction's id.
+    The first column that is combined is the number of rows. `tell` computes the deltas of rows of a model,
+    each counted `by` times, without the transaction's id.
     """
 
     table: Table
@@ -85,8 +85,8 @@ class Deltas:
 class Tally:
     """A table of totals by key, and the deltas that are added to it.
 
-    `spread` makes rows with the columns of the totals from rows with those of the deltas, which are still to
-    be combined; `spread_values` does the same outside the database.
+    `spread` turns rows of deltas into rows with the columns of the totals, without combining them;
+    `spread_values` does the same in Python.
     """
 
     totals: Table
@@ -149,7 +149,7 @@ def _list_totals(
 def _events(_: str, model: type[SQLModel], rows: Sequence[Values], by: int) -> Iterator[tuple[Key, Totals]]:
     if model is EventRow:
         if by < 0:
-            raise ValueError("Events are never deleted: what remains would have to be looked at again.")
+            raise ValueError("Events are never deleted: first and last ones would have to be found again.")
         for row in rows:
             moment = row["timestamp"]
             key = row["workspace_id"], row["name"], hour_of(moment)
