@@ -1,4 +1,4 @@
-"""A chart of processor times as SVG: each request has two bars, and each bar has two parts."""
+"""A chart of processor times as SVG: each request has a bar for each server, and each bar has two parts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ BAR, GAP, TOP = 12, 14, 34
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 .floor .server { fill: #8c959f } .floor .database { fill: #d0d7de }
+.tuned .server { fill: #57845f } .tuned .database { fill: #b4d3ba }
 .ours .server { fill: #0969da } .ours .database { fill: #80ccff }
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .floor .database { fill: #484f58 } }
 """
@@ -16,7 +17,7 @@ text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 
 @dataclass(frozen=True)
 class Bar:
-    """Microseconds of processor time; `kind` is `floor` or `ours`."""
+    """Microseconds of processor time; `kind` is `floor`, `tuned` or `ours`."""
 
     kind: str
     server: float

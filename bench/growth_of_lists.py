@@ -23,10 +23,12 @@ from bench import servers
 from bench.client import Client
 from bench.growth_rows import LAST_MOMENT, NAMES, fill
 from bench.processes import processor_seconds
+from bench.reference import Pace, work_seconds
 from bench.report import Check, number, table
 from bench.servers import Server, Site
 
 SECONDS, LEAST_CALLS = 0.5, 3
+# On the reference machine.
 LATE_PAGE, MOST_MILLISECONDS = 50_000, 60
 MOST_GROWTH = 1.5
 NAMES_OF_DATABASES = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
@@ -75,13 +77,21 @@ class Growth:
     small: float | None
     large: float
 
-    @property
-    def check(self) -> Check:
+    def check(self, pace: Pace) -> Check:
         where = NAMES_OF_DATABASES[self.database]
         if self.small is None:
-            return Check(self.question.name, where, [self.large], most=MOST_MILLISECONDS)
+            return pace.check(self.question.name, where, self.large, MOST_MILLISECONDS)
         most = MOST_GROWTH if self.question.is_judged else None
         return Check(self.question.name, where, [self.large / self.small], most=most)
+
+    def row(self, pace: Pace) -> list[str]:
+        check = self.check(pace)
+        times = ["" if self.small is None else number(self.small), number(self.large)]
+        if self.small is None:
+            judged = ["", *pace.targets(check, MOST_MILLISECONDS, " ms")]
+        else:
+            judged = [number(check.figures[0]), check.bound, "", check.verdict]
+        return [check.what, check.where, *times, *judged]
 
 
 class Meter:
@@ -116,10 +126,9 @@ def measure(site: Site, database: str, tenants: Sequence[Tenant], rounds: int) -
                 (meter.milliseconds(small, question.path), meter.milliseconds(large, question.path))
                 for _ in range(rounds)
             ]
-            growths.append(Growth(database, question, *map(median, zip(*both, strict=True))))
-            progress.print(
-                f"{database}, {question.name}: {growths[-1].check.figures[0]:.2f}", highlight=False
-            )
+            before, now = map(median, zip(*both, strict=True))
+            growths.append(Growth(database, question, before, now))
+            progress.print(f"{database}, {question.name}: {now / before:.2f}", highlight=False)
         page = min(LATE_PAGE, large.rows // 20)
         for name in ("events", "customers"):
             question = Question(f"{name}, page {page:,}", f"/api/{name}/?page={page}")
@@ -142,16 +151,10 @@ def make_tenants(site: Site, sizes: Sequence[int]) -> list[Tenant]:
     return tenants
 
 
-def growth_table(growths: Sequence[Growth], sizes: Sequence[int]) -> str:
-    header = ["list", "database", *(f"{size:,} rows, ms" for size in sizes), "growth", "target", ""]
-    rows = []
-    for each in growths:
-        check = each.check
-        small = "" if each.small is None else number(each.small)
-        growth = "" if each.small is None else number(check.figures[0])
-        bound = f"{check.bound} ms" if each.small is None else check.bound
-        rows.append([check.what, check.where, small, number(each.large), growth, bound, check.verdict])
-    return table(header, rows)
+def growth_table(growths: Sequence[Growth], sizes: Sequence[int], pace: Pace) -> str:
+    times = (f"{size:,} rows, ms" for size in sizes)
+    header = ["list", "database", *times, "growth", "stated target", "target here", ""]
+    return table(header, [each.row(pace) for each in growths])
 
 
 def main() -> None:
@@ -162,7 +165,7 @@ def main() -> None:
     )
     parser.add_argument("--databases", type=lambda text: text.split(","), default=["postgresql", "sqlite"])
     arguments = parser.parse_args()
-    growths = []
+    growths, works = [], []
     for database in arguments.databases:
         on_postgresql = database == "postgresql"
         with (
@@ -170,9 +173,12 @@ def main() -> None:
             servers.site(Path(folder), on_postgresql=on_postgresql) as site,
         ):
             tenants = make_tenants(site, arguments.sizes)
+            works += [work_seconds() for _ in range(arguments.rounds)]
             growths += measure(site, database, tenants, arguments.rounds)
-    print(growth_table(growths, arguments.sizes))
-    sys.exit(any(not growth.check.is_met for growth in growths))
+            works += [work_seconds() for _ in range(arguments.rounds)]
+    pace = Pace.of(works)
+    print(f"{growth_table(growths, arguments.sizes, pace)}\n\n{pace}")
+    sys.exit(any(not growth.check(pace).is_met for growth in growths))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Measures requests by turns: the servers take turns of a few seconds, so that all see the same noise."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from time import monotonic, sleep
@@ -11,9 +11,9 @@ from bench.servers import Server
 from bench.wrk import Load, Request
 
 WARM_UP_CONNECTIONS = 8
-# A server that uses less processor time than this in a pause is idle.
-PAUSE_SECONDS, IDLE_SECONDS = 0.05, 0.002
-MOST_SECONDS_TO_SETTLE = 5
+# A server that uses a smaller part of a core than this is idle.
+IDLE_PART = 0.04
+PAUSE_SECONDS, MOST_SECONDS_TO_SETTLE = 0.05, 5
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,10 @@ class Figures:
 
     slices: Sequence[Slice]
 
+    @classmethod
+    def joined(cls, parts: "Iterable[Figures]") -> "Figures":
+        return cls([each for figures in parts for each in figures.slices])
+
     def median(self, value: Callable[[Slice], float]) -> float:
         return median(value(each) for each in self.slices)
 
@@ -58,6 +62,10 @@ class Figures:
     @property
     def database(self) -> float:
         return self.median(lambda each: each.database)
+
+    @property
+    def processor(self) -> float:
+        return self.median(lambda each: each.processor)
 
     @property
     def rate(self) -> float:
@@ -97,12 +105,12 @@ def measure(sides: Sequence[Side], database_pid: int | None, rounds: int, second
     return [Figures(own) for own in slices]
 
 
-def _settle(pid: int) -> None:
-    """Wait until the server has nothing left to do, at most some seconds."""
-    until, before = monotonic() + MOST_SECONDS_TO_SETTLE, -1.0
-    while (now := processor_seconds(pid)) - before > IDLE_SECONDS and monotonic() < until:
+def settle(pids: Sequence[int], pause: float, most_seconds: float) -> None:
+    """Wait until the processes are idle: until they use hardly any processor time in a pause."""
+    until, before = monotonic() + most_seconds, -pause
+    while (now := sum(map(processor_seconds, pids))) - before > IDLE_PART * pause and monotonic() < until:
         before = now
-        sleep(PAUSE_SECONDS)
+        sleep(pause)
 
 
 def _slice(side: Side, database_pid: int | None, seconds: float) -> Slice:
@@ -112,7 +120,7 @@ def _slice(side: Side, database_pid: int | None, seconds: float) -> Slice:
 
     moment, before = Moment.now(), used()
     load = wrk.run(side.server.address, side.token, side.request, seconds)
-    _settle(side.server.pid)
+    settle([side.server.pid], PAUSE_SECONDS, MOST_SECONDS_TO_SETTLE)
     after, later = used(), Moment.now()
     server, database = after[0] - before[0], after[1] - before[1]
     # Every connection had one request under way when wrk closed it; the server has answered it by now. Left

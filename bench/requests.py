@@ -1,6 +1,6 @@
 """The requests of the targets: the same question to the floor, to REST and to GraphQL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -91,6 +91,14 @@ def cases(customer_id: str) -> list[Case]:
         Case("REST: create a customer", new, new, 0.6, is_read=False),
         Case("REST: ingest 100 events", ingest, ingest, 0.6, is_read=False),
     ]
+
+
+def by_floor(cases: Iterable[Case]) -> list[tuple[Request, list[Case]]]:
+    """Each request of the floor, with the cases that are compared with it."""
+    by_path: dict[str, list[Case]] = {}
+    for case in cases:
+        by_path.setdefault(case.floor.path, []).append(case)
+    return [(same[0].floor, same) for same in by_path.values()]
 
 
 def guarded(case: Case) -> Case:

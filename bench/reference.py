@@ -1,0 +1,101 @@
+"""How much slower this machine is than the one for which targets in time were set.
+
+`python -m bench.reference` prints the processor time of a fixed piece of work in this process, in seconds.
+A process keeps its luck with memory and hash seeds, so a factor takes the median of several.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from statistics import median
+from time import process_time
+
+from bench.report import Check, number
+
+# The floor's processor time there, of server and database, in microseconds. The machine had two quiet cores.
+FLOOR_MICROSECONDS = {"REST: list of 10 shares": 224 + 210, "REST: one customer": 147 + 82}
+# The fixed piece of work there: docs/decisions/operation.md derives it from the floor's times.
+WORK_SECONDS = 0.037
+MOST_FACTOR = 3.5
+ROWS, REPETITIONS = 300, 40
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The machine's factor: how many times as long as on the reference machine work takes here."""
+
+    factor: float
+
+    @classmethod
+    def of(cls, seconds: Sequence[float]) -> "Pace":
+        """From what the fixed piece of work took in several processes."""
+        return cls(median(seconds) / WORK_SECONDS)
+
+    @property
+    def is_judged(self) -> bool:
+        return self.factor <= MOST_FACTOR
+
+    def check(self, what: str, where: str, figure: float, stated: float | None) -> Check:
+        """At most the stated figure times the factor. A faster machine does not make a target stricter."""
+        most = None if stated is None or not self.is_judged else stated * max(1.0, self.factor)
+        return Check(what, where, [figure], most=most)
+
+    def targets(self, check: Check, stated: float | None, unit: str = "") -> list[str]:
+        """Three cells of a table: the stated target, the target here and the verdict."""
+        if stated is None:
+            return ["", "", ""]
+        here = f"{check.bound}{unit}" if check.bound else "not judged"
+        return [f"at most {number(stated)}{unit}", here, check.verdict]
+
+    def __str__(self) -> str:
+        compared = (
+            f"A fixed piece of work takes {self.factor:.2f} times as long here as on the reference machine"
+        )
+        if not self.is_judged:
+            return f"{compared}, more than {MOST_FACTOR}: targets in time cannot be judged."
+        if self.factor < 1:
+            return f"{compared}: targets in time stay as stated."
+        return f"{compared}: targets in time are multiplied by that."
+
+
+def floor_factor(name: str, microseconds: float) -> float:
+    """The machine's factor by the floor's processor time for a request."""
+    return microseconds / FLOOR_MICROSECONDS[name]
+
+
+def work_seconds() -> float:
+    """Processor time of the fixed piece of work in a new process."""
+    ended = subprocess.run([sys.executable, "-m", "bench.reference"], capture_output=True, check=True)
+    return float(ended.stdout)
+
+
+def work() -> None:
+    """Make, write, read and sort objects, as servers do all day."""
+    rows = [
+        {
+            "id": f"{place:032x}",
+            "name": f"Tide table {place}",
+            "metadata": {"edition": place, "is_new": place % 2 == 0},
+            "prices": [{"amount": place * 100, "currency": "usd", "maximum": None}],
+        }
+        for place in range(ROWS)
+    ]
+    text = json.dumps(rows)
+    by_hash = {sha256(row["id"].encode()).hexdigest(): row for row in json.loads(text)}
+    ordered = sorted(by_hash.items(), key=lambda item: (item[1]["metadata"]["is_new"], item[0]))
+    assert len(",".join(hash for hash, _ in ordered)) == 65 * ROWS - 1
+
+
+def main() -> None:
+    work()
+    before = process_time()
+    for _ in range(REPETITIONS):
+        work()
+    print(process_time() - before)
+
+
+if __name__ == "__main__":
+    main()
