@@ -23,7 +23,7 @@ from bench import servers
 from bench.client import Client
 from bench.growth_rows import LAST_MOMENT, NAMES, fill
 from bench.processes import processor_seconds
-from bench.reference import Pace, work_seconds
+from bench.reference import SERVERS, Pace, work_seconds
 from bench.report import Check, number, table
 from bench.servers import Server, Site
 
@@ -176,7 +176,7 @@ def main() -> None:
             works += [work_seconds() for _ in range(arguments.rounds)]
             growths += measure(site, database, tenants, arguments.rounds)
             works += [work_seconds() for _ in range(arguments.rounds)]
-    pace = Pace.of(works)
+    pace = Pace.of(works, SERVERS)
     print(f"{growth_table(growths, arguments.sizes, pace)}\n\n{pace}")
     sys.exit(any(not growth.check(pace).is_met for growth in growths))
 

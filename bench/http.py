@@ -2,9 +2,9 @@
 
 Run by `make bench`. The floor uses asyncpg as it comes, the tuned floor does what else is known to help;
 targets are for the floor. All servers start anew in each round, because a process keeps its luck with memory
-and hash seeds, which moves its times by a tenth. They answer by turns through 32 connections, one worker each.
-The figure to read is the ratio of processor time, of server and database together: it hardly moves with what
-else the machine does. Exits with 1 if a target is missed.
+and hash seeds, which moves its times by a tenth. They answer by turns through 32 connections, one worker
+each. The figure to read is the ratio of processor time, of server and database together: it hardly moves with
+what else the machine does. Exits with 1 if a target is missed.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from bench.client import Client
 from bench.drawing import Bar, chart
 from bench.measuring import Figures, Side, measure, ratio, settle
 from bench.processes import QUIET_CORES, machine, versions
-from bench.reference import FLOOR_MICROSECONDS, Pace, floor_factor, work_seconds
+from bench.reference import FLOOR_MICROSECONDS, SERVERS, Pace, floor_factor, work_seconds
 from bench.report import Check, number, table
 from bench.requests import Case, by_floor, cases, guarded
 from bench.servers import Server, Site
@@ -124,7 +124,7 @@ def measure_sqlite(site: Site, rounds: int, seconds: float, only: str) -> tuple[
                 figure = f"SQLite, {case.name}: {figures[0].server:.0f} us"
                 progress.print(f"Round {place + 1}, {figure}", highlight=False)
         works.append(work_seconds())
-    return Pace.of(works), {name: Figures.joined(parts) for name, parts in by_name.items()}
+    return Pace.of(works, SERVERS), {name: Figures.joined(parts) for name, parts in by_name.items()}
 
 
 def _customer(server: Server, site: Site) -> str:

@@ -15,7 +15,7 @@ from time import monotonic
 
 from bench.client import Client
 from bench.processes import machine, processor_seconds
-from bench.reference import Pace, work_seconds
+from bench.reference import COMMANDS, Pace, work_seconds
 from bench.report import table
 from bench.servers import Site, gateway, inherited, site
 
@@ -38,7 +38,7 @@ def main() -> None:
     figures = {f"duograph {words}": [help_of(words) for _ in range(rounds)] for words in HELP}
     with tempfile.TemporaryDirectory() as folder, site(Path(folder), on_postgresql=False) as made:
         figures["duograph serve"] = [first_answers(made) for _ in range(rounds)]
-    pace = Pace.of([*works, *(work_seconds() for _ in range(rounds))])
+    pace = Pace.of([*works, *(work_seconds() for _ in range(rounds))], COMMANDS)
     checks = [
         pace.check(command, "processor", median(used for used, _ in starts), MOST_SECONDS.get(command))
         for command, starts in figures.items()
