@@ -17,8 +17,8 @@ from bench.report import Check, number
 
 # The floor's processor time there, of server and database, in microseconds. The machine had two quiet cores.
 FLOOR_MICROSECONDS = {"REST: list of 10 shares": 224 + 210, "REST: one customer": 147 + 82}
-# Seconds of the fixed piece of work there: by the floor's times for servers, and by the start of a command, which
-# makes no system calls to speak of. docs/decisions/operation.md derives both.
+# Seconds of the fixed piece of work there: by the floor's times for servers, and by the start of a command,
+# which makes few system calls. docs/decisions/operation.md derives both.
 SERVERS, COMMANDS = 0.038, 0.05
 MOST_FACTOR = 3.5
 ROWS, REPETITIONS = 300, 40
@@ -52,9 +52,8 @@ class Pace:
         return [f"at most {number(stated)}{unit}", here, check.verdict]
 
     def __str__(self) -> str:
-        compared = (
-            f"A fixed piece of work takes {self.factor:.2f} times as long here as on the reference machine"
-        )
+        times = f"{self.factor:.2f} times as long here as on the reference machine"
+        compared = f"A fixed piece of work takes {times}"
         if not self.is_judged:
             return f"{compared}, more than {MOST_FACTOR}: targets in time cannot be judged."
         if self.factor < 1:
