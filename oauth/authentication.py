@@ -1,7 +1,7 @@
 """Authentication: the principal of a credential's text."""
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -16,7 +16,7 @@ from storage.clock import now
 from storage.database import Database
 from storage.enums import CredentialKind
 from storage.kept import Kept
-from storage.rows import changed, read, table_of, update_rows
+from storage.rows import table_of, update_rows
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
@@ -46,8 +46,15 @@ _HAS_LEFT = case(
     ),
     else_=False,
 )
+# What decides who calls and whether the credential is valid; the rest would only be read and compared.
+_DECISIVE = (
+    *(_credentials.c.id, _credentials.c.workspace_id, _credentials.c.user_id, _credentials.c.maker_user_id),
+    *(_credentials.c.customer_id, _credentials.c.member_id, _credentials.c.scopes),
+    *(_credentials.c.expires_at, _credentials.c.revoked_at, _credentials.c.last_used_at),
+    *(_credentials.c.authenticated_at, _workspaces.c.requests_per_minute),
+)
 _OF_CREDENTIAL = (
-    select(_credentials, _workspaces.c.requests_per_minute)
+    select(*_DECISIVE)
     .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
     .where(_credentials.c.hash == bindparam("hash"))
 )
@@ -62,13 +69,22 @@ _LOOK_UP_ACCESS_TOKEN = Kept(
 
 @dataclass(frozen=True)
 class _Known:
-    """A credential that was looked up: the driver's row, and what was made of it."""
+    """A credential that was looked up: the driver's row, and what was made of it.
+
+    `has_left` says that it belongs to a user who is no longer a member of its workspace.
+    """
 
     row: Any
     kind: CredentialKind
-    credential: CredentialRow
     principal: Principal
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
     has_left: bool
+
+    def is_valid(self, at: datetime) -> bool:
+        is_expired = self.expires_at is not None and self.expires_at <= at
+        return not (self.has_left or self.revoked_at or is_expired)
 
 
 # By the hash of the credential. Each use reads the row again, and only an equal row gives the same principal.
@@ -83,12 +99,12 @@ def is_live(at: datetime | ColumnElement[datetime]) -> ColumnElement[bool]:
     return _credentials.c.revoked_at.is_(None) & unended
 
 
-async def authenticate(database: Database, text: str) -> Principal | None:
+def authenticate(database: Database, text: str) -> Coroutine[Any, Any, Principal | None]:
     """The principal of a bearer credential; None if it is malformed, unknown, expired or revoked.
 
     It is read from the primary, so a revocation takes effect with the next request in every process.
     """
-    return await _authenticate(database, text, BEARER_KINDS)
+    return _authenticate(database, text, BEARER_KINDS)
 
 
 async def authenticate_session(database: Database, text: str) -> Principal | None:
@@ -108,21 +124,6 @@ async def _authenticate(
     kind = kind_of(text) if known is None else known.kind
     if kind is None or kind not in kinds:
         return None
-    known = await _look_up(database, hash, kind, kinds[kind])
-    if known is None or known.has_left:
-        return None
-    credential, moment = known.credential, now()
-    if credential.revoked_at or (credential.expires_at and credential.expires_at <= moment):
-        return None
-    if credential.last_used_at is None or moment - credential.last_used_at >= USE_IS_NOTED_EVERY:
-        await _note_use(database, credential, moment)
-    return known.principal
-
-
-async def _look_up(
-    database: Database, hash: str, kind: CredentialKind, of_principal: PrincipalKind
-) -> _Known | None:
-    """What is known of a credential, once its row has been read again."""
     statement = _LOOK_UP_ACCESS_TOKEN if kind is CredentialKind.ACCESS_TOKEN else _LOOK_UP
     rows = await database.fetch(statement, {"hash": hash})
     if not rows:
@@ -130,30 +131,34 @@ async def _look_up(
     known = _known.get(hash)
     if known is None or known.row != rows[0]:
         (values,) = database.converted(statement, rows)
-        known = _known[hash] = _known_from(rows[0], values, kind, of_principal)
+        known = _known[hash] = _known_from(rows[0], values, kind, kinds[kind])
         if len(_known) > MOST_KNOWN:
             _known.popitem(last=False)
-    return known
+    moment = now()
+    if not known.is_valid(moment):
+        return None
+    if known.last_used_at is None or moment - known.last_used_at >= USE_IS_NOTED_EVERY:
+        await _note_use(database, hash, known.last_used_at, moment)
+    return known.principal
 
 
 def _known_from(row: Any, values: Sequence[Any], kind: CredentialKind, of_principal: PrincipalKind) -> _Known:
-    requests_per_minute, *of_access_token = values[len(_credentials.c) :]
-    client_id, has_left = of_access_token or (None, False)
-    credential = read(CredentialRow, values)
-    principal = _principal_of(credential, of_principal, client_id, requests_per_minute)
-    # The scopes are the largest part; the principal has them.
-    return _Known(row, kind, changed(credential, scopes=[]), principal, bool(has_left))
+    decisive = dict(zip([column.name for column in _DECISIVE], values, strict=False))
+    client_id, has_left = values[len(_DECISIVE) :] or (None, False)
+    principal = _principal_of(decisive, of_principal, client_id)
+    validity = (decisive["expires_at"], decisive["revoked_at"], decisive["last_used_at"])
+    return _Known(row, kind, principal, *validity, bool(has_left))
 
 
-async def _note_use(database: Database, credential: CredentialRow, moment: datetime) -> None:
+async def _note_use(database: Database, hash: str, last: datetime | None, moment: datetime) -> None:
     async with database.write() as connection:
-        stale = _credentials.c.last_used_at.is_not_distinct_from(credential.last_used_at)
+        is_unnoted = _credentials.c.last_used_at.is_not_distinct_from(last)
         await update_rows(
             connection,
             CredentialRow,
-            (_credentials.c.hash == credential.hash) & stale,
+            (_credentials.c.hash == hash) & is_unnoted,
             last_used_at=moment,
-            modified_at=credential.modified_at,
+            modified_at=_credentials.c.modified_at,
         )
 
 
@@ -163,20 +168,19 @@ def _scopes(texts: tuple[str, ...]) -> frozenset[Scope]:
     return frozenset(map(Scope, texts))
 
 
-def _principal_of(
-    row: CredentialRow, kind: PrincipalKind, client_id: str | None, requests_per_minute: int | None
-) -> Principal:
+def _principal_of(decisive: Mapping[str, Any], kind: PrincipalKind, client_id: str | None) -> Principal:
+    expires_at = decisive["expires_at"]
     return Principal(
         kind=kind,
-        credential_id=row.id,
-        scopes=_scopes(tuple(row.scopes)),
-        workspace_id=row.workspace_id,
-        user_id=row.user_id,
-        maker_user_id=row.maker_user_id,
-        customer_id=row.customer_id,
-        member_id=row.member_id,
+        credential_id=decisive["id"],
+        scopes=_scopes(tuple(decisive["scopes"])),
+        workspace_id=decisive["workspace_id"],
+        user_id=decisive["user_id"],
+        maker_user_id=decisive["maker_user_id"],
+        customer_id=decisive["customer_id"],
+        member_id=decisive["member_id"],
         client_id=client_id,
-        expires_at_stamp=row.expires_at.timestamp() if row.expires_at else None,
-        requests_per_minute=requests_per_minute,
-        authenticated_at=row.authenticated_at,
+        expires_at_stamp=expires_at.timestamp() if expires_at else None,
+        requests_per_minute=decisive["requests_per_minute"],
+        authenticated_at=decisive["authenticated_at"],
     )

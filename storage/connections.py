@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import asyncpg
 from sqlalchemy import Executable
@@ -74,18 +74,9 @@ class Connection(ABC):
         """The function's result: SQLAlchemy's connection is its first argument, and it may wait inside."""
         return await self._alchemy.run_sync(function, *arguments)
 
+    @abstractmethod
     async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
         """All rows of a kept statement, as the driver returns them. Raises `DBAPIError`."""
-        written = kept.on(self.dialect)
-        tell(self._listeners, written)
-        try:
-            return await self._fetch(written, written.arguments(values))
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, sqlite3.Error, OSError) as error:
-            raise self._translated(error) from error
-
-    @abstractmethod
-    async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
-        """All rows of a kept statement. Raises the driver's errors."""
 
     @abstractmethod
     async def begin(self, *, writes: bool, repeatable: bool) -> None:
@@ -150,23 +141,26 @@ class PostgresqlConnection(Connection):
         self._prepared: Cache[KeptText, Any] = Cache(BYTES_PREPARED)
         self._in_transaction = False
 
-    async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
-        prepared = self._prepared.get(written)
-        if prepared is None:
-            prepared = await self._prepare(written)
-        protocol = self.driver._protocol
-        if protocol is None:
-            raise asyncpg.InterfaceError("The connection is closed.")
+    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
+        written = kept.on(self.dialect)
+        tell(self._listeners, written)
+        arguments = written.arguments(values)
         try:
-            # The same as `prepared.fetch(*arguments)`, whose four inner calls take a tenth of a short read.
-            rows, _, _ = await protocol.bind_execute(prepared._state, arguments, "", 0, True, None)
-        except asyncpg.InvalidCachedStatementError:
+            prepared = self._prepared.get(written) or await self._prepare(written)
+            protocol = self.driver._protocol
+            if protocol is None:
+                raise asyncpg.InterfaceError("The connection is closed.")
+            # What `prepared.fetch(*arguments)` does, without its four inner calls: a tenth of a short read.
+            rows: Sequence[Any] = await protocol.bind_execute(prepared._state, arguments, "", 0, False, None)
+            return rows
+        except asyncpg.InvalidCachedStatementError as error:
             # A migration changed a table. In a transaction, which has failed, the client has to try again.
             self._prepared.clear()
             if self._in_transaction:
-                raise
-            rows = await (await self._prepare(written)).fetch(*arguments)
-        return cast("Sequence[Any]", rows)
+                raise self._translated(error) from error
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise self._translated(error) from error
+        return await self.fetch(kept, values)
 
     async def _prepare(self, written: KeptText) -> Any:
         prepared = await self.driver.prepare(written.text)
@@ -210,9 +204,14 @@ class PostgresqlConnection(Connection):
 class SqliteThread(Connection):
     """A connection with a thread of its own, to which each kept statement takes one hop."""
 
-    async def _fetch(self, written: KeptText, arguments: Sequence[Any]) -> Sequence[Any]:
+    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
+        written = kept.on(self.dialect)
+        tell(self._listeners, written)
         adapted: SqliteConnection = self._adapted
-        return await adapted.fetch(written.text, arguments)
+        try:
+            return await adapted.fetch(written.text, written.arguments(values))
+        except (sqlite3.Error, OSError) as error:
+            raise self._translated(error) from error
 
     def put_off(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         """Run a statement in SQLite's own SQL together with the next one or with the COMMIT."""

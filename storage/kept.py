@@ -21,7 +21,8 @@ class KeptText:
         compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})  # type: ignore[attr-defined]
         self.text: str = compiled.string
         names: Sequence[str] = compiled.positiontup or ()
-        self._places = [(name, compiled.params[name]) for name in names]
+        self._names = names
+        self._constants = [compiled.params[name] for name in names]
         processors = compiled._bind_processors
         self._converters = [
             (index, processors[name])
@@ -32,7 +33,7 @@ class KeptText:
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
         """The values in the order of the places; places without a value have the declaration's own."""
-        arguments = [values.get(name, constant) for name, constant in self._places]
+        arguments = list(map(values.get, self._names, self._constants))
         for index, convert in self._converters:
             arguments[index] = convert(arguments[index])
         return arguments

@@ -31,6 +31,10 @@ class Connections:
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
         self.listeners: list[Listener] = []
 
+    def _take_fresh(self) -> Connection | None:
+        """The connection used last, if it is free and surely usable."""
+        return self._free.pop() if self._free and self._free[-1].is_fresh() else None
+
     async def take(self) -> Connection:
         """A connection, which the caller gives back. Raises SQLAlchemy's `TimeoutError` if none gets free."""
         if self._free:
@@ -54,7 +58,7 @@ class Connections:
 
     async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
         """The rows of one kept statement, which commits by itself."""
-        connection = await self.take()
+        connection = self._take_fresh() or await self.take()
         try:
             rows = await connection.fetch(kept, values)
         except BaseException as error:

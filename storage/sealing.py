@@ -48,8 +48,7 @@ def sign(secret: bytes, purpose: Purpose, *parts: str) -> str:
     """The signature of these parts in this order: 43 characters that are safe in URLs and cookies."""
     # Copying takes half the time of `hmac.digest`, which looks the algorithm up each time.
     signer = _signer(secret, purpose).copy()
-    for part in parts:
-        signer.update(_framed(part))
+    signer.update(b"".join([framed for part in parts for framed in _framed(part)]))
     return _as_text(signer.digest())
 
 
@@ -102,10 +101,10 @@ def _cipher(secret: bytes, purpose: Purpose) -> AESGCM:
     return AESGCM(_key(secret, purpose))
 
 
-def _framed(part: str) -> bytes:
+def _framed(part: str) -> tuple[bytes, bytes]:
     """The part after its length, so that no other parts give the same bytes."""
     content = _as_bytes(part)
-    return len(content).to_bytes(8) + content
+    return len(content).to_bytes(8), content
 
 
 def _as_bytes(text: str) -> bytes:

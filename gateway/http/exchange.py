@@ -11,6 +11,9 @@ from resolvers.operations.answers import Answer
 
 # Answers with these statuses have no body, and so no length.
 _BODILESS = frozenset({204, 304})
+# Headers that neither the request nor its place gives.
+_ONLY_OWN = frozenset({"ETag"})
+_NO_HEADERS: RawHeaders = []
 
 
 class Exchange:
@@ -32,10 +35,11 @@ class Exchange:
             content.append((b"content-length", b"%d" % len(answer.body)))
             if answer.media_type is not None:
                 content.append((b"content-type", answer.media_type.encode("latin-1")))
-        if answer.headers:
-            headers = completed(_raw(answer.headers) + content, self._of_request(), self._of_place)
+        own = _raw(answer.headers) if answer.headers else _NO_HEADERS
+        if answer.headers.keys() <= _ONLY_OWN:
+            headers = own + content + self._of_request() + self._of_place
         else:
-            headers = content + self._of_request() + self._of_place
+            headers = completed(own + content, self._of_request(), self._of_place)
         self.status = answer.status
         await self._send({"type": "http.response.start", "status": answer.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": answer.body})

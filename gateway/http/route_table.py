@@ -1,12 +1,14 @@
 """Which endpoint a path leads to: fixed paths in a dictionary, others in a tree of segments."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 Place = TypeVar("Place")
 
 # The parameter of a template's last segment, such as `{external_id:path}`, which may hold slashes.
 _REST = ":path}"
+_NONE: Mapping[str, Any] = {}
 
 
 @dataclass
@@ -27,12 +29,18 @@ class RouteTable(Generic[Place]):
 
     def __init__(self) -> None:
         self._fixed: dict[str, dict[str, Place]] = {}
+        # Templates whose only parameter is their last segment, by what precedes it.
+        self._last: dict[str, dict[str, tuple[Place, str]]] = {}
         self._trees: dict[str, _Branch[Place]] = {}
 
     def add(self, method: str, template: str, place: Place) -> None:
         """The first place of a template stays."""
         if "{" not in template:
             self._fixed.setdefault(method, {}).setdefault(template, place)
+            return
+        beginning, _, last = template.rpartition("/")
+        if "{" not in beginning and last.startswith("{") and not last.endswith(_REST):
+            self._last.setdefault(method, {}).setdefault(beginning, (place, last[1:-1]))
             return
         branch = self._trees.setdefault(method, _Branch())
         names: list[str] = []
@@ -54,6 +62,9 @@ class RouteTable(Generic[Place]):
         place = fixed.get(path) if fixed is not None else None
         if place is not None:
             return place, {}
+        beginning, _, last = path.rpartition("/")
+        if last and (found := self._last.get(method, _NONE).get(beginning)) is not None:
+            return found[0], {found[1]: last}
         tree = self._trees.get(method)
         return None if tree is None else _find(tree, path.split("/"), 0, ())
 

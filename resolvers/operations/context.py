@@ -1,7 +1,7 @@
 """The context of every resolver: the caller, access to the database, and the services of the process."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -140,13 +140,20 @@ class Context:
         """Whether the caller named one of these fields; REST names none."""
         return self.selection is not None and not self.selection.isdisjoint(paths)
 
-    async def fetch(self, kept: Kept, values: Mapping[str, Any], *, replica: bool = False) -> Sequence[Any]:
+    def fetch(
+        self, kept: Kept, values: Mapping[str, Any], *, replica: bool = False
+    ) -> Coroutine[Any, Any, Sequence[Any]]:
         """The rows of a kept statement, as the driver returns them; inside a change, in its transaction."""
         if self.transaction is not None:
-            return await self.transaction.fetch(kept, values)
+            return self.transaction.fetch(kept, values)
         if self.caller.units is None:
-            return await self.services.database.fetch(kept, values, replica=replica)
-        async with self.caller.units:
+            return self.services.database.fetch(kept, values, replica=replica)
+        return self._fetch_in_turn(self.caller.units, kept, values, replica=replica)
+
+    async def _fetch_in_turn(
+        self, units: asyncio.Semaphore, kept: Kept, values: Mapping[str, Any], *, replica: bool
+    ) -> Sequence[Any]:
+        async with units:
             return await self.services.database.fetch(kept, values, replica=replica)
 
     @asynccontextmanager

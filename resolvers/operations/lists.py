@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -84,6 +85,11 @@ class Listing(Generic[Model]):
         if different := sorted(names ^ self.filters.keys()):
             raise TypeError(f"Arguments of the list of {table.name} and its filters disagree: {different}.")
 
+    @cached_property
+    def name(self) -> str:
+        """The list's name in cursors."""
+        return table_of(self.model).name
+
     @property
     def table(self) -> Table:
         """The table that the list reads: the model's, or that of its groups."""
@@ -141,4 +147,4 @@ def open_cursor(ctx: Context, listing: Listing[Any], query: ListQuery) -> list[A
 
 def _place(ctx: Context, listing: Listing[Any], query: ListQuery) -> tuple[str, ...]:
     """What a cursor is bound to: its list, its reader, and its sorting and filters."""
-    return table_of(listing.model).name, ctx.principal.subject, query.parameters
+    return listing.name, ctx.principal.subject, query.parameters

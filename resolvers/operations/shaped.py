@@ -40,9 +40,9 @@ class ShapedRow(Generic[Item]):
         return self._body
 
     def etag_text(self) -> str:
-        model: Any = self.shape.model
-        if self.shape.fields.keys().isdisjoint(model.unhashed):
+        if self.shape.is_hashed_whole:
             return entity_tag(self.body)
+        model: Any = self.shape.model
         return etag_of(model, self.written())
 
     @property

@@ -106,6 +106,12 @@ class Shape(Generic[Item]):
         return frozenset(name for name, source in self.fields.items() if isinstance(source, Part | Counted))
 
     @cached_property
+    def is_hashed_whole(self) -> bool:
+        """Whether the entity tag is made of the whole answer."""
+        unhashed: frozenset[str] = getattr(self.model, "unhashed", frozenset())
+        return self.fields.keys().isdisjoint(unhashed)
+
+    @cached_property
     def places(self) -> dict[str, int]:
         """The place of each field's first cell in a line."""
         places, place = {}, 0

@@ -102,9 +102,9 @@ def field_value(  # noqa: PLR0911 - one for each kind of source
             return f"({cell} or 0)"  # Null if it was not selected.
         case Column() if isinstance(declared.type, MomentColumn):
             # A page has dozens, and calling a function for each takes longer than what it does.
-            is_usual = f"{cell} is not None and len({cell}) == {len(MOMENT + OFFSET)}"
-            usual = f"{cell}[:{len(MOMENT)}] + 'Z'"
-            return f"({usual} if {is_usual} else {source.name(moment_text)}({cell}))"
+            usual = f"moment[:{len(MOMENT)}] + 'Z' if len(moment) == {len(MOMENT + OFFSET)}"
+            other = f"moment if moment[-1] == 'Z' else {source.name(moment_text)}(moment)"
+            return f"(None if (moment := {cell}) is None else {usual} else {other})"
         case Column() if isinstance(declared.type, JsonColumn):
             return f"({_json_value(shape.model.model_fields[name].annotation, cell, source)})"
     return cell

@@ -18,7 +18,10 @@ MOMENT, OFFSET = "2026-11-22T18:58:58.705751", "+00:00"
 
 
 class JsonArray(FunctionElement[Any]):
-    """A JSON array of columns: ids with dashes, moments in UTC as ISO 8601, which `moment_text` completes."""
+    """A JSON array of columns: ids with dashes, moments in UTC as ISO 8601.
+
+    Those of PostgreSQL lack zeros at their end and have an offset; `moment_text` completes them.
+    """
 
     name = "json_array"
     type = JsonColumn()
@@ -50,10 +53,8 @@ def as_text(value: ColumnElement[Any]) -> ColumnElement[str]:
     return cast(value, Text)
 
 
-def moment_text(moment: str | None) -> str | None:
-    """A moment of a line with six decimal places and `Z`. PostgreSQL's `to_char` would take far longer."""
-    if moment is None or moment[-1] == "Z":
-        return moment
+def moment_text(moment: str) -> str:
+    """A moment of PostgreSQL's JSON with six decimal places and `Z`; `to_char` would take far longer."""
     seconds, _, decimals = moment.removesuffix("+00:00").partition(".")
     return f"{seconds}.{decimals:<06}Z" if decimals else f"{seconds}.000000Z"
 
