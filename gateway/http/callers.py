@@ -37,11 +37,19 @@ class Callers:
         self._own_origin = own_origin
         self._cookies = Cookies(secure=own_origin.startswith("https:"))
 
-    async def of(self, scope: Scope, headers: SentHeaders, budget: RequestBudget, request_id: str) -> Caller:
+    async def of(
+        self,
+        scope: Scope,
+        headers: SentHeaders,
+        budget: RequestBudget,
+        request_id: str,
+        *,
+        takes_bearer: bool,
+    ) -> Caller:
         """Raises `InvalidToken` or `Invalid`, which cost a call, or `RateLimited`."""
         address = self._addresses.of(scope)
         principal, credential = None, None
-        if _takes_bearer(scope["path"]):
+        if takes_bearer:
             authorization = headers.get(b"authorization")
             if authorization is not None:
                 credential = bearer_of(authorization.decode("latin-1"))
@@ -69,7 +77,8 @@ class Callers:
         return self._cookies.read(HTTPConnection(scope), SESSION)
 
 
-def _takes_bearer(path: str) -> bool:
+def takes_bearer(path: str) -> bool:
+    """Whether requests to this path or template may have a bearer credential or a session's cookie."""
     return is_api(path) and not path.startswith(_OWN_AUTHENTICATION)
 
 

@@ -52,7 +52,10 @@ class Exchange:
         await self._send(message)
 
     def _of_request(self) -> RawHeaders:
-        return [(b"x-request-id", self.request_id.encode()), *_raw(self.budget.headers())]
+        request_id, cost = (b"x-request-id", self.request_id.encode()), self.budget.cost
+        if cost is None:
+            return [request_id]
+        return [request_id, *_raw(self.budget.headers()), (b"ratelimit-cost", b"%d" % cost)]
 
 
 def _raw(headers: Mapping[str, str]) -> RawHeaders:

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.http.callers import Callers, SentHeaders
+from gateway.http.callers import Callers, SentHeaders, takes_bearer
 from gateway.http.exchange import Exchange
 from gateway.http.failures import rendered
 from gateway.http.response_headers import RawHeaders, ResponseHeaders
@@ -41,6 +41,7 @@ class Place:
     endpoint: Endpoint
     template: str
     headers: RawHeaders
+    takes_bearer: bool
 
 
 class Front:
@@ -72,7 +73,7 @@ class Front:
         self._lines = lines
         self._table: RouteTable[Place] = RouteTable()
         for method, template, endpoint in endpoints:
-            place = Place(endpoint, template, headers.of(method, template))
+            place = Place(endpoint, template, headers.of(method, template), takes_bearer(template))
             self._table.add(method, template, place)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,7 +104,10 @@ class Front:
         self, exchange: Exchange, scope: Scope, receive: Receive, sent: SentHeaders, place: Place | None
     ) -> None:
         try:
-            caller = await self._callers.of(scope, sent, exchange.budget, exchange.request_id)
+            accepted = takes_bearer(scope["path"]) if place is None else place.takes_bearer
+            caller = await self._callers.of(
+                scope, sent, exchange.budget, exchange.request_id, takes_bearer=accepted
+            )
             scope.setdefault("state", {})["caller"] = caller
             if not _is_storable(scope["path"]):
                 await _answer_lost(scope, receive, exchange.send)

@@ -32,18 +32,15 @@ class RequestBudget:
         self._restricted = restricted
         self._charged: dict[str, int] = {}
         self._charges: list[Charge] = []
-        self._cost = 0
+        # The calls charged in the budget of the last charge: the answer's `RateLimit-Cost`.
+        self.cost: int | None = None
 
     def headers(self) -> dict[str, str]:
-        """The response's headers: of the last charge, and `RateLimit-Cost`, the number of calls that the
-        request was charged in that budget. None if it was charged nothing.
-        """
-        if not self._charges:
-            return {}
+        """The answer's headers about its limits, those of the last charge; none if no limit applies."""
         fields: dict[str, str] = {}
         for charge in self._charges:
-            fields.update(headers(charge))
-        fields["RateLimit-Cost"] = str(self._cost)
+            if charge.limit:
+                fields.update(headers(charge))
         return fields
 
     def largest(self, limit: int | None) -> int | None:
@@ -65,7 +62,7 @@ class RequestBudget:
             above = await self._charge(roof, cost, most * ROOF)
             charge = charge if above.allowed else above
         self._charges.append(charge)
-        self._cost = self._charged[subject]
+        self.cost = self._charged[subject]
         if not charge.allowed:
             raise RateLimited(
                 f"More than {charge.limit} calls in {charge.window_seconds} seconds: "

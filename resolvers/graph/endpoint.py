@@ -17,7 +17,7 @@ from resolvers.graph.extension import SIZE, SURVEY, Submission, admit_document
 from resolvers.graph.loaders import make_load
 from resolvers.graph.root import Schema, exposed
 from resolvers.operations.admission import admit, largest_body
-from resolvers.operations.answers import Answer
+from resolvers.operations.answers import JSON, Answer
 from resolvers.operations.bodies import announced_length, parse_json, read_body
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
@@ -70,7 +70,7 @@ class GraphQLEndpoint:
             await admit(ctx.caller, [])
             if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
                 return Answer.of(self._explorer())
-            payload, size = await _read(request, self._largest_body(ctx, request))
+            payload, size = await self._read(ctx, request)
             data, errors = await self._execute(
                 ctx, payload, size, _QUERIES if request.method == "GET" else _ALL
             )
@@ -85,11 +85,25 @@ class GraphQLEndpoint:
             data, errors = None, [_as_error(failure)]
         return _respond(ctx, data, errors)
 
-    def _largest_body(self, ctx: Context, request: Request) -> int:
-        """The caller's limit, which does not matter to a body that is announced as short."""
-        if 0 < announced_length(request) <= LARGEST_BODY:
-            return LARGEST_BODY
-        return largest_body(ctx.caller, self._batches)
+    async def _read(self, ctx: Context, request: Request) -> tuple[dict[str, Any], int]:
+        """The request's `query`, `variables` and so on, and its body's size. Raises `Invalid` or `TooLarge`."""
+        if request.method == "GET":
+            return _read_query(request), 0
+        if sent_header(request, b"content-type") != JSON:
+            _check_media_type(request)
+        announced = announced_length(request)
+        # The caller's own limit does not matter to a body that is announced as short.
+        is_short = 0 < announced <= LARGEST_BODY
+        largest = LARGEST_BODY if is_short else largest_body(ctx.caller, self._batches)
+        body = await read_body(request, largest, announced)
+        size = len(body)
+        kept = _payloads.get(body)
+        if kept is not None:
+            return kept, size
+        payload = _checked(parse_json(body))
+        if 0 < size <= LONGEST_CACHED and _is_only_document(payload):
+            _payloads.keep(body, payload, BYTES_OF_A_PAYLOAD + BYTES_OF_A_LETTER * size)
+        return payload, size
 
     async def _execute(
         self, ctx: Context, payload: dict[str, Any], size: int, allowed: set[OperationType]
@@ -196,27 +210,18 @@ def _as_error(failure: Failure) -> GraphQLError:
     return GraphQLError(str(failure), original_error=failure)
 
 
-async def _read(request: Request, largest: int) -> tuple[dict[str, Any], int]:
-    """The request's `query`, `variables` and so on, and its size in bytes. Raises `Invalid` or `TooLarge`."""
-    size = 0
-    if request.method == "GET":
-        payload: Any = dict(request.query_params)
-        for name in _OBJECTS:
-            if name in payload:
-                payload[name] = _parse_parameter(name, payload[name])
-    else:
-        kind = (sent_header(request, b"content-type") or "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
-        body = await read_body(request, largest)
-        kept = _payloads.get(body)
-        if kept is not None:
-            return kept, len(body)
-        payload, size = parse_json(body), len(body)
-    _check(payload)
-    if 0 < size <= LONGEST_CACHED and _is_only_document(payload):
-        _payloads.keep(body, payload, BYTES_OF_A_PAYLOAD + BYTES_OF_A_LETTER * size)
-    return payload, size
+def _read_query(request: Request) -> dict[str, Any]:
+    payload: dict[str, Any] = dict(request.query_params)
+    for name in _OBJECTS:
+        if name in payload:
+            payload[name] = _parse_parameter(name, payload[name])
+    return _checked(payload)
+
+
+def _check_media_type(request: Request) -> None:
+    kind = (sent_header(request, b"content-type") or "").partition(";")[0].strip().lower()
+    if kind != JSON:
+        raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
 
 
 def _is_only_document(payload: dict[str, Any]) -> bool:
@@ -224,10 +229,10 @@ def _is_only_document(payload: dict[str, Any]) -> bool:
     return payload.keys() <= {"query", "operationName", *_OBJECTS} and not any(map(payload.get, _OBJECTS))
 
 
-def _check(payload: Any) -> None:
+def _checked(payload: Any) -> dict[str, Any]:
     """Raises `Invalid` if it is not a request of GraphQL over HTTP."""
     document = payload.get("query") if isinstance(payload, dict) else None
-    if not isinstance(document, str) or not document.strip():
+    if not isinstance(payload, dict) or not isinstance(document, str) or not document.strip():
         message = "Send the document as the string `query`: in a JSON object, or by GET as a parameter"
         raise Invalid([problem(("query",), message, "missing")])
     for name in _OBJECTS:
@@ -235,6 +240,7 @@ def _check(payload: Any) -> None:
             raise Invalid([problem((name,), f"`{name}` should be an object or null", "type")])
     if not isinstance(payload.get("operationName"), str | None):
         raise Invalid([problem(("operationName",), "`operationName` should be a string or null", "type")])
+    return payload
 
 
 def _parse_parameter(name: str, text: str) -> Any:

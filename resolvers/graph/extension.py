@@ -151,7 +151,8 @@ async def admit_document(
     """
     demand = known or _survey(schema, submitted)
     check_demands(ctx.caller, demand.demands)
-    await charge_rest(ctx.caller, max(demand.cost, 1), restricted=demand.is_restricted)
+    if demand.cost > 1 or demand.is_restricted:
+        await charge_rest(ctx.caller, demand.cost, restricted=demand.is_restricted)
     if submitted.size > demand.largest_body:
         raise body_too_large(demand.largest_body)
     if ctx.caller.idempotency_key is not None and demand.mutations > 1:

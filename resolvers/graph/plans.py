@@ -55,28 +55,37 @@ class PlannedField:
         if isinstance(result, ShapedRow):
             return self._writer(self.below, result.shape)(result.line, result.services)
         if isinstance(result, Page) and isinstance(result.data, ShapedRows):
-            return {name: self._of_page(result, each) for name, each in self.below.fields.items()}
+            return self._of_page(result.__dict__, result.data)
         raise NeedsStockExecutor
 
-    def _of_page(self, page: Page[Any], selected: SelectedField) -> Any:
-        if selected.name == TYPE_NAME:
-            return self.below.type.name
-        value, below = getattr(page, selected.name), selected.below
-        if value is None or below is None:
-            return None
-        if isinstance(value, ShapedRows):
-            write = self._writer(below, value.shape)
-            return [write(line, value.services) for line in value.lines]
-        return {
-            name: below.type.name if each.name == TYPE_NAME else getattr(value, each.attribute)
-            for name, each in below.fields.items()
-        }
+    def _of_page(self, page: Mapping[str, Any], rows: ShapedRows[Any]) -> dict[str, Any]:
+        answer: dict[str, Any] = {}
+        for name, each in self.below.fields.items():
+            value, below = page.get(each.name), each.below
+            if each.name == TYPE_NAME:
+                value = self.below.type.name
+            elif value is rows and below is not None:
+                write, services = self._writer(below, rows.shape), rows.services
+                value = [write(line, services) for line in rows.lines]
+            elif value is not None and below is not None:
+                value = _of_counts(below, value.__dict__)
+            answer[name] = value
+        return answer
 
     def _writer(self, selected: Selected, shape: Shape[Any]) -> Writer:
         writer = self.writers.get((selected, shape))
         if writer is None:
             writer = self.writers[selected, shape] = selection_writer(shape, selected)
         return writer
+
+
+def _of_counts(selected: Selected, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The selected fields of a page's `meta` or `pagination`."""
+    type_name = selected.type.name
+    return {
+        name: type_name if each.name == TYPE_NAME else values[each.attribute]
+        for name, each in selected.fields.items()
+    }
 
 
 @dataclass(eq=False)
@@ -90,10 +99,10 @@ class DocumentPlan:
     async def answer(self, ctx: Context, variables: Variables) -> dict[str, Any]:
         """The data. Raises `NeedsStockExecutor`, or another exception if the answer has errors."""
         values = self._variable_values(variables)
-        return {
-            name: await planned.answer(ctx, self._arguments(planned, values))
-            for name, planned in self.fields.items()
-        }
+        data = {}
+        for name, planned in self.fields.items():
+            data[name] = await planned.answer(ctx, self._arguments(planned, values))
+        return data
 
     def _variable_values(self, variables: Variables) -> VariableValues | None:
         if not self.definition.variable_definitions:

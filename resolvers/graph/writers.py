@@ -53,7 +53,11 @@ def _leaf(field: SelectedField, value: str, source: Source) -> str:
     if field.below is not None:
         write: Any = _json_writer(field.below)
     elif isinstance(named, GraphQLEnumType):
-        write = {getattr(item.value, "value", item.value): name for name, item in named.values.items()}.get
+        names = {getattr(item.value, "value", item.value): name for name, item in named.values.items()}
+        if not is_list_type(get_nullable_type(field.type)):
+            # A value that is none of the enum's is an error, which the stock executor reports.
+            return f"{source.name({None: None, **names})}[{value}]"
+        write = names.get
     elif named.name == "Long":
         write = _write_long
     elif named.name in _AS_WRITTEN:

@@ -48,7 +48,7 @@ async def admit(caller: Caller, demands: Iterable[Demand], *, restricted: bool =
 
 
 async def charge_rest(caller: Caller, cost: int, *, restricted: bool = False) -> None:
-    """Charge the request's cost beyond its first call, which `admit` has charged.
+    """Charge the request's cost of at least 1 beyond its first call, which `admit` has charged.
 
     Raises `RateLimited`, or `TooComplex` if the cost could never fit the limit.
     """

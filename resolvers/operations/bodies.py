@@ -14,24 +14,26 @@ from schema.errors import Invalid, TooLarge, problem
 LONGEST_LENGTH = 20
 
 
-async def read_body(request: Request, largest: int = LARGEST_BODY) -> bytes:
-    """The whole body. Raises `TooLarge` for more than `largest` bytes, if announced without reading any; and
-    Starlette's `ClientDisconnect`.
+async def read_body(request: Request, largest: int = LARGEST_BODY, announced: float | None = None) -> bytes:
+    """The whole body; `announced` is what `announced_length` says, if the caller knows it.
+
+    Raises `TooLarge` for more than `largest` bytes, if announced without reading any; and Starlette's
+    `ClientDisconnect`.
     """
-    if announced_length(request) > largest:
+    if (announced_length(request) if announced is None else announced) > largest:
         raise body_too_large(largest)
-    chunks, size = [], 0
+    chunks, size = list[bytes](), 0
     while True:
         message = await request.receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
-        chunk = message.get("body", b"")
+        chunk: bytes = message.get("body", b"")
         size += len(chunk)
         if size > largest:
             raise body_too_large(largest)
-        chunks.append(chunk)
         if not message.get("more_body"):
-            return b"".join(chunks)
+            return b"".join((*chunks, chunk)) if chunks else chunk
+        chunks.append(chunk)
 
 
 def announced_length(request: Request) -> float:

@@ -175,6 +175,7 @@ def _prepare_place(
 
 def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:
     """The parts that the caller selected; an entity tag is made of all."""
-    if ctx.selection is None or ctx.wants(f"{path}etag"):
+    selection = ctx.selection
+    if selection is None or f"{path}etag" in selection:
         return shape.parts
-    return frozenset(name for name in shape.parts if ctx.wants(path + name))
+    return frozenset([name for name in shape.parts if path + name in selection])

@@ -1,6 +1,6 @@
 """Running operations: a change in one transaction, with its preconditions, retries and refusals."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,15 +15,21 @@ from storage.rows import Duplicate, taken_fields
 ATTEMPTS = 3
 
 
-async def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
+def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Awaitable[Any]:
     """The operation's result; both surfaces call this."""
     if operation.owners_only:
         ctx = replace(ctx, owners_only=True)
     if operation.changes:
-        result = await _change(operation, ctx, arguments)
+        result: Awaitable[Any] = _change(operation, ctx, arguments)
     else:
-        result = await operation.resolver(ctx, **arguments)
-    return result if operation.finish is None else await operation.finish(ctx, result)
+        result = operation.resolver(ctx, **arguments)
+    return result if operation.finish is None else _finish(operation.finish, ctx, result)
+
+
+async def _finish(
+    finish: Callable[[Context, Any], Awaitable[Any]], ctx: Context, result: Awaitable[Any]
+) -> Any:
+    return await finish(ctx, await result)
 
 
 async def _change(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Any:
