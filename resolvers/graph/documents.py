@@ -6,7 +6,6 @@ import orjson
 import strawberry
 from graphql import DocumentNode, get_operation_ast
 
-from resolvers.graph.cost import Survey
 from resolvers.graph.plans import DocumentPlan, plan_of
 from storage.caches import Cache
 
@@ -21,13 +20,11 @@ BYTES_PER_TOKEN = 1_200
 class KeptDocument:
     """A valid document with what was made of it, by the name of the operation to run.
 
-    A plan is None if the stock executor has to run the operation. The surveys are those of operations
-    without variables, which are the same for every request.
+    A plan is None if the stock executor has to run the operation.
     """
 
     document: DocumentNode
     plans: dict[str | None, DocumentPlan | None] = field(default_factory=dict)
-    surveys: dict[str | None, Survey] = field(default_factory=dict)
 
     def plan(self, schema: strawberry.Schema, name: str | None) -> DocumentPlan | None:
         """The plan of the operation with this name, made at the first request."""

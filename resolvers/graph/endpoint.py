@@ -11,17 +11,15 @@ from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
-from resolvers.graph.documents import LONGEST_CACHED
 from resolvers.graph.executor import NeedsStockExecutor
 from resolvers.graph.extension import SIZE, SURVEY, Submission, admit_document
 from resolvers.graph.loaders import make_load
+from resolvers.graph.requests import GraphQLRequest, keep, read_json, read_query
 from resolvers.graph.root import Schema, exposed
 from resolvers.operations.admission import admit, largest_body
-from resolvers.operations.answers import JSON, Answer
-from resolvers.operations.bodies import announced_length, parse_json, read_body
+from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
-from resolvers.operations.sent_headers import sent_header
 from schema.errors import (
     MOST_PROBLEMS,
     Failure,
@@ -33,7 +31,6 @@ from schema.errors import (
     Unauthorized,
     problem,
 )
-from storage.caches import Cache
 
 log = structlog.get_logger()
 
@@ -44,10 +41,6 @@ _QUERIES = {OperationType.QUERY}
 _ALL = {OperationType.QUERY, OperationType.MUTATION}
 # Failures of the whole document that have an HTTP status; every other response is 200.
 _HTTP_FAILURES = (Unauthorized, RateLimited, MethodNotAllowed, TooLarge)
-_OBJECTS = ("variables", "extensions")
-# Requests with nothing but a document, by their bytes. None is changed after it was read.
-BYTES_OF_A_PAYLOAD, BYTES_OF_A_LETTER = 1_000, 5
-_payloads: Cache[bytes, dict[str, Any]] = Cache(4 * 1024 * 1024)
 
 
 class GraphQLEndpoint:
@@ -70,10 +63,11 @@ class GraphQLEndpoint:
             await admit(ctx.caller, [])
             if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
                 return Answer.of(self._explorer())
-            payload, size = await self._read(ctx, request)
-            data, errors = await self._execute(
-                ctx, payload, size, _QUERIES if request.method == "GET" else _ALL
-            )
+            if request.method == "GET":
+                data, errors = await self._execute(ctx, read_query(request), _QUERIES)
+            else:
+                sent = await read_json(request, lambda: largest_body(ctx.caller, self._batches))
+                data, errors = await self._execute(ctx, sent, _ALL)
         except CannotGetOperationTypeError as error:
             message = "The document has no operation: send a query or a mutation"
             if error.operation_name is not None:
@@ -85,56 +79,36 @@ class GraphQLEndpoint:
             data, errors = None, [_as_error(failure)]
         return _respond(ctx, data, errors)
 
-    async def _read(self, ctx: Context, request: Request) -> tuple[dict[str, Any], int]:
-        """The request's `query`, `variables` and so on, and its body's size. Raises `Invalid` or `TooLarge`."""
-        if request.method == "GET":
-            return _read_query(request), 0
-        if sent_header(request, b"content-type") != JSON:
-            _check_media_type(request)
-        announced = announced_length(request)
-        # The caller's own limit does not matter to a body that is announced as short.
-        is_short = 0 < announced <= LARGEST_BODY
-        largest = LARGEST_BODY if is_short else largest_body(ctx.caller, self._batches)
-        body = await read_body(request, largest, announced)
-        size = len(body)
-        kept = _payloads.get(body)
-        if kept is not None:
-            return kept, size
-        payload = _checked(parse_json(body))
-        if 0 < size <= LONGEST_CACHED and _is_only_document(payload):
-            _payloads.keep(body, payload, BYTES_OF_A_PAYLOAD + BYTES_OF_A_LETTER * size)
-        return payload, size
-
     async def _execute(
-        self, ctx: Context, payload: dict[str, Any], size: int, allowed: set[OperationType]
+        self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
     ) -> tuple[Any, list[GraphQLError]]:
         """The data and errors of a document: by its plan, or else by the stock executor."""
-        text, name, variables = payload["query"], payload.get("operationName"), payload.get("variables") or {}
-        kept, survey = self._documents.parsed.get(text), None
-        plan = None if kept is None else kept.plan(self._schema, name)
+        kept = self._documents.parsed.get(sent.text)
+        plan = None if kept is None else kept.plan(self._schema, sent.name)
         if kept is not None and plan is not None:
-            known = kept.surveys.get(name)
-            submitted = Submission(kept.document, plan.definition, variables, size)
-            survey = await admit_document(ctx, self._schema._schema, submitted, known)
-            if not plan.definition.variable_definitions:
-                kept.surveys[name] = survey
+            submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
+            sent.survey = await admit_document(ctx, self._schema._schema, submitted, sent.survey)
             try:
-                return await plan.answer(ctx, variables), []
+                data = await plan.answer(ctx, sent.variables, sent.arguments)
             except NeedsStockExecutor:
-                kept.plans[name] = None
+                kept.plans[sent.name] = None
             except Exception as error:  # noqa: BLE001 - the stock executor reports it at its field
                 log.debug("unplanned", reason=type(error).__name__)
+            else:
+                if not sent.is_kept:
+                    keep(sent, len(plan.fields))
+                return data, []
         ctx.caller.limit_units()
         result = await self._schema.execute(
-            text,
-            variable_values=variables,
-            operation_name=name,
+            sent.text,
+            variable_values=sent.variables,
+            operation_name=sent.name,
             context_value={
                 "ctx": ctx,
                 "outcome": ctx.outcome,
                 "load": make_load(ctx),
-                SIZE: size,
-                SURVEY: survey,
+                SIZE: sent.size,
+                SURVEY: sent.survey,
             },
             allowed_operation_types=allowed,
         )
@@ -208,43 +182,3 @@ def _field_of(error: GraphQLError) -> str | None:
 
 def _as_error(failure: Failure) -> GraphQLError:
     return GraphQLError(str(failure), original_error=failure)
-
-
-def _read_query(request: Request) -> dict[str, Any]:
-    payload: dict[str, Any] = dict(request.query_params)
-    for name in _OBJECTS:
-        if name in payload:
-            payload[name] = _parse_parameter(name, payload[name])
-    return _checked(payload)
-
-
-def _check_media_type(request: Request) -> None:
-    kind = (sent_header(request, b"content-type") or "").partition(";")[0].strip().lower()
-    if kind != JSON:
-        raise Invalid([problem(("header", "Content-Type"), "Send application/json", "content_type")])
-
-
-def _is_only_document(payload: dict[str, Any]) -> bool:
-    """Whether there is nothing in it but a document and perhaps the operation's name."""
-    return payload.keys() <= {"query", "operationName", *_OBJECTS} and not any(map(payload.get, _OBJECTS))
-
-
-def _checked(payload: Any) -> dict[str, Any]:
-    """Raises `Invalid` if it is not a request of GraphQL over HTTP."""
-    document = payload.get("query") if isinstance(payload, dict) else None
-    if not isinstance(payload, dict) or not isinstance(document, str) or not document.strip():
-        message = "Send the document as the string `query`: in a JSON object, or by GET as a parameter"
-        raise Invalid([problem(("query",), message, "missing")])
-    for name in _OBJECTS:
-        if not isinstance(payload.get(name), dict | None):
-            raise Invalid([problem((name,), f"`{name}` should be an object or null", "type")])
-    if not isinstance(payload.get("operationName"), str | None):
-        raise Invalid([problem(("operationName",), "`operationName` should be a string or null", "type")])
-    return payload
-
-
-def _parse_parameter(name: str, text: str) -> Any:
-    try:
-        return parse_json(text.encode())
-    except Invalid as invalid:
-        raise Invalid([entry | {"loc": [name]} for entry in invalid.problems]) from None

@@ -6,7 +6,7 @@ starts again: reads have no side effects.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import strawberry
 from graphql import (
@@ -34,6 +34,8 @@ from resolvers.operations.writers import Writer
 from schema.pages import Page
 
 Variables = Mapping[str, Any]
+# The validated arguments of each root field, by its name in the answer.
+Arguments: TypeAlias = dict[str, Mapping[str, Any]]
 
 
 @dataclass(eq=False)
@@ -45,7 +47,6 @@ class PlannedField:
     selected: SelectedField
     below: Selected
     selection: frozenset[str]
-    arguments: Mapping[str, Any] | None = None
     writers: dict[tuple[Selected, Shape[Any]], Writer] = field(default_factory=dict)
 
     async def answer(self, ctx: Context, arguments: Mapping[str, Any]) -> Any:
@@ -96,12 +97,17 @@ class DocumentPlan:
     definition: OperationDefinitionNode
     fields: Mapping[str, PlannedField]
 
-    async def answer(self, ctx: Context, variables: Variables) -> dict[str, Any]:
-        """The data. Raises `NeedsStockExecutor`, or another exception if the answer has errors."""
-        values = self._variable_values(variables)
+    async def answer(self, ctx: Context, variables: Variables, known: Arguments) -> dict[str, Any]:
+        """The data. `known` has the arguments of an equal request, or gets those of this one.
+
+        Raises `NeedsStockExecutor`, or another exception if the answer has errors.
+        """
+        if not known:
+            values = self._variable_values(variables)
+            known.update({name: self._arguments(each, values) for name, each in self.fields.items()})
         data = {}
         for name, planned in self.fields.items():
-            data[name] = await planned.answer(ctx, self._arguments(planned, values))
+            data[name] = await planned.answer(ctx, known[name])
         return data
 
     def _variable_values(self, variables: Variables) -> VariableValues | None:
@@ -114,19 +120,14 @@ class DocumentPlan:
         return values
 
     def _arguments(self, planned: PlannedField, values: VariableValues | None) -> Mapping[str, Any]:
-        """The operation's arguments, validated once if no variable fills them."""
-        if planned.arguments is not None:
-            return planned.arguments
+        """The operation's arguments, validated."""
         sent = convert_arguments(
             get_argument_values(planned.declared, planned.selected.node, values),
             planned.declared.extensions[DEFINITION].arguments,
             self.schema.schema_converter.scalar_registry,
             self.schema.config,
         )
-        arguments = planned.operation.validate(collect(planned.operation, sent))
-        if values is None:
-            planned.arguments = arguments
-        return arguments
+        return planned.operation.validate(collect(planned.operation, sent))
 
 
 def plan_of(
