@@ -1,13 +1,13 @@
 """Running operations: a change in one transaction, with its preconditions, retries and refusals."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 from resolvers.operations import idempotency
 from resolvers.operations.context import Context
-from resolvers.operations.declaration import Operation
+from resolvers.operations.declaration import Finish, Operation
 from resolvers.operations.etags import matches_strongly
 from schema.errors import Invalid, PreconditionFailed, problem
 from storage.rows import Duplicate, taken_fields
@@ -26,9 +26,7 @@ def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Awa
     return result if operation.finish is None else _finish(operation.finish, ctx, result)
 
 
-async def _finish(
-    finish: Callable[[Context, Any], Awaitable[Any]], ctx: Context, result: Awaitable[Any]
-) -> Any:
+async def _finish(finish: Finish, ctx: Context, result: Awaitable[Any]) -> Any:
     return await finish(ctx, await result)
 
 
