@@ -83,11 +83,11 @@ class GraphQLEndpoint:
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
     ) -> tuple[Any, list[GraphQLError]]:
         """The data and errors of a document: by its plan, or else by the stock executor."""
-        kept = self._documents.parsed.get(sent.text)
+        kept, survey = self._documents.parsed.get(sent.text), None
         plan = None if kept is None else kept.plan(self._schema, sent.name)
         if kept is not None and plan is not None:
             submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
-            sent.survey = await admit_document(ctx, self._schema._schema, submitted, sent.survey)
+            survey = await admit_document(ctx, self._schema._schema, submitted, sent.survey)
             try:
                 data = await plan.answer(ctx, sent.variables, sent.arguments)
             except NeedsStockExecutor:
@@ -96,6 +96,7 @@ class GraphQLEndpoint:
                 log.debug("unplanned", reason=type(error).__name__)
             else:
                 if not sent.is_kept:
+                    sent.survey = survey
                     keep(sent, len(plan.fields))
                 return data, []
         ctx.caller.limit_units()
@@ -108,7 +109,8 @@ class GraphQLEndpoint:
                 "outcome": ctx.outcome,
                 "load": make_load(ctx),
                 SIZE: sent.size,
-                SURVEY: sent.survey,
+                # Only of this request: a kept one's says nothing about this caller.
+                SURVEY: survey,
             },
             allowed_operation_types=allowed,
         )

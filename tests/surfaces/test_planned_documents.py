@@ -12,11 +12,12 @@ from graphql import get_named_type, get_operation_ast, parse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from oauth.scopes import Scope
 from resolvers.graph.plans import DocumentPlan, plan_of
 from resolvers.graph.root import make_schema
 from tests.support.documents import HEAD, USE, VARIABLES, selections
 from tests.support.examples import make_world
-from tests.support.gateways import make_tenant
+from tests.support.gateways import make_tenant, make_token
 from tests.support.surfaces import Rest
 
 EXAMPLES = 10 * int(os.environ.get("EXAMPLES", "15"))
@@ -174,6 +175,23 @@ async def test_a_kept_request_gives_each_caller_and_each_variable_its_own_answer
 
     await rest.update_customer(id=ids[0], data={"name": "Ada"})
     assert (await ask(ids[0], 1))["data"]["customer"] == {"id": ids[0], "name": "Ada"}
+
+
+async def test_a_kept_request_is_admitted_for_each_caller_though_its_document_was_evicted(gateway):
+    tenant = await make_tenant(gateway)
+    without_scope = await make_token(gateway, tenant, Scope.CUSTOMERS_READ)
+    sent = {"query": f"{{ shares {{ data {{ id }} }} }} # {uuid4()}"}
+
+    async def ask(token: str) -> Any:
+        headers = {"Authorization": f"Bearer {token}"}
+        return (await gateway.client.post("/graphql", json=sent, headers=headers)).json()
+
+    for _ in range(3):
+        assert await ask(tenant.token) == {"data": {"shares": {"data": []}}}
+    gateway.app.state.schema.get_extensions()[0]._documents.parsed.clear()
+    refused = await ask(without_scope)
+    assert refused["data"] is None
+    assert [error["extensions"]["code"] for error in refused["errors"]] == ["insufficient_scope"]
 
 
 @pytest.mark.parametrize("field", ["members { name }", "etag"])
