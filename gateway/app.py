@@ -140,7 +140,8 @@ def create_app(settings: Settings) -> Gateway:
     app.router.routes.extend(authorize_routes())
     app.state.schema = make_schema()
     graphql = GraphQLEndpoint(app.state.schema, explorer_response)
-    app.router.routes.append(FrontRoute(GRAPHQL_PATH, graphql, ("GET", "POST")))
+    for path in (GRAPHQL_PATH, f"{GRAPHQL_PATH}/"):
+        app.router.routes.append(FrontRoute(path, graphql, ("GET", "POST")))
     app.router.routes.append(FrontRoute(HEALTH_PATH, Health()))
     app.router.routes.append(ready_route(database))
     services = make_services(
@@ -170,6 +171,7 @@ def _front(app: Starlette, settings: Settings, services: Services, budgets: Budg
         headers=ResponseHeaders(secure=own_origin.startswith("https:")),
         templates=RouteTemplates(app.routes),
         lines=request_lines if settings.access_log and logs_requests(settings.log_level) else None,
+        origins=settings.cors_origins,
     )
 
 

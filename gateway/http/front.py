@@ -6,7 +6,7 @@ routes of the application behind: it gets the caller, and its answers get the sa
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from time import perf_counter, time
 
@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.http.callers import Callers, SentHeaders, takes_bearer
+from gateway.http.cross_origin import cross_origin, is_cached_publicly, is_shared
 from gateway.http.exchange import Exchange
 from gateway.http.failures import rendered
 from gateway.http.response_headers import RawHeaders, ResponseHeaders
@@ -62,8 +63,11 @@ class Front:
         headers: ResponseHeaders,
         templates: RouteTemplates,
         lines: RequestLines | None,
+        origins: Collection[str],
     ) -> None:
-        """`endpoints` are methods, templates of paths, and what answers there."""
+        """`endpoints` are methods, templates of paths, and what answers there; `origins` are those of pages
+        that may use the API, or `*`.
+        """
         self._behind = behind
         self._services = services
         self._callers = callers
@@ -71,15 +75,25 @@ class Front:
         self._headers = headers
         self._templates = templates
         self._lines = lines
+        self._across_origins = cross_origin(self._serve_another_origin, origins)
         self._table: RouteTable[Place] = RouteTable()
         for method, template, endpoint in endpoints:
             place = Place(endpoint, template, headers.of(method, template), takes_bearer(template))
             self._table.add(method, template, place)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = perf_counter()
         # Read backwards, so that the first of several headers stays.
         sent: SentHeaders = dict(reversed(scope["headers"]))
+        if (b"origin" in sent and is_shared(scope["path"])) or is_cached_publicly(scope["path"]):
+            await self._across_origins(scope, receive, send)
+        else:
+            await self._serve(scope, receive, send, sent)
+
+    async def _serve_another_origin(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._serve(scope, receive, send, dict(reversed(scope["headers"])))
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, sent: SentHeaders) -> None:
+        started = perf_counter()
         place = self._find(scope)
         of_place = self._headers.of(scope["method"], scope["path"]) if place is None else place.headers
         exchange = Exchange(send, _request_id(sent), self._budgets.make(), of_place)
@@ -94,7 +108,8 @@ class Front:
                 self._lines.add(self._line(exchange, scope, place, started))
 
     def _find(self, scope: Scope) -> Place | None:
-        found = self._table.find(scope["method"], scope["path"])
+        method = scope["method"]
+        found = self._table.find("GET" if method == "HEAD" else method, scope["path"])
         if found is None:
             return None
         place, scope["path_params"] = found
@@ -115,7 +130,9 @@ class Front:
                 await self._behind(scope, receive, exchange.send)
             else:
                 ctx = Context(self._services, caller)
-                await exchange.write(await place.endpoint.answer(ctx, Request(scope, receive)))
+                # The server leaves out the body of an answer to HEAD; endpoints know only GET.
+                asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
+                await exchange.write(await place.endpoint.answer(ctx, Request(asked, receive)))
             for action in caller.after_response:
                 await action()
         except Failure as failure:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from gateway.settings.types import Networks, SecretKey, WebAddress
+from gateway.settings.types import ANY_ORIGIN, Networks, Origins, SecretKey, WebAddress
 
 
 class Environment(StrEnum):
@@ -51,6 +51,13 @@ class ServerSettings(BaseModel):
             "authenticator apps and recovery codes stop working."
         ),
     ] = None
+    cors_origins: Annotated[
+        Origins,
+        Field(
+            description="Origins of pages that may call the API, GraphQL and the OAuth endpoints from a "
+            "browser, separated by commas: `*` for any, `none` for none. Such requests never carry cookies."
+        ),
+    ] = (ANY_ORIGIN,)
     trusted_proxies: Annotated[
         Networks,
         Field(description="Networks of proxies whose `X-Forwarded-For` is trusted, separated by commas."),

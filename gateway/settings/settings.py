@@ -124,9 +124,11 @@ def describe_settings() -> Iterator[tuple[str, list[Description]]]:
 
 def _describe(name: str) -> Description:
     field = Settings.model_fields[name]
-    default = "" if field.default in (None, ()) else str(field.default)
+    default = "" if field.default is None else str(field.default)
     if isinstance(field.default, bool):
         default = default.lower()
+    if isinstance(field.default, tuple):
+        default = ", ".join(map(str, field.default))
     return Description(variable_of(name), default, field.description or "")
 
 

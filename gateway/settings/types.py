@@ -11,6 +11,7 @@ Network: TypeAlias = IPv4Network | IPv6Network
 SHORTEST_SECRET = 32
 S3_SCHEME = "s3://"
 MAPPED_PREFIX_LENGTH = 96
+ANY_ORIGIN = "*"
 SQLITE_START = "sqlite+aiosqlite:///"
 
 _DRIVERS = {
@@ -86,7 +87,24 @@ def _check_secret(key: SecretStr) -> SecretStr:
     return key
 
 
+def _parse_origins(value: Any) -> Any:
+    """The comma-separated origins, in the form in which browsers send them."""
+    if not isinstance(value, str):
+        return value
+    if value.strip() in ("*", "none"):
+        return (ANY_ORIGIN,) if value.strip() == ANY_ORIGIN else ()
+    origins = tuple(part.strip().lower().rstrip("/") for part in value.split(",") if part.strip())
+    for origin in origins:
+        if not re.fullmatch(r"https?://[a-z0-9.\[\]:-]+", origin):
+            raise ValueError(
+                f"{origin!r} is not an origin: give * for any, none, or a list such as "
+                "https://app.example.com, http://localhost:5173"
+            )
+    return origins
+
+
 Networks: TypeAlias = Annotated[tuple[Network, ...], BeforeValidator(_parse_networks)]
+Origins: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_parse_origins)]
 DatabaseUrl: TypeAlias = Annotated[str, AfterValidator(_name_driver)]
 WebAddress: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 RedisUrl: TypeAlias = Annotated[str, AfterValidator(_check_redis)]

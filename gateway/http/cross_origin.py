@@ -1,0 +1,46 @@
+"""Answers to pages on other origins (CORS): which paths they may use, and which headers they see."""
+
+from collections.abc import Collection
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from gateway.http.api_paths import is_api
+from rest_compat.paths import OPENAPI_PATH
+
+# The metadata and keys of the OpenID provider.
+_WELL_KNOWN = "/.well-known/"
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+# Besides those that browsers always show.
+_SHOWN_HEADERS = (
+    *("ETag", "Location", "X-Request-ID", "Idempotency-Replayed", "Retry-After", "WWW-Authenticate"),
+    *("RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
+    "RateLimit-Cost",
+)
+# Browsers keep an answer about a path no longer than this.
+_PREFLIGHT_SECONDS = 7200
+
+
+def cross_origin(application: ASGIApp, origins: Collection[str]) -> CORSMiddleware:
+    """The application for pages on these origins, or on any with `*`.
+
+    Their requests never carry cookies. They may send any header.
+    """
+    return CORSMiddleware(
+        application,
+        allow_origins=origins,
+        allow_methods=_METHODS,
+        allow_headers=("*",),
+        expose_headers=_SHOWN_HEADERS,
+        max_age=_PREFLIGHT_SECONDS,
+    )
+
+
+def is_shared(path: str) -> bool:
+    """Whether pages on other origins may use the path: the API, and what OAuth clients read."""
+    return is_api(path) or path.startswith(_WELL_KNOWN)
+
+
+def is_cached_publicly(path: str) -> bool:
+    """Whether caches keep answers for others, so that each has to say that it depends on the origin."""
+    return path.startswith(_WELL_KNOWN) or path == OPENAPI_PATH
