@@ -6,7 +6,7 @@ routes of the application behind: it gets the caller, and its answers get the sa
 
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Awaitable, Collection, Iterable
 from dataclasses import dataclass
 from time import perf_counter, time
 
@@ -75,26 +75,27 @@ class Front:
         self._headers = headers
         self._templates = templates
         self._lines = lines
-        self._across_origins = cross_origin(self._serve_another_origin, origins)
+        self._across_origins = cross_origin(self._serve_across_origins, origins)
         self._table: RouteTable[Place] = RouteTable()
         for method, template, endpoint in endpoints:
             place = Place(endpoint, template, headers.of(method, template), takes_bearer(template))
             self._table.add(method, template, place)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Read backwards, so that the first of several headers stays.
-        sent: SentHeaders = dict(reversed(scope["headers"]))
-        if (b"origin" in sent and is_shared(scope["path"])) or is_cached_publicly(scope["path"]):
-            await self._across_origins(scope, receive, send)
-        else:
-            await self._serve(scope, receive, send, sent)
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        sent, place = _sent_headers(scope), self._find(scope)
+        if b"origin" in sent and is_shared(scope["path"]):
+            return self._across_origins(scope, receive, send)
+        if place is None and is_cached_publicly(scope["path"]):
+            return self._across_origins(scope, receive, send)
+        return self._serve(scope, receive, send, sent, place)
 
-    async def _serve_another_origin(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._serve(scope, receive, send, dict(reversed(scope["headers"])))
+    def _serve_across_origins(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        return self._serve(scope, receive, send, _sent_headers(scope), self._find(scope))
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, sent: SentHeaders) -> None:
+    async def _serve(
+        self, scope: Scope, receive: Receive, send: Send, sent: SentHeaders, place: Place | None
+    ) -> None:
         started = perf_counter()
-        place = self._find(scope)
         of_place = self._headers.of(scope["method"], scope["path"]) if place is None else place.headers
         exchange = Exchange(send, _request_id(sent), self._budgets.make(), of_place)
         token = current_request_id.set(exchange.request_id)
@@ -153,6 +154,11 @@ class Front:
         milliseconds = (perf_counter() - started) * 1000
         template, method = self._template(scope, place), logged_method(scope["method"])
         return RequestLine(time(), method, template, exchange.status, milliseconds, exchange.request_id)
+
+
+def _sent_headers(scope: Scope) -> SentHeaders:
+    # Read backwards, so that the first of several headers stays.
+    return dict(reversed(scope["headers"]))
 
 
 def _request_id(sent: SentHeaders) -> str:
