@@ -12,7 +12,11 @@ from tests.support.mailed import mails_to
 from tests.support.surfaces import Refused
 
 PAYMENT = {"amount": 1900, "currency": "usd"}
-TODAY = write_day(datetime.now(UTC))
+
+
+def day_of(payment):
+    """The day of a payment as mails write it."""
+    return write_day(datetime.fromisoformat(payment["created_at"]))
 
 
 def moment(**ago):
@@ -44,12 +48,12 @@ async def session(surface, email):
 
 async def test_the_customer_is_notified_of_a_payment(surface, gateway, tenant, session, email):
     await surface.update_workspace(id=tenant.id, data={"email": "help@example.com"})
-    await surface.record_payment(id=session["id"], data=PAYMENT)
+    payment = await surface.record_payment(id=session["id"], data=PAYMENT)
     (mail,) = await mails_to(gateway, email)
     assert mail.subject == "Your payment of $19.00 to Acme"
     assert mail.text.split("\n\n") == [
         "Hello Ada <b>Lovelace</b>,",
-        f"Acme has received your payment of $19.00 for “Field guide” on {TODAY}. Thank you!",
+        f"Acme has received your payment of $19.00 for “Field guide” on {day_of(payment)}. Thank you!",
         "Questions? Write to help@example.com.\n",
     ]
     assert "Hello Ada &lt;b&gt;Lovelace&lt;/b&gt;," in mail.html
@@ -62,18 +66,18 @@ async def test_every_member_is_notified_of_a_payment_and_no_invited_address(
     invited = new_email()
     owner = surface.with_token(tenant.personal_token)
     await owner.invite_workspace_member(data={"email": invited})
-    await surface.record_payment(id=session["id"], data=PAYMENT)
+    payment = await surface.record_payment(id=session["id"], data=PAYMENT)
     (mail,) = await mails_to(gateway, tenant.user_email)
     assert mail.subject == "New payment of $19.00 in Acme"
-    assert f"Ada <b>Lovelace</b> paid $19.00 for “Field guide” on {TODAY}." in mail.text
+    assert f"Ada <b>Lovelace</b> paid $19.00 for “Field guide” on {day_of(payment)}." in mail.text
     assert len(await mails_to(gateway, invited)) == 1
 
 
 async def test_a_payment_without_a_customer_is_mailed_to_the_members_only(surface, gateway, tenant):
     session = await surface.create_file_share_session(data={"price_amount": 1900, "file_size_bytes": 7})
-    await surface.record_payment(id=session["id"], data=PAYMENT)
+    payment = await surface.record_payment(id=session["id"], data=PAYMENT)
     (mail,) = await mails_to(gateway, tenant.user_email)
-    assert f"A customer paid $19.00 on {TODAY}." in mail.text
+    assert f"A customer paid $19.00 on {day_of(payment)}." in mail.text
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ async def test_a_code_is_mailed_to_the_address_on_file_whatever_was_typed(
     await surface.create_customer(data={"email": email})
     await request(anyone, tenant, typed)
     assert [mail.to for mail in await mails_to(gateway, email)] == [email]
-    assert await mails_to(gateway, typed) == []
+    assert {mail.to for mail in await mails_to(gateway, typed)} <= {email}
     assert (await authenticate(anyone, tenant, typed, await latest_code(gateway, email)))["token"]
 
 
