@@ -10,7 +10,6 @@ from bench.processes import QUIET_CORES, Moment, processor_seconds
 from bench.servers import Server
 from bench.wrk import Load, Request
 
-WARM_UP_CONNECTIONS = 8
 # A server that uses a smaller part of a core than this is idle.
 IDLE_PART = 0.04
 PAUSE_SECONDS, MOST_SECONDS_TO_SETTLE = 0.05, 5
@@ -98,7 +97,7 @@ def measure(sides: Sequence[Side], database_pid: int | None, rounds: int, second
     """The figures of each side. All sides are warmed up before the first round."""
     slices: list[list[Slice]] = [[] for _ in sides]
     for side in sides:
-        wrk.run(side.server.address, side.token, side.request, 1, WARM_UP_CONNECTIONS)
+        wrk.run(side.server.address, side.token, side.request, 1)
     for _ in range(rounds):
         for side, own in zip(sides, slices, strict=True):
             own.append(_slice(side, database_pid, seconds))
