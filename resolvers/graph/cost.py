@@ -104,6 +104,13 @@ class Survey:
         """The number of operations that change something."""
         return sum(operation.changes for operation, _ in self.roots)
 
+    def without_nodes(self) -> "Survey":
+        """The same demands and numbers without the roots, whose nodes keep their whole document in memory."""
+        numbers = {name: getattr(self, name) for name in ("is_restricted", "largest_body", "mutations")}
+        same = Survey([], self.demands, self.cost, self.is_introspection)
+        vars(same).update(numbers)
+        return same
+
 
 @dataclass
 class _Surveyor:

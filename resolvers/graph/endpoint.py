@@ -96,8 +96,7 @@ class GraphQLEndpoint:
                 log.debug("unplanned", reason=type(error).__name__)
             else:
                 if not sent.is_kept:
-                    sent.survey = survey
-                    keep(sent, len(plan.fields))
+                    keep(sent, survey, len(plan.fields))
                 return data, []
         ctx.caller.limit_units()
         result = await self._schema.execute(

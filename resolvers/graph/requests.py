@@ -18,7 +18,7 @@ from storage.caches import Cache
 _OBJECTS = ("variables", "extensions")
 # A kept request takes less than this, measured with tracemalloc: three letters of its variables
 # may be an object, and each root field has validated arguments, with what readers work out from them.
-BYTES_OF_A_REQUEST, BYTES_OF_A_LETTER, BYTES_OF_A_ROOT = 3_000, 60, 4_000
+BYTES_OF_A_REQUEST, BYTES_OF_A_LETTER, BYTES_OF_A_ROOT = 3_000, 80, 4_000
 BYTES_KEPT = 8 * 1024 * 1024
 
 
@@ -43,11 +43,12 @@ class GraphQLRequest:
 _kept: Cache[tuple[str, bytes], GraphQLRequest] = Cache(BYTES_KEPT)
 
 
-def keep(request: GraphQLRequest, roots: int) -> None:
-    """Keep a request with so many root fields, if it is short."""
+def keep(request: GraphQLRequest, survey: Survey, roots: int) -> None:
+    """Keep a request that was surveyed and has so many root fields, if it is short."""
     length = len(request.key[1])
     if length <= LONGEST_CACHED:
         request.is_kept = True
+        request.survey = survey.without_nodes()
         size = BYTES_OF_A_REQUEST + BYTES_OF_A_LETTER * length + BYTES_OF_A_ROOT * roots
         _kept.keep(request.key, request, size)
 
