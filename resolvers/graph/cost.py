@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from graphql import (
@@ -28,8 +27,8 @@ from graphql import (
 from oauth.scopes import Scope
 from resolvers.graph.fields import OPERATION
 from resolvers.graph.refused_arguments import weight_of_field
+from resolvers.graph.surveys import Survey
 from resolvers.operations.admission import Demand
-from resolvers.operations.declaration import LARGEST_BODY, Operation
 from schema.errors import Invalid, TooComplex, problem
 from schema.links import SCOPE
 from schema.pages import MOST_PER_PAGE
@@ -74,42 +73,6 @@ class Totals:
         self.schemas += below.schemas
         self.types += below.types
         self.members = max(self.members, below.members)
-
-
-@dataclass
-class Survey:
-    """What a document requests. `cost` is the number of calls that REST would need for the same.
-
-    `roots` are the fields that are operations, each as often as it is written. `is_introspection` marks a
-    document that selects only the schema.
-    """
-
-    roots: list[tuple[Operation, FieldNode]] = field(default_factory=list)
-    demands: list[Demand] = field(default_factory=list)
-    cost: int = 0
-    is_introspection: bool = False
-
-    @cached_property
-    def is_restricted(self) -> bool:
-        """Whether one of the operations has the lower limit of its own."""
-        return any(operation.restricted for operation, _ in self.roots)
-
-    @cached_property
-    def largest_body(self) -> int:
-        """The largest body in bytes of the operations."""
-        return max((operation.largest_body for operation, _ in self.roots), default=LARGEST_BODY)
-
-    @cached_property
-    def mutations(self) -> int:
-        """The number of operations that change something."""
-        return sum(operation.changes for operation, _ in self.roots)
-
-    def without_nodes(self) -> "Survey":
-        """The same demands and numbers without the roots, whose nodes keep their whole document in memory."""
-        numbers = {name: getattr(self, name) for name in ("is_restricted", "largest_body", "mutations")}
-        same = Survey([], self.demands, self.cost, self.is_introspection)
-        vars(same).update(numbers)
-        return same
 
 
 @dataclass

@@ -21,10 +21,11 @@ from graphql import (
 from strawberry.extensions import SchemaExtension
 from strawberry.types import ExecutionResult as Answer
 
-from resolvers.graph.cost import Survey, survey
+from resolvers.graph.cost import survey
 from resolvers.graph.documents import Documents
 from resolvers.graph.fields import ADMITTED
 from resolvers.graph.refused_arguments import filled_size, refusal_of_field, with_defaults
+from resolvers.graph.surveys import Survey
 from resolvers.graph.validation import validate
 from resolvers.operations.admission import charge_rest, check_demands
 from resolvers.operations.bodies import body_too_large

@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.requests import Request
 
-from resolvers.graph.cost import Survey
 from resolvers.graph.documents import LONGEST_CACHED
+from resolvers.graph.surveys import Survey
 from resolvers.operations.answers import JSON
 from resolvers.operations.bodies import announced_length, parse_json, read_body
 from resolvers.operations.declaration import LARGEST_BODY
