@@ -8,27 +8,47 @@ WORKERS ?= auto
 EXAMPLES ?= 500
 CASES ?= 20000
 SEED ?= 10
+MINUTES ?= 15
 SIZES ?= 100k,1M
 UPLOAD_MIB ?= 200
+ROWS ?= 1000000
+# Hundreds of tests start `duograph`: without bytecode each start compiles every library, which takes five seconds.
+export PYTHONDONTWRITEBYTECODE :=
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test check generated migration browser parity uploads growth bench wrk format lock
+.PHONY: help setup run test check generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# .venv begins with what running needs (running.lock); `make setup` adds what tests and checks need.
 setup: $(VENV)/.ready  ## Make .venv with every pinned dependency
 
-$(VENV)/.ready: requirements.lock pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+$(VENV)/.running: running.lock pyproject.toml
+	@test -x $(BIN)/python || { echo "Creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@$(call install,running.lock)
+	@$(PIP) --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-run: setup  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
+$(VENV)/.ready: requirements.lock $(VENV)/.running
+	@$(call install,requirements.lock)
+	@touch $@
+
+# uv installs in seconds what takes pip half a minute of reading indexes. It is fetched for this if there is
+# none; where it cannot be had or fails, pip installs the same.
+PIP := $(BIN)/pip install --disable-pip-version-check
+install = \
+	echo "Installing $$(grep -c == $(1)) packages of $(1)"; \
+	own=$$(mktemp -d); trap 'rm -rf "$$own"' EXIT; \
+	index=$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2> /dev/null)}; \
+	uv=$$(command -v uv || { $(PIP) --quiet --target "$$own" uv 2> /dev/null; echo "$$own/bin/uv"; }); \
+	UV_HTTP_RETRIES=1 "$$uv" pip install --quiet --python $(BIN)/python $${index:+--index-url "$$index"} -r $(1) \
+	|| $(PIP) --no-deps --no-compile -r $(1)
+
+run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
-test: setup browser  ## Run every test, on SQLite and on a real PostgreSQL
+test: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL
 	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
 
 check: setup  ## Lint, type-check, compare generated files and audit dependencies
@@ -55,14 +75,32 @@ browser:  ## Install the Chromium that the browser tests drive, where there is n
 		echo "Installing Chromium for the browser tests"; \
 		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq chromium > /dev/null; }
 
+pgbouncer:  ## Install the PgBouncer that tests connect through, where there is none (Debian)
+	@PATH="$$PATH:/usr/sbin" command -v pgbouncer > /dev/null || { \
+		command -v apt-get > /dev/null || { echo "Install PgBouncer: tests connect through it." >&2; exit 1; }; \
+		echo "Installing PgBouncer for the tests"; \
+		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq pgbouncer > /dev/null; }
+
+pooler: setup pgbouncer  ## Run the tests of PostgreSQL through PgBouncer in transaction mode (TESTS=tests/shares)
+	@DUOGRAPH_TEST_POOLER=1 $(BIN)/python -m pytest -n $(WORKERS) -k postgresql $(TESTS)
+
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
-	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) tests/surfaces/test_parity.py tests/surfaces/test_openapi_fuzz.py tests/metrics
+	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) -rP tests/surfaces/test_parity.py tests/surfaces/test_junk.py tests/surfaces/test_openapi_fuzz.py tests/metrics
 
 uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a gateway that is killed (UPLOAD_MIB=200)
 	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --durations=4 tests/files/test_scripts.py
 
 growth: setup  ## Grow documents and bodies, and compare what they cost with their size (CASES=20000, SEED=10)
 	@CASES=$(CASES) SEED=$(SEED) $(BIN)/python -m pytest -n 0 --capture=sys tests/growth
+
+online: setup  ## Migrate a million facts, events and customers while writers go on (ROWS=1000000)
+	@ROWS=$(ROWS) $(BIN)/python -m pytest -n 0 -rP tests/storage/test_rows_beside_migrations.py
+
+faults: setup  ## Break everything under writes, and count what is lost or done twice (ONLY=disk, SEED=10)
+	@ONLY="$(ONLY)" SEED=$(SEED) $(BIN)/python -m tests.faults
+
+load: setup  ## Mixed load on PostgreSQL through two workers, for the page docs/faults.md (MINUTES=15)
+	@$(BIN)/python -m bench.mixed --page --minutes $(MINUTES)
 
 bench: setup wrk  ## Measure everything against its targets (ONLY=http, ROUNDS=5, SIZES=100k,1M,5M)
 	@missed=0; \
@@ -84,5 +122,11 @@ format: setup  ## Format the code
 	@$(BIN)/ruff check --fix --quiet . || true
 	@$(BIN)/ruff format --quiet .
 
-lock: setup  ## Renew requirements.lock with the newest versions
-	@$(BIN)/pip install --quiet uv && $(BIN)/uv pip compile --quiet --all-extras --no-annotate --no-header --no-emit-index-url --python-version 3.11 pyproject.toml -o requirements.lock --upgrade
+# setuptools builds the project itself.
+lock: setup  ## Renew requirements.lock and running.lock, a part of it, with the newest versions
+	@$(PIP) --quiet uv
+	@echo setuptools | $(COMPILE) --all-extras --upgrade - pyproject.toml -o requirements.lock
+	@echo setuptools | $(COMPILE) --upgrade --constraint requirements.lock - pyproject.toml -o running.lock
+
+COMPILE = $(BIN)/uv pip compile --quiet --no-annotate --no-header --no-emit-index-url \
+	--no-emit-package pip --python-version 3.11

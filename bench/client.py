@@ -40,6 +40,9 @@ class Client:
             raise Refused(f"{request.method} {request.path} answered {answer.status}: {content[:300]!r}")
         return orjson.loads(content)
 
+    def close(self) -> None:
+        self._connection.close()
+
     def _answer(self, request: Request) -> HTTPResponse:
         self._connection.request(request.method, request.path, request.body, self._headers)
         return self._connection.getresponse()

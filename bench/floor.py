@@ -94,7 +94,7 @@ async def list_shares(request: Request, connection: Connection, workspace_id: UU
     for row in rows:
         item = dict(row)
         item.pop("total", None)
-        for name in ("metadata", "prices", "medias", "attached_custom_fields"):
+        for name in ("metadata", "prices", "medias", "downloads", "attached_custom_fields"):
             item[name] = orjson.Fragment(item[name])
         items.append(item)
     return page_of(items, total, limit, "created_at")
@@ -129,11 +129,18 @@ async def list_events(request: Request, connection: Connection, workspace_id: UU
     for row in rows:
         item = dict(zip(statements.EVENT_FIELDS, row, strict=False))
         item["metadata"] = orjson.Fragment(item["metadata"])
+        cost = item.pop("cost_amount"), item.pop("cost_parts"), item.pop("cost_currency")
+        item["cost"] = None if cost[2] is None else cost_of(*cost)
         item["label"] = LABELS.get(item["name"], item["name"])
         of_customer = dict(zip(statements.CUSTOMER_FIELDS, row[len(statements.EVENT_FIELDS) :], strict=False))
         item["customer"] = None if of_customer["id"] is None else customer_of(of_customer)
         items.append(item)
     return page_of(items, total, limit, "timestamp")
+
+
+def cost_of(amount: int, parts: int, currency: str) -> Values:
+    decimals = f"{parts:012}".rstrip("0")
+    return {"amount": f"{amount}.{decimals}" if decimals else str(amount), "currency": currency}
 
 
 async def create_customer(request: Request, connection: Connection, workspace_id: UUID) -> Response:
@@ -178,10 +185,10 @@ async def ingest_events(request: Request, connection: Connection, workspace_id: 
     events = orjson.loads(await request.body())["events"]
     now = datetime.now(UTC)
     names = [event["name"] for event in events]
-    facts = [uuid4() for _ in names]
+    ids, facts = [uuid4() for _ in names], [uuid4() for _ in names]
     moment = int(now.timestamp() * 1_000_000)
     async with connection.transaction():
-        await connection.fetch(statements.NEW_EVENTS, now, workspace_id, [uuid4() for _ in names], names)
+        await connection.fetch(statements.NEW_EVENTS, now, workspace_id, ids, names)
         await connection.fetch(statements.NEW_FACTS, workspace_id, facts, moment)
         await connection.fetch(statements.NEW_DELTAS, workspace_id, facts, moment)
         await connection.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), ["events"], [""], [len(names)])
@@ -189,7 +196,7 @@ async def ingest_events(request: Request, connection: Connection, workspace_id: 
         await connection.fetch(
             statements.NEW_NAMES, workspace_id, uuid4(), "user", now, [*many], [*many.values()]
         )
-    return write({"inserted": len(names), "duplicates": 0})
+    return write({"inserted": len(names), "duplicates": 0, "ids": ids})
 
 
 async def health(_: Request) -> Response:

@@ -80,7 +80,7 @@ async def _keep_as_it_is(_: asyncpg.Connection) -> None:
 
 
 class TunedConnection(Connection):
-    """A connection whose prepared statements are held."""
+    """A connection that never prepares a statement twice."""
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         super().__init__(connection)
@@ -96,7 +96,7 @@ class TunedConnection(Connection):
         return prepared
 
     async def page(self, listing: Listing, workspace_id: Any, limit: int) -> Page:
-        """By one statement, whose rows have the total."""
+        """By one statement: each row repeats the total."""
         rows = await self.fetch(listing.rows_with_total, workspace_id, limit)
         return rows, rows[0]["total"] if rows else 0
 

@@ -28,7 +28,7 @@ _PRICE = """json_build_object(
     'price_amount', price.price_amount, 'price_currency', price.price_currency,
     'minimum_amount', price.minimum_amount, 'maximum_amount', price.maximum_amount,
     'preset_amount', price.preset_amount)"""
-# The floor serves shares without images; the gateway derives the size's text and the public URL.
+# The floor serves shares without files; the gateway derives the size's text and the public URL.
 _MEDIA = "to_json(file)"
 _PROPERTIES = ", ".join(
     f"'{name}', field.properties::json -> '{name}'"
@@ -57,6 +57,10 @@ SHARES = Listing.of(
      FROM share_medias media JOIN files file
         ON file.workspace_id = media.workspace_id AND file.id = media.file_id
      WHERE media.workspace_id = share.workspace_id AND media.share_id = share.id) AS medias,
+    (SELECT coalesce(json_agg({_MEDIA} ORDER BY listed.position), '[]')
+     FROM share_downloads listed JOIN files file
+        ON file.workspace_id = listed.workspace_id AND file.id = listed.file_id
+     WHERE listed.workspace_id = share.workspace_id AND listed.share_id = share.id) AS downloads,
     (SELECT coalesce(json_agg({_FIELD} ORDER BY attached.position), '[]')
      FROM share_custom_fields attached JOIN custom_fields field
         ON field.workspace_id = attached.workspace_id AND field.id = attached.custom_field_id
@@ -113,6 +117,10 @@ EVENT_FIELDS = (
     "member_id",
     "external_member_id",
     "parent_id",
+    "external_id",
+    "cost_amount",
+    "cost_parts",
+    "cost_currency",
     "child_count",
 )
 # What is kept, and the changes that wait to be added.
@@ -134,14 +142,14 @@ EVENTS = Listing.of(
 
 # What a new customer writes: itself, its owner and the event.
 NEW_CUSTOMER = """
-INSERT INTO customers (created_at, workspace_id, id, email, email_folded, email_verified, name, name_folded,
-    billing_address, type, metadata)
-VALUES ($1, $2, $3, $4, $5, false, $6, $7, $8, 'individual', '{}')
+INSERT INTO customers (created_at, changed_at, workspace_id, id, email, email_folded, email_verified, name,
+    name_folded, billing_address, type, metadata)
+VALUES ($1, $1, $2, $3, $4, $5, false, $6, $7, $8, 'individual', '{}')
 """
 NEW_MEMBER = """
-INSERT INTO members (created_at, workspace_id, id, customer_id, email, email_folded, email_unconfirmed, name,
-    role)
-VALUES ($1, $2, $3, $4, $5, $6, false, $7, 'owner')
+INSERT INTO members (created_at, changed_at, workspace_id, id, customer_id, email, email_folded,
+    email_unconfirmed, name, role)
+VALUES ($1, $1, $2, $3, $4, $5, $6, false, $7, 'owner')
 """
 NEW_EVENT = """
 INSERT INTO events (created_at, timestamp, workspace_id, id, source, name, customer_id, metadata)

@@ -1,4 +1,4 @@
-"""Writes the tables of `docs/performance.md` anew: `python -m bench.page [PART ...]`.
+"""Writes the tables of `docs/performance.md` and `docs/deploy.md` anew: `python -m bench.page [PART ...]`.
 
 What stands between a comment with a command and the comment `end` is replaced by what the command prints.
 With parts, only the commands that contain one of them are run. All of them take about half an hour.
@@ -10,8 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path("docs/performance.md")
-SECTION = re.compile(r"(<!-- python (-m bench\.[^>]*) -->\n\n).*?(\n<!-- end -->)", re.S)
+PAGES = (Path("docs/performance.md"), Path("docs/deploy.md"))
+SECTION = re.compile(r"(<!-- python (-m bench\.[^>]*) -->\n).*?(\n<!-- end -->)", re.S)
 
 
 def main() -> None:
@@ -26,9 +26,10 @@ def main() -> None:
         ended = subprocess.run([sys.executable, *shlex.split(command)], stdout=subprocess.PIPE, check=False)
         if not ended.stdout:
             raise SystemExit(f"{command} printed nothing.")
-        return section[1] + ended.stdout.decode().strip() + "\n" + section[3]
+        return section[1] + "\n" + ended.stdout.decode().strip() + "\n" + section[3]
 
-    PAGE.write_text(SECTION.sub(renewed, PAGE.read_text("utf-8")), "utf-8")
+    for page in PAGES:
+        page.write_text(SECTION.sub(renewed, page.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+END = "<!-- end -->"
 
 
 @dataclass(frozen=True)
@@ -38,3 +41,15 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def number(value: float) -> str:
     """Three digits or, from 100 on, whole numbers."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def renewed(page: str, start: str, text: str) -> str:
+    """The page with `text` between the comment `start` and the next comment `end`."""
+    before, _, rest = page.partition(start)
+    if not rest:
+        raise ValueError(f"The page has no {start}.")
+    return f"{before}{start}\n\n{text}\n\n{END}{rest.partition(END)[2]}"
+
+
+def renew(page: Path, start: str, text: str) -> None:
+    page.write_text(renewed(page.read_text("utf-8"), start, text), "utf-8")

@@ -79,7 +79,7 @@ def cases(customer_id: str) -> list[Case]:
     ingest = Request("POST", "/api/events/ingest", EVENTS)
     of_shares = graphql(document_of_shares())
     of_customer = graphql(document_of_customer(customer_id))
-    by_variable = graphql(f"query($id: UUID!) {{ customer(id: $id) {selection(Customer)} }}", id=customer_id)
+    by_variable = graphql(f"query($id: ID!) {{ customer(id: $id) {selection(Customer)} }}", id=customer_id)
     return [
         Case("`/health`", health, health, 0.7),
         Case("REST: list of 10 shares", shares, shares, 0.9),

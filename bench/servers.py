@@ -123,10 +123,14 @@ def gateway(
     site: Site,
     log: Path | None = None,
     program: Sequence[str] = (_COMMAND,),
+    options: Sequence[str] = (),
     **settings: str,
 ) -> Iterator[Server]:
-    """The gateway with one worker; without limits and access log unless `settings` have them."""
-    command, path = [*program, "serve", "--port", "0", "--json"], log or site.folder / "gateway.log"
+    """The gateway with one worker unless `options` say otherwise; without limits and access log unless
+    `settings` have them.
+    """
+    command = [*program, "serve", "--port", "0", "--json", *options]
+    path = log or site.folder / "gateway.log"
     with (
         path.open("wb") as errors,
         subprocess.Popen(

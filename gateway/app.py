@@ -13,8 +13,10 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from gateway.background import BackgroundTask, running
+from gateway.contracts import contract_routes
+from gateway.counting import counting_tasks, write_counts
 from gateway.discovery import discovery_routes
-from gateway.expiry import expiry_tasks
+from gateway.expiry import expiry_tasks, removal_tasks
 from gateway.files.images import media_routes
 from gateway.files.signed_urls import object_routes
 from gateway.files.store import OBJECTS_PATH, make_object_store, storage_tasks
@@ -27,17 +29,19 @@ from gateway.http.route_templates import RouteTemplates
 from gateway.logs import configure_logs, logs_requests
 from gateway.mail.budget import WINDOW_SECONDS, MailBudget
 from gateway.mail.task import mail_task
+from gateway.monitoring.monitoring import Monitoring
+from gateway.monitoring.sources import Sources
 from gateway.rate_limits.budget import Budgets
 from gateway.rate_limits.limits import RateLimiter
 from gateway.request_lines import request_lines
 from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
 from gateway.web.entrance.authorize import authorize_routes
+from gateway.web.entrance.demo import DemoEntrance
+from gateway.web.explorer import explorer_page
 from gateway.web.kit.origins import origin_of
-from gateway.web.pages import explorer_response, page_routes, render_lost
-from gateway.web.portal.portal import portal_routes
-from gateway.web.reference import reference_route
-from gateway.web.routes import settings_routes
+from gateway.web.pages import page_routes, render_lost
+from gateway.web.routes import settings_routes, slug_routes
 from oauth.signed_reports import ReportKeys
 from resolvers.graph.endpoint import GRAPHQL_PATH, GraphQLEndpoint
 from resolvers.graph.root import make_schema
@@ -48,13 +52,24 @@ from rest_compat.oauth_protocol import protocol_routes
 from rest_compat.oauth_registration import registration_routes
 from schema.errors import Failure
 from storage.database import Database
+from storage.document_counts import DocumentCounts
 from storage.enums import FileService
-from storage.folding import Fold
+from storage.folding import SECONDS_BETWEEN_SWEEPS, Fold
+from storage.metrics.packs.packing import SECONDS_BETWEEN_ROUNDS, Packing
 from storage.objects.interface import ObjectStore
+from storage.replica import SECONDS_BETWEEN_QUESTIONS
+from storage.usage import Usage
+from storage.watched import StatementWatch
 
 
-def make_database(settings: Settings) -> Database:
-    return Database(settings.database_url, settings.database_read_url, settings.database_pool_size)
+def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
+    return Database(
+        settings.database_url,
+        settings.database_read_url,
+        settings.database_pool_size,
+        settings.database_terms,
+        watch,
+    )
 
 
 def make_services(
@@ -64,7 +79,7 @@ def make_services(
     reserved_slugs: frozenset[str],
     *,
     wake_delivery: Callable[[], None],
-    mail_limiter: RateLimiter,
+    mail_budget: MailBudget,
 ) -> Services:
     """The services that resolvers use."""
     return Services(
@@ -80,14 +95,12 @@ def make_services(
             FileService.WORKSPACE_AVATAR: settings.max_size_workspace_avatar,
         },
         report_keys=ReportKeys(settings.secret_scanning_keys_url),
+        document_counts=DocumentCounts(),
+        usage=Usage(),
         wake_delivery=wake_delivery,
         quota=Quota(settings.storage_quota, settings.open_upload_quota),
-        mail_budget=MailBudget(
-            mail_limiter,
-            settings.mail_limit_recipient,
-            settings.mail_limit_workspace,
-            settings.mail_limit_user,
-        ),
+        download_life=timedelta(minutes=settings.download_minutes),
+        mail_budget=mail_budget,
         # In development without a mail server, emails are files and reach no strangers.
         mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,
     )
@@ -97,6 +110,7 @@ class Gateway(Starlette):
     """The application. HTTP requests reach its front first, which passes on what it does not answer."""
 
     front: Front | None = None
+    monitoring: Monitoring
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.front is None or scope["type"] != "http":
@@ -106,13 +120,27 @@ class Gateway(Starlette):
         await self.front(scope, receive, send)
 
 
-def create_app(settings: Settings) -> Gateway:
-    """The whole gateway as one ASGI application."""
+def _database_tasks(database: Database, fold: Fold) -> list[BackgroundTask]:
+    tasks = [
+        BackgroundTask("fold", fold.run, every=0.5),
+        BackgroundTask("pack", Packing(database).run, every=SECONDS_BETWEEN_ROUNDS),
+    ]
+    if database.replica is not None:
+        tasks.append(BackgroundTask("replica", database.replica.follow, every=SECONDS_BETWEEN_QUESTIONS))
+    return tasks
+
+
+def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_provider: Any = None) -> Gateway:
+    """The whole gateway as one ASGI application; with `demo`, its link signs a browser in.
+
+    Spans go to `tracer_provider`, or else to OpenTelemetry's SDK. Raises `SettingsError`.
+    """
     configure_logs(settings.log_format, settings.log_level)
-    database, limiter = make_database(settings), RateLimiter(settings.redis_url)
-    mail_limiter = RateLimiter(settings.redis_url, WINDOW_SECONDS)
-    mail = mail_task(settings, database)
-    tasks = [BackgroundTask("fold", Fold(database).run, every=0.5), mail, *expiry_tasks(database)]
+    monitoring = Monitoring(settings, tracer_provider)
+    database = make_database(settings, monitoring.statement_watch)
+    limiter, mail_limiter = RateLimiter(settings.redis_url), RateLimiter(settings.redis_url, WINDOW_SECONDS)
+    mail, fold = mail_task(settings, database, monitoring), Fold(database, SECONDS_BETWEEN_SWEEPS)
+    tasks = [mail, *_database_tasks(database, fold), *expiry_tasks(database)]
     objects = make_object_store(settings, settings.secret())
 
     def make_context(request: Request) -> Context:
@@ -120,9 +148,10 @@ def create_app(settings: Settings) -> Gateway:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with running(tasks):
+        async with monitoring.running(Sources(database, documents, fold, tasks)), running(tasks):
             yield
         request_lines.flush()
+        await write_counts(app.state.services)
         await objects.close()
         await database.close()
         await limiter.close()
@@ -130,33 +159,51 @@ def create_app(settings: Settings) -> Gateway:
 
     # Starlette's type says that every handler takes any exception.
     handlers: dict[Any, Any] = {HTTPException: render_lost, Failure: render_failure}
-    app = Gateway(routes=[*ROUTES, reference_route()], lifespan=lifespan, exception_handlers=handlers)
-    app.router.redirect_slashes = False
+    app = Gateway(routes=[*ROUTES, *contract_routes()], lifespan=lifespan, exception_handlers=handlers)
+    app.monitoring = monitoring
     app.state.context = make_context
-    app.router.routes.extend(page_routes(settings.base_url, settings.sign_in_url))
-    app.router.routes.extend(_protocol_routes(settings))
-    app.router.routes.extend([*object_routes(OBJECTS_PATH, objects), *media_routes()])
-    app.router.routes.extend(settings_routes(sign_up_open=settings.sign_up))
-    app.router.routes.extend(authorize_routes())
     app.state.schema = make_schema()
-    graphql = GraphQLEndpoint(app.state.schema, explorer_response)
-    for path in (GRAPHQL_PATH, f"{GRAPHQL_PATH}/"):
-        app.router.routes.append(FrontRoute(path, graphql, ("GET", "POST")))
-    app.router.routes.append(FrontRoute(HEALTH_PATH, Health()))
-    app.router.routes.append(ready_route(database))
+    documents = app.state.schema.documents
+    _add_routes(app, settings, objects, database, demo)
+    mail_budget = _mail_budget(settings, mail_limiter, monitoring)
     services = make_services(
-        settings, database, objects, _first_segments(app), wake_delivery=mail.wake, mail_limiter=mail_limiter
+        settings, database, objects, _first_segments(app), wake_delivery=mail.wake, mail_budget=mail_budget
     )
     tasks += storage_tasks(services, timedelta(days=settings.upload_days))
+    tasks += counting_tasks(services, settings.usage_seconds)
+    tasks += removal_tasks(services)
     app.state.services = services
     # After the others: no slug equals their first segments.
-    app.router.routes.extend(portal_routes())
-    budgets = Budgets(limiter, settings.rate_limit, settings.rate_limit_restricted)
+    app.router.routes.extend(slug_routes())
+    budgets = Budgets(limiter, settings.rate_limit, settings.rate_limit_restricted, monitoring.refusals)
     app.front = _front(app, settings, services, budgets)
     return app
 
 
-def _front(app: Starlette, settings: Settings, services: Services, budgets: Budgets) -> Front:
+def _add_routes(
+    app: Gateway, settings: Settings, objects: ObjectStore, database: Database, demo: DemoEntrance | None
+) -> None:
+    """All routes but those of slugs."""
+    routes = app.router.routes
+    app.router.redirect_slashes = False
+    routes.extend(page_routes(settings.base_url, settings.sign_in_url, demo))
+    routes.extend(_protocol_routes(settings))
+    routes.extend([*object_routes(OBJECTS_PATH, objects), *media_routes()])
+    routes.extend(settings_routes(sign_up_open=settings.sign_up, demo=demo))
+    routes.extend(authorize_routes())
+    graphql = GraphQLEndpoint(app.state.schema, explorer_page)
+    for path in (GRAPHQL_PATH, f"{GRAPHQL_PATH}/"):
+        routes.append(FrontRoute(path, graphql, ("GET", "POST")))
+    routes.append(FrontRoute(HEALTH_PATH, Health()))
+    routes.append(ready_route(database))
+
+
+def _mail_budget(settings: Settings, limiter: RateLimiter, monitoring: Monitoring) -> MailBudget:
+    per_recipient, per_workspace = settings.mail_limit_recipient, settings.mail_limit_workspace
+    return MailBudget(limiter, per_recipient, per_workspace, settings.mail_limit_user, monitoring.refusals)
+
+
+def _front(app: Gateway, settings: Settings, services: Services, budgets: Budgets) -> Front:
     """The front before the application's own layers."""
     own_origin = origin_of(settings.sign_in_url)
     behind = app.build_middleware_stack()
@@ -172,6 +219,7 @@ def _front(app: Starlette, settings: Settings, services: Services, budgets: Budg
         templates=RouteTemplates(app.routes),
         lines=request_lines if settings.access_log and logs_requests(settings.log_level) else None,
         origins=settings.cors_origins,
+        watch=app.monitoring.watch,
     )
 
 

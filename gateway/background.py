@@ -7,6 +7,10 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from gateway.current_operation import current_operation
+from storage.dialects.refusals import ChangesRefused
+from storage.outages import is_outage
+
 log = structlog.get_logger()
 
 # The prefix of the names of the asyncio tasks.
@@ -18,11 +22,14 @@ class BackgroundTask:
     """`run` does one bounded piece and returns whether there is more; if not, the task rests `every` seconds.
 
     Several processes run the same tasks on one database, so a piece has to claim the rows it works on.
+    `runs` counts the pieces, and `failures` those that raised.
     """
 
     name: str
     run: Callable[[], Awaitable[bool]]
     every: float
+    runs: int = 0
+    failures: int = 0
     _woken: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def wake(self) -> None:
@@ -52,12 +59,26 @@ async def running(tasks: Sequence[BackgroundTask]) -> AsyncIterator[None]:
 
 
 async def _keep_running(task: BackgroundTask) -> None:
+    refusal = None
+    current_operation.set(TASK_NAME + task.name)
     while True:
         task._woken.clear()
+        task.runs += 1
         try:
             more = await task.run()
-        except Exception:
-            log.exception("background task failed", task=task.name)
+            refusal = None
+        except ChangesRefused as refused:
+            # For as long as the database is moved: once in the log is enough.
+            if str(refused) != refusal:
+                refusal = str(refused)
+                log.warning("background task waits", task=task.name, reason=refusal)
+            more = False
+        except Exception as error:
+            task.failures += 1
+            if is_outage(error):
+                log.warning("background task waits for the database", task=task.name)
+            else:
+                log.exception("background task failed", task=task.name)
             more = False
         if not more:
             await task.rest()

@@ -13,7 +13,8 @@ from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from schema.errors import Unavailable
 from storage.database import Database
-from storage.migrations.revisions import current_revision, newest_revision
+from storage.migrations.revisions import current_revision, is_known, newest_revision
+from storage.moving.marks import State, read_mark
 
 HEALTH_PATH, READY_PATH = "/health", "/ready"
 PATIENCE_SECONDS = 5
@@ -21,14 +22,18 @@ GOOD_FOR_SECONDS = 1
 
 
 def ready_route(database: Database) -> Route:
-    """`/ready` needs a database at our revision."""
+    """`/ready` needs a database at our revision, or at one of a newer version that is about to follow.
+
+    It says how the process uses its replica, if it has one, and needs none.
+    """
     wanted = newest_revision()
     readiness = Readiness(database, wanted)
 
     async def ready(_: Request) -> JSONResponse:
         fault = await readiness.fault()
         if fault is None:
-            return JSONResponse({"status": "ok", "revision": wanted})
+            used = {} if database.replica is None else {"replica": database.replica.state}
+            return JSONResponse({"status": "ok", "revision": wanted, **used})
         failure = Unavailable(fault)
         return JSONResponse(failure.body, int(failure.status), failure.headers)
 
@@ -67,8 +72,13 @@ async def _fault_of(database: Database, wanted: str) -> str | None:
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             revision = await current_revision(database)
+            mark = await read_mark(database) if database.is_sqlite else None
     except (SQLAlchemyError, OSError):
         return "The database does not answer."
-    if revision != wanted:
+    # An unknown revision is a newer version's, which replaces us next; its migrations leave what we use.
+    # If we were not ready until then, no process would be.
+    if revision != wanted and is_known(revision):
         return f"The database is at revision {revision or 'none'}, not at {wanted}: run `duograph migrate`."
+    if mark is not None and mark.state is State.MOVED:
+        return "The data was moved to another database: this is a copy."
     return None

@@ -10,6 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, MutableMapping
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, TextIO
 
@@ -80,15 +81,19 @@ def _rendered_by(renderer: structlog.typing.Processor) -> Callable[[RequestLine]
 
 
 class _AfterRequests:
-    """The stream of all other lines."""
+    """The stream of all other lines; those for which the disk has no space are lost and fail no request."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self.flush = stream.flush
 
     def write(self, text: str) -> None:
         request_lines.flush()
-        self._stream.write(text)
+        with suppress(OSError):
+            self._stream.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
 
 
 def take_over_process() -> None:
@@ -123,7 +128,8 @@ class _Handler(logging.StreamHandler[Any]):
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
         """Report the failure in a few words, because the usual form repeats the record's values."""
-        sys.stderr.write(f"a log line of {record.name} could not be written\n")
+        with suppress(OSError):
+            sys.stderr.write(f"a log line of {record.name} could not be written\n")
 
 
 def _take_over_logging(formatter: logging.Formatter, level: int) -> None:

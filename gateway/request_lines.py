@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, TextIO
@@ -25,7 +26,8 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 class RequestLine(NamedTuple):
     """`path` is the route's template, because the path itself may contain a secret, and `status` is None if
     the client disconnected first. `milliseconds` run until the last byte was sent, `ended` is in seconds
-    since 1970. The request id is the one answered with; its letters need no quotes.
+    since 1970. The request id is the one answered with; its letters need no quotes. The trace id is None if
+    requests are not traced.
     """
 
     ended: float
@@ -34,16 +36,19 @@ class RequestLine(NamedTuple):
     status: int | None
     milliseconds: float
     request_id: str
+    trace_id: str | None = None
 
     @property
     def event(self) -> dict[str, Any]:
         """The line as an event of structlog."""
+        traced = {} if self.trace_id is None else {"trace_id": self.trace_id}
         return {
             "method": self.method,
             "path": self.path,
             "status": self.status,
             "milliseconds": round(self.milliseconds, 1),
             "request_id": self.request_id,
+            **traced,
             "event": "request",
             "level": "info",
             "timestamp": _moment(self.ended),
@@ -91,26 +96,30 @@ class RequestLines:
             self._put("".join(part))
 
     def _put(self, text: str) -> None:
-        self.stream.write(text)
-        self.stream.flush()
+        # Lines for which the disk has no space are lost, and fail no request.
+        with suppress(OSError):
+            self.stream.write(text)
+            self.stream.flush()
 
 
 def as_json(line: RequestLine) -> str:
     """The line as structlog's `JSONRenderer` writes it."""
     status = "null" if line.status is None else line.status
+    traced = "" if line.trace_id is None else f'"trace_id": "{line.trace_id}", '
     return (
         f'{{"method": "{line.method}", "path": {_quoted(line.path)}, "status": {status}, '
-        f'"milliseconds": {line.milliseconds:.1f}, "request_id": "{line.request_id}", '
+        f'"milliseconds": {line.milliseconds:.1f}, "request_id": "{line.request_id}", {traced}'
         f'"event": "request", "level": "info", "timestamp": "{_moment(line.ended)}"}}\n'
     )
 
 
 def as_console(line: RequestLine) -> str:
     """The line as structlog's `ConsoleRenderer` writes it without colours."""
+    traced = "" if line.trace_id is None else f" trace_id={line.trace_id}"
     return (
         f"{_moment(line.ended)} [info     ] request                        method={line.method} "
         f"milliseconds={line.milliseconds:.1f} path={line.path} request_id={line.request_id} "
-        f"status={line.status}\n"
+        f"status={line.status}{traced}\n"
     )
 
 

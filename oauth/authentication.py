@@ -2,19 +2,23 @@
 
 from collections import OrderedDict
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import ColumnElement, bindparam, case, exists, not_, or_, select
 
 from oauth.credentials import digest, kind_of
-from oauth.principals import Principal, PrincipalKind
+from oauth.principals import AllowList, Principal, PrincipalKind
 from oauth.scopes import USER_SCOPES, Scope
 from storage.clock import now
 from storage.database import Database
-from storage.enums import CredentialKind
+from storage.dialects.matching import IdsOf
+from storage.dialects.refusals import ChangesRefused
+from storage.enums import CredentialKind, DocumentMode
 from storage.kept import Kept
 from storage.rows import table_of, update_rows
 from storage.tables.credentials import CredentialRow
@@ -56,15 +60,31 @@ _DECISIVE = (
 _OF_CREDENTIAL = (
     select(*_DECISIVE)
     .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)
-    .where(_credentials.c.hash == bindparam("hash"))
+    .where(_credentials.c.hash == bindparam("hash"), _workspaces.c.deleted_at.is_(None))
 )
 _LOOK_UP = Kept(_OF_CREDENTIAL)
-# Only access tokens have a client, and a maker who may have left; asking always would double the work.
-_LOOK_UP_ACCESS_TOKEN = Kept(
-    _OF_CREDENTIAL.add_columns(_clients.c.client_id, _HAS_LEFT).join(
-        _clients, _credentials.c.oauth_client_id == _clients.c.id, isouter=True
-    )
+# In their order, because only an equal row gives the same principal.
+_WORKSPACE_IDS = IdsOf(
+    select(_members.c.workspace_id.label("id"))
+    .where(_members.c.user_id == _credentials.c.user_id)
+    .order_by(_members.c.workspace_id)
+    .scalar_subquery()
 )
+_OF_USER = _OF_CREDENTIAL.add_columns(_WORKSPACE_IDS)
+_LOOK_UP_USER = Kept(_OF_USER)
+# Only access tokens have a client, and a maker who may have left; asking always would double the work.
+_OF_CLIENT = (_clients.c.client_id, _clients.c.id, _clients.c.document_mode, _clients.c.documents_version)
+_LOOK_UP_ACCESS_TOKEN = Kept(
+    _OF_USER.add_columns(_HAS_LEFT, *_OF_CLIENT)
+    .join(_clients, _credentials.c.oauth_client_id == _clients.c.id, isouter=True)
+    .where(_clients.c.deleted_at.is_(None))
+)
+
+_LOOK_UPS = {
+    CredentialKind.ACCESS_TOKEN: _LOOK_UP_ACCESS_TOKEN,
+    CredentialKind.PERSONAL_TOKEN: _LOOK_UP_USER,
+    CredentialKind.BROWSER_SESSION: _LOOK_UP_USER,
+}
 
 
 @dataclass(frozen=True)
@@ -124,7 +144,7 @@ async def _authenticate(
     kind = kind_of(text) if known is None else known.kind
     if kind is None or kind not in kinds:
         return None
-    statement = _LOOK_UP_ACCESS_TOKEN if kind is CredentialKind.ACCESS_TOKEN else _LOOK_UP
+    statement = _LOOK_UPS.get(kind, _LOOK_UP)
     rows = await database.fetch(statement, {"hash": hash})
     if not rows:
         return None
@@ -144,13 +164,22 @@ async def _authenticate(
 
 def _known_from(row: Any, values: Sequence[Any], kind: CredentialKind, of_principal: PrincipalKind) -> _Known:
     decisive = dict(zip([column.name for column in _DECISIVE], values, strict=False))
-    client_id, has_left = values[len(_DECISIVE) :] or (None, False)
-    principal = _principal_of(decisive, of_principal, client_id)
+    workspace_ids, *of_client = values[len(_DECISIVE) :] or ((),)
+    has_left, client_id, *documents = of_client or (False, None)
+    principal = _principal_of(decisive, of_principal, client_id, tuple(workspace_ids))
+    if documents:
+        principal = replace(principal, oauth_client_id=documents[0], allow_list=_allow_list(*documents))
     validity = (decisive["expires_at"], decisive["revoked_at"], decisive["last_used_at"])
     return _Known(row, kind, principal, *validity, bool(has_left))
 
 
 async def _note_use(database: Database, hash: str, last: datetime | None, moment: datetime) -> None:
+    """Note the use, except in a database that takes no changes now: reads go on."""
+    with suppress(ChangesRefused):
+        await _write_use(database, hash, last, moment)
+
+
+async def _write_use(database: Database, hash: str, last: datetime | None, moment: datetime) -> None:
     async with database.write() as connection:
         is_unnoted = _credentials.c.last_used_at.is_not_distinct_from(last)
         await update_rows(
@@ -168,7 +197,19 @@ def _scopes(texts: tuple[str, ...]) -> frozenset[Scope]:
     return frozenset(map(Scope, texts))
 
 
-def _principal_of(decisive: Mapping[str, Any], kind: PrincipalKind, client_id: str | None) -> Principal:
+def _allow_list(id: UUID | None, mode: str | None, version: int) -> AllowList | None:
+    """None without an OAuth client, and for a client whose documents are not compared."""
+    if id is None or mode is None or mode == DocumentMode.OFF:
+        return None
+    return AllowList(id, DocumentMode(mode), version)
+
+
+def _principal_of(
+    decisive: Mapping[str, Any],
+    kind: PrincipalKind,
+    client_id: str | None,
+    workspace_ids: tuple[UUID, ...],
+) -> Principal:
     expires_at = decisive["expires_at"]
     return Principal(
         kind=kind,
@@ -176,6 +217,7 @@ def _principal_of(decisive: Mapping[str, Any], kind: PrincipalKind, client_id: s
         scopes=_scopes(tuple(decisive["scopes"])),
         workspace_id=decisive["workspace_id"],
         user_id=decisive["user_id"],
+        workspace_ids=workspace_ids,
         maker_user_id=decisive["maker_user_id"],
         customer_id=decisive["customer_id"],
         member_id=decisive["member_id"],

@@ -8,18 +8,14 @@ import secrets
 from datetime import timedelta
 from enum import StrEnum
 
-from sqlalchemy import delete
-
 from oauth.credentials import digest
 from storage.clock import now
 from storage.connections import Connection
-from storage.rows import insert_new_rows, table_of
+from storage.rows import insert_new_rows
 from storage.sealing import Purpose, is_signed, sign
 from storage.tables.second_steps import AnsweredChallengeRow
 
 LIFE = timedelta(minutes=15)
-
-_answered = table_of(AnsweredChallengeRow)
 
 
 class ChallengeUse(StrEnum):
@@ -55,6 +51,5 @@ def is_open(secret: bytes, use: ChallengeUse, binding: str, challenge: bytes) ->
 async def answer(connection: Connection, challenge: bytes) -> bool:
     """Record an answer to the challenge. Returns whether it is the first."""
     moment = now()
-    await connection.execute(delete(_answered).where(_answered.c.expires_at <= moment))
     row = {"hash": digest(challenge.decode()), "created_at": moment, "expires_at": moment + LIFE}
     return bool(await insert_new_rows(connection, AnsweredChallengeRow, [row]))

@@ -26,9 +26,13 @@ class Credential:
 
 def mint(kind: CredentialKind) -> Credential:
     """`dg_<kind>_`, 30 random base62 characters and their CRC-32 in 6 base62 digits."""
-    random = _random(_RANDOM)
-    text = f"dg_{kind}_{random}{_checksum(random)}"
-    return Credential(text, digest(text))
+    return _credential(kind, _random(_RANDOM))
+
+
+def mint_from(kind: CredentialKind, signature: str) -> Credential:
+    """The credential that a signature of 43 base64 characters gives; it is as secret as the signing key."""
+    letters = [character for character in signature if character in _BASE62]
+    return _credential(kind, "".join(letters).ljust(_RANDOM, "0")[:_RANDOM])
 
 
 def mint_client_id() -> str:
@@ -52,6 +56,11 @@ def kind_of(text: str) -> CredentialKind | None:
 def digest(text: str) -> str:
     """SHA-256 in hex. No salt: a credential has 178 random bits, nothing to look up in a table."""
     return sha256(text.encode()).hexdigest()
+
+
+def _credential(kind: CredentialKind, random: str) -> Credential:
+    text = f"dg_{kind}_{random}{_checksum(random)}"
+    return Credential(text, digest(text))
 
 
 def _random(length: int) -> str:

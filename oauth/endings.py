@@ -22,7 +22,8 @@ async def end_grants(connection: Connection, condition: ColumnElement[bool]) -> 
 
     Grants are locked first, as in `find_issued`: one order avoids deadlocks.
     """
-    await update_rows(connection, OAuthGrantRow, condition & _grants.c.revoked_at.is_(None), revoked_at=now())
+    moment, unrevoked = now(), condition & _grants.c.revoked_at.is_(None)
+    await update_rows(connection, OAuthGrantRow, unrevoked, revoked_at=moment, ends_at=moment)
     await _revoke(connection, _credentials.c.grant_id.in_(select(_grants.c.id).where(condition)))
 
 

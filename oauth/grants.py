@@ -194,7 +194,7 @@ async def save_code(server: Server, code: str, request: ProtocolRequest) -> None
     """Store the hash of a new code, and its grant."""
     subject: Subject = request.user
     scopes = sorted(request.scope.split())
-    parameters = request.payload.data
+    parameters, ends_at = request.payload.data, now() + CODE_LIFE
     grant = await insert_row(
         server.connection,
         OAuthGrantRow,
@@ -206,6 +206,7 @@ async def save_code(server: Server, code: str, request: ProtocolRequest) -> None
         code_challenge=parameters.get("code_challenge"),
         nonce=parameters.get("nonce"),
         authenticated_at=subject.authenticated_at,
+        ends_at=ends_at,
     )
     await insert_row(
         server.connection,
@@ -217,7 +218,7 @@ async def save_code(server: Server, code: str, request: ProtocolRequest) -> None
         oauth_client_id=request.client.id,
         grant_id=grant.id,
         scopes=scopes,
-        expires_at=now() + CODE_LIFE,
+        expires_at=ends_at,
     )
 
 

@@ -1,12 +1,14 @@
 """Principals: authenticated callers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from uuid import UUID
 
 from oauth.scopes import CLIENT_SCOPES, CUSTOMER_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope
+from storage.enums import ClientKind, DocumentMode
+from storage.usage import Client
 
 
 class PrincipalKind(StrEnum):
@@ -32,14 +34,27 @@ WIDEST_SCOPES: dict[PrincipalKind, frozenset[Scope]] = {
 
 
 @dataclass(frozen=True)
+class AllowList:
+    """The registered GraphQL documents of an OAuth client, and what happens to others: `mode` is not `off`.
+
+    The `version` changes with the documents.
+    """
+
+    oauth_client_id: UUID
+    mode: DocumentMode
+    version: int
+
+
+@dataclass(frozen=True)
 class Principal:
     """An authenticated caller.
 
     `workspace_id` is set if the credential is limited to that workspace; otherwise `user_id` is, and the
-    credential has access to every workspace of the user. `maker_user_id` is the user who created a
+    credential has access to every workspace of the user: `workspace_ids`, as the request began, so that each
+    statement names them. `maker_user_id` is the user who created a
     workspace's credential. `expires_at_stamp` is the credential's expiry in seconds since 1970, or None.
     `requests_per_minute` is the workspace's own limit, if an operator set one. `authenticated_at` is when the
-    user of a browser session last authenticated.
+    user of a browser session last authenticated. `allow_list` is that of the credential's OAuth client.
     """
 
     kind: PrincipalKind
@@ -47,6 +62,7 @@ class Principal:
     scopes: frozenset[Scope]
     workspace_id: UUID | None = None
     user_id: UUID | None = None
+    workspace_ids: tuple[UUID, ...] = ()
     maker_user_id: UUID | None = None
     customer_id: UUID | None = None
     member_id: UUID | None = None
@@ -54,6 +70,30 @@ class Principal:
     expires_at_stamp: float | None = None
     requests_per_minute: int | None = None
     authenticated_at: datetime | None = None
+    oauth_client_id: UUID | None = None
+    allow_list: AllowList | None = None
+
+    @property
+    def all_workspace_ids(self) -> tuple[UUID, ...]:
+        """Every workspace of which the caller may see anything."""
+        return self.workspace_ids if self.workspace_id is None else (self.workspace_id,)
+
+    @cached_property
+    def client(self) -> str | None:
+        """The key of the client that usage is counted for; None for a user's own credential.
+
+        It has access to every workspace of the user, and none may learn what the user does in others.
+        """
+        if self.workspace_id is None:
+            return None
+        kind, id = ClientKind.WORKSPACE_TOKEN, self.credential_id
+        if self.customer_id is not None:
+            kind, id = ClientKind.CUSTOMER_SESSIONS, self.workspace_id
+        elif self.kind is PrincipalKind.OAUTH_TOKEN:
+            if self.oauth_client_id is None:
+                return None
+            kind, id = ClientKind.OAUTH_CLIENT, self.oauth_client_id
+        return Client(self.workspace_id, kind, id).key
 
     @cached_property
     def subject(self) -> str:
@@ -70,15 +110,24 @@ class Principal:
         return f"clients:{self._owner}" if self.client_id else None
 
     @cached_property
-    def ids(self) -> dict[str, UUID]:
+    def ids(self) -> dict[str, UUID | tuple[UUID, ...]]:
         """The ids that decide what the caller sees, by the names of their places in statements."""
-        ids = {
+        ids: dict[str, UUID | tuple[UUID, ...] | None] = {
             "principal_workspace_id": self.workspace_id,
             "principal_user_id": self.user_id,
+            "principal_workspace_ids": self.workspace_ids if self.workspace_id is None else None,
             "principal_customer_id": self.customer_id,
             "principal_member_id": self.member_id,
         }
         return {name: id for name, id in ids.items() if id is not None}
+
+    def after_joining(self, workspace_id: UUID) -> "Principal":
+        """The principal of a user who has become a member of the workspace."""
+        return replace(self, workspace_ids=(*self.workspace_ids, workspace_id))
+
+    def after_leaving(self, workspace_id: UUID) -> "Principal":
+        """The principal of a user who is no longer a member of the workspace."""
+        return replace(self, workspace_ids=tuple(id for id in self.workspace_ids if id != workspace_id))
 
     @cached_property
     def _owner(self) -> str:

@@ -4,13 +4,12 @@ import json
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import select
 
 from oauth.credentials import digest
 from oauth.issued_tokens import IssuedCredential
 from storage.clock import now
 from storage.connections import Connection
-from storage.database import Database
 from storage.rows import insert_row, table_of
 from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.credentials import CredentialRow
@@ -64,13 +63,6 @@ async def find_answer(
         _credentials.c.hash.in_(issued), _credentials.c.revoked_at.is_(None)
     )
     return answer if len((await connection.execute(unused)).all()) == len(issued) else None
-
-
-async def drop_expired_answers(database: Database) -> bool:
-    """Delete all expired answers; there are few, so one statement suffices."""
-    async with database.write() as connection:
-        await connection.execute(delete(_answers).where(_answers.c.expires_at <= now()))
-    return False
 
 
 def _about(replaced: IssuedCredential, scope: str | None) -> str:

@@ -1,5 +1,6 @@
 """The scopes of credentials."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache
 
@@ -67,6 +68,11 @@ def that_would_do(scope: Scope) -> tuple[Scope, ...]:
         if wider in Scope._value2member_map_:
             return scope, Scope(wider)
     return (scope,)
+
+
+def any_that_would_do(scopes: Iterable[Scope]) -> tuple[Scope, ...]:
+    """The scopes that each suffice where any one of `scopes` is needed."""
+    return tuple(sufficient for scope in scopes for sufficient in that_would_do(scope))
 
 
 def covers(granted: frozenset[Scope], scope: Scope) -> bool:

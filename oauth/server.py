@@ -9,7 +9,6 @@ from authlib.oauth2.rfc6749 import AuthorizationServer, InvalidClientError, Inva
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 from authlib.oauth2.rfc9207 import IssuerParameter
 from joserfc.jwk import RSAKey
-from sqlalchemy import delete
 from sqlalchemy.util import await_only
 
 from oauth.clients import AuthMethod, Client, find_client
@@ -20,13 +19,12 @@ from oauth.scopes import CLIENT_SCOPES
 from storage.clock import now
 from storage.connections import Connection
 from storage.enums import CredentialKind
-from storage.rows import insert_row, table_of
+from storage.rows import insert_row, update_row
 from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_grants import OAuthGrantRow
 
 ACCESS_TOKEN_LIFE = timedelta(hours=1)
 REFRESH_TOKEN_LIFE = timedelta(days=60)
-# Expired access tokens are kept for a while, so that a leaked one is still recognized.
-_KEPT_AFTER_EXPIRY = timedelta(days=7)
 
 # Descriptions of errors for which Authlib has none.
 _DESCRIPTIONS = {
@@ -36,7 +34,6 @@ _DESCRIPTIONS = {
 }
 _DEFAULT_DESCRIPTION = "The request cannot be processed."
 
-_credentials = table_of(CredentialRow)
 Result = TypeVar("Result")
 
 # At DEBUG Authlib logs the tokens that it issues.
@@ -97,7 +94,9 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     def save_token(self, token: dict[str, Any], request: ProtocolRequest) -> None:
         """Store the hash of a new access token, and that of its refresh token if it is new too."""
         source: IssuedCredential = request.authorization_code or request.refresh_token
-        wait(self._drop_expired(source))
+        # A refresh gives the token of a confidential client the same new life.
+        ends_at = now() + REFRESH_TOKEN_LIFE
+        wait(update_row(self.connection, OAuthGrantRow, source.grant, ends_at=ends_at))
         self._keep(CredentialKind.ACCESS_TOKEN, token["access_token"], ACCESS_TOKEN_LIFE, token, source)
         if request.refresh_token is None or request.client.is_public:
             granted = {"scope": " ".join(source.row.scopes)}
@@ -153,16 +152,6 @@ class Server(AuthorizationServer):  # type: ignore[misc]
             expires_at=now() + life,
         )
         wait(row)
-
-    async def _drop_expired(self, source: IssuedCredential) -> None:
-        """Delete the grant's long expired access tokens: each refresh leaves one behind."""
-        await self.connection.execute(
-            delete(_credentials).where(
-                _credentials.c.grant_id == source.grant.id,
-                _credentials.c.kind == CredentialKind.ACCESS_TOKEN.value,
-                _credentials.c.expires_at < now() - _KEPT_AFTER_EXPIRY,
-            )
-        )
 
 
 class _Issuer(IssuerParameter):  # type: ignore[misc]

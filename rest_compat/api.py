@@ -14,17 +14,22 @@ from rest_compat import (
     customer_portal,
     customer_sessions,
     customers,
+    deletions,
     events,
+    file_share_downloads,
     file_share_payments,
+    file_share_refunds,
     file_share_sessions,
     files,
     members,
     metrics,
+    oauth_client_documents,
     oauth_clients,
     passkeys,
     personal_access_tokens,
     second_factors,
     shares,
+    usage,
     viewer,
     workspace_access_tokens,
     workspace_invitations,
@@ -43,17 +48,22 @@ _ROUTERS: tuple[Router, ...] = (
     customer_portal.router,
     customer_sessions.router,
     customers.router,
+    deletions.router,
     events.router,
+    file_share_downloads.router,
     file_share_payments.router,
+    file_share_refunds.router,
     file_share_sessions.router,
     files.router,
     members.router,
     metrics.router,
+    oauth_client_documents.router,
     oauth_clients.router,
     passkeys.router,
     personal_access_tokens.router,
     second_factors.router,
     shares.router,
+    usage.router,
     viewer.router,
     workspace_access_tokens.router,
     workspace_invitations.router,
@@ -61,6 +71,8 @@ _ROUTERS: tuple[Router, ...] = (
     workspaces.router,
 )
 
+# What each part of the documentation is about.
+TAGS: dict[str, str] = {router.tag: router.description for router in _ROUTERS}
 
 # Every path of the REST surface.
 ROUTES: tuple[FrontRoute, ...] = (
@@ -108,4 +120,6 @@ async def render_http_exception(request: Request, exception: HTTPException) -> R
 
 def _methods_of(path: str) -> list[str]:
     fitting = (route for route in ROUTES if route.path_regex.match(path))
-    return sorted({method for route in fitting for method in route.methods or ()})
+    methods = {method for route in fitting for method in route.methods or ()}
+    # The front answers HEAD wherever there is GET.
+    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))

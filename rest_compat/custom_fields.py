@@ -3,7 +3,9 @@
 from resolvers.shares import custom_fields
 from rest_compat.router import Router
 
-router = Router("/custom-fields", "Custom fields")
+router = Router(
+    "/custom-fields", "Custom fields", "Questions that a workspace can ask in the forms of its shares."
+)
 router.post("/", custom_fields.create_custom_field)
 router.get("/", custom_fields.list_custom_fields)
 router.get("/{id}", custom_fields.get_custom_field)

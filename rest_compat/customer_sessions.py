@@ -3,5 +3,9 @@
 from resolvers.customers import sessions as customer_sessions
 from rest_compat.router import Router
 
-router = Router("/customer-sessions", "Customer sessions")
+router = Router(
+    "/customer-sessions",
+    "Customer sessions",
+    "Tokens with which a workspace opens the portal for a customer.",
+)
 router.post("/", customer_sessions.create_customer_session)

@@ -3,7 +3,7 @@
 from resolvers.customers import customers
 from rest_compat.router import Router
 
-router = Router("/customers", "Customers")
+router = Router("/customers", "Customers", "People and teams that a workspace sells to.")
 router.post("/", customers.create_customer)
 router.get("/", customers.list_customers)
 # An external id may hold slashes.

@@ -8,7 +8,7 @@ import orjson
 from pydantic import TypeAdapter
 from starlette.requests import Request
 
-from resolvers.operations.admission import Demand, admit, charge_rest
+from resolvers.operations.admission import Demand, admit, charge_remainder
 from resolvers.operations.answers import JSON, Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
@@ -17,6 +17,7 @@ from resolvers.operations.runner import run
 from resolvers.operations.sent_headers import sent_header
 from resolvers.operations.shaped import ShapedRow, written_page
 from rest_compat.reading import Arguments, located
+from rest_compat.used import RouteUsage
 from schema.base import Resource
 from schema.errors import Invalid
 
@@ -29,29 +30,36 @@ class OperationEndpoint:
     """Runs `operation` with the arguments of a request. `model` is the type that it answers with.
 
     `path_names` are the parameters of the operation that its query does not accept: those in the path, and
-    those that this path leaves out. A subclass writes answers in another way.
+    those that this path leaves out. `place` is the path's name in usage. A subclass writes answers in another
+    way.
     """
 
     media_type: ClassVar[str] = JSON
-    headers: ClassVar[Mapping[str, str]] = {}
+    headers: Mapping[str, str] = {}
 
-    def __init__(self, operation: Operation, model: Any, status: int, path_names: frozenset[str]) -> None:
+    def __init__(
+        self, operation: Operation, model: Any, status: int, path_names: frozenset[str], place: str
+    ) -> None:
         self.operation = operation
         self.model, self.status = model, status
         self._writer = TypeAdapter(model)
         self._path_names = path_names
         self._demands = [Demand.of(operation)]
-        self._arguments = Arguments(operation, path_names)
+        self._arguments = Arguments(operation, path_names, RouteUsage(operation, place))
+        if operation.deprecation is not None:
+            self.headers = {**self.headers, **operation.deprecation.headers}
 
     async def answer(self, ctx: Context, request: Request) -> Answer:
         operation = self.operation
         await admit(ctx.caller, self._demands, restricted=operation.restricted)
-        arguments = await self._arguments.read(request)
+        arguments, used = await self._arguments.read(request)
+        if ctx.caller.principal is not None:
+            ctx.services.usage.add(ctx.caller.principal.client, used)
         if operation.is_conditional:
             ctx = replace(ctx, if_match=sent_header(request, b"if-match"))
         try:
             if operation.weigh is not None:
-                await charge_rest(ctx.caller, operation.weigh(**arguments))
+                await charge_remainder(ctx.caller, operation.weigh(**arguments))
             result = await run(operation, ctx, arguments)
         except Invalid as invalid:
             raise located(operation, invalid, self._path_names) from None
@@ -62,9 +70,10 @@ class OperationEndpoint:
         headers = {**self.headers, "Idempotency-Replayed": "true"} if ctx.outcome.replayed else self.headers
         if status in EMPTY:
             return Answer(status, headers=headers, media_type=None)
-        if request.method == "GET" and isinstance(result, _TAGGED):
+        is_read = request.method == "GET"
+        if (is_read or self.operation.gives is not None) and isinstance(result, _TAGGED):
             headers = {**headers, "ETag": result.etag_text()}
-            known = sent_header(request, b"if-none-match")
+            known = sent_header(request, b"if-none-match") if is_read else None
             if known is not None and matches_weakly(known, headers["ETag"]):
                 return Answer(304, headers=headers)
         return Answer(status, self.body_of(result), headers, self.media_type)

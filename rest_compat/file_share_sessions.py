@@ -5,7 +5,11 @@ from resolvers.file_shares import payments as file_share_payments
 from resolvers.file_shares import sessions as file_share_sessions
 from rest_compat.router import Router
 
-router = Router("/file-share-sessions", "File-share sessions")
+router = Router(
+    "/file-share-sessions",
+    "File-share sessions",
+    "Sales of shares: each session is one, with its downloads and payments.",
+)
 router.post("/", file_share_sessions.create_file_share_session)
 router.get("/", file_share_sessions.list_file_share_sessions)
 router.post("/ingest", file_share_backfill.ingest_file_share_sessions)

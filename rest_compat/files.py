@@ -3,7 +3,7 @@
 from resolvers.files import files
 from rest_compat.router import Router
 
-router = Router("/files", "Files")
+router = Router("/files", "Files", "Uploads in parts by signed URLs, and downloads.")
 router.post("/", files.create_file)
 router.get("/", files.list_files)
 router.get("/{id}", files.get_file)

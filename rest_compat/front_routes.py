@@ -11,10 +11,10 @@ from resolvers.operations.answers import Endpoint
 
 
 class FrontRoute(Route):
-    """A route whose requests `served` answers in the front.
+    """A route that the front answers, by the endpoint `served`.
 
-    The application behind the front knows the path and its methods, but gets only requests that no template
-    fits, such as one whose path ends with a line break.
+    The application behind declares its path and methods, but receives only requests that the front's table
+    does not match, such as a path that ends with a line break.
     """
 
     def __init__(self, path: str, served: Endpoint, methods: tuple[str, ...] = ("GET",)) -> None:

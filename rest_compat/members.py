@@ -3,7 +3,7 @@
 from resolvers.customers import members
 from rest_compat.router import Router
 
-router = Router("/members", "Members")
+router = Router("/members", "Members", "People who belong to a customer that is a team.")
 router.post("/", members.create_member)
 router.get("/", members.list_members)
 router.get("/{id}", members.get_member)

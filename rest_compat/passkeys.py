@@ -3,7 +3,7 @@
 from resolvers.second_factors import passkeys
 from rest_compat.router import Router
 
-router = Router("/passkeys", "Second factors")
+router = Router("/passkeys", "Second factors", "What the user needs to sign in besides the password.")
 router.get("/", passkeys.list_passkeys)
 router.get("/{id}", passkeys.get_passkey)
 router.patch("/{id}", passkeys.update_passkey)

@@ -3,7 +3,9 @@
 from resolvers.credentials import personal_access_tokens
 from rest_compat.router import Router
 
-router = Router("/personal-access-tokens", "Personal access tokens")
+router = Router(
+    "/personal-access-tokens", "Personal access tokens", "Tokens with access to all workspaces of the user."
+)
 router.post("/", personal_access_tokens.create_personal_access_token)
 router.get("/", personal_access_tokens.list_personal_access_tokens)
 router.get("/{id}", personal_access_tokens.get_personal_access_token)

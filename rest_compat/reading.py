@@ -2,17 +2,19 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.declaration import Operation, Parameter
+from rest_compat.used import RouteUsage
 from schema.annotations import is_list
 from schema.base import SPARE_KEYS
 from schema.errors import Invalid, problem
 from storage.caches import Cache
+from storage.usage import Used
 
 _METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 
@@ -21,7 +23,14 @@ _METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 BYTES_OF_ARGUMENTS, BYTES_OF_A_PARAMETER, BYTES_OF_A_LETTER = 3_000, 1_000, 12
 LONGEST_KEPT = 1_000
 BYTES_KEPT = 4 * 1024 * 1024
-_kept: Cache[tuple[Any, ...], Mapping[str, Any]] = Cache(BYTES_KEPT)
+# The arguments, and what is counted as used.
+Read: TypeAlias = tuple[Mapping[str, Any], Used | None]
+_kept: Cache[tuple[Any, ...], Read] = Cache(BYTES_KEPT)
+
+
+def kept_bytes() -> int:
+    """The memory that kept arguments take, as estimated."""
+    return _kept.size
 
 
 class Arguments:
@@ -31,23 +40,25 @@ class Arguments:
     shared between requests: their models are frozen, and no resolver changes a list in them.
     """
 
-    def __init__(self, operation: Operation, path_names: frozenset[str]) -> None:
+    def __init__(self, operation: Operation, path_names: frozenset[str], usage: RouteUsage) -> None:
         self._operation = operation
+        self._usage = usage
         self._path_names = path_names
         self._has_body = any(parameter.place == "data" for parameter in operation.parameters)
 
-    async def read(self, request: Request) -> Mapping[str, Any]:
+    async def read(self, request: Request) -> Read:
         """Raises `Invalid` with every problem, or `TooLarge`."""
         values = {**request.path_params}
         if self._has_body:
             values |= read_query(self._operation, request.query_params, self._path_names)
-            return self._validated(values | {"data": await self._body(request)})
+            arguments = self._validated(values | {"data": await self._body(request)})
+            return arguments, self._usage.of(request.query_params, arguments["data"])
         query: bytes = request.scope["query_string"]
-        key = (self._operation.name, query, *values.items())
+        key = (self._usage.place, query, *values.items())
         kept = _kept.get(key)
         if kept is None:
             values |= read_query(self._operation, request.query_params, self._path_names)
-            kept = self._validated(values)
+            kept = self._validated(values), self._usage.of(request.query_params)
             length = len(query) + sum(map(len, request.path_params.values()))
             if length <= LONGEST_KEPT:
                 _kept.keep(key, kept, _size(query.count(b"=") + len(request.path_params), length))
@@ -62,7 +73,7 @@ class Arguments:
 
     def _validated(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         try:
-            return self._operation.validate(values)
+            return self._operation.validate(values, reads_back=True)
         except Invalid as invalid:
             raise located(self._operation, invalid, self._path_names) from None
 

@@ -44,12 +44,12 @@ class OperationRoute(FrontRoute):
 
 
 class Router:
-    """One resource's routes under one prefix."""
+    """One resource's routes under one prefix, with its `tag` and `description` in the documentation."""
 
-    def __init__(self, prefix: str, tag: str) -> None:
+    def __init__(self, prefix: str, tag: str, description: str) -> None:
         self.routes: list[OperationRoute] = []
         self._prefix = PREFIX + prefix
-        self._tag = tag
+        self.tag, self.description = tag, description
 
     def get(self, path: str, resolver: Callable[..., Any], **options: Any) -> None:
         self._add("GET", path, resolver, 200, **options)
@@ -82,7 +82,8 @@ class Router:
         """
         operation = operation_of(resolver)
         model: Any = None if status in EMPTY else answer or operation.answer
-        endpoint = endpoint_class(operation, model, status, path_names_of(path) | frozenset(omits))
+        path_names, place = path_names_of(path) | frozenset(omits), f"{method} {self._prefix}{path}"
+        endpoint = endpoint_class(operation, model, status, path_names, place)
         other = path.removesuffix("/") if path.endswith("/") else f"{path}/"
         for variant in (path, other):
             self.routes.append(
@@ -90,7 +91,7 @@ class Router:
                     method,
                     self._prefix + variant,
                     endpoint,
-                    tag=self._tag,
+                    tag=self.tag,
                     operation_id=name or operation.name,
                     omits=frozenset(omits),
                     is_documented=variant == path,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, ClassVar
 
 import strawberry
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
@@ -134,6 +134,7 @@ class WorkspaceAccessTokenUpdate(Update):
     """
 
     clears: ClassVar[frozenset[str]] = frozenset({"expires_in"})
+    reads: ClassVar[type[BaseModel] | None] = WorkspaceAccessToken
 
     comment: strawberry.Maybe[Comment | None]
     scopes: strawberry.Maybe[WorkspaceScopes | None]
@@ -148,6 +149,7 @@ class PersonalAccessTokenUpdate(Update):
     """
 
     clears: ClassVar[frozenset[str]] = frozenset({"expires_in"})
+    reads: ClassVar[type[BaseModel] | None] = PersonalAccessToken
 
     comment: strawberry.Maybe[Comment | None]
     scopes: strawberry.Maybe[UserScopes | None]

@@ -1,4 +1,4 @@
-"""The inputs of signing up, signing in and setting a password, which only the pages have."""
+"""The inputs of signing up, signing in and changing the own account, which only the pages have."""
 
 from typing import Annotated
 
@@ -42,6 +42,18 @@ class NewPassword(Input):
 
     token: Annotated[str, Field(max_length=100)]
     password: Password
+
+
+class OwnName(Input):
+    """The name of the signed-in user; null for none."""
+
+    name: UserName = None
+
+
+class NewAddress(Input):
+    """The email that the signed-in user wants instead of the current one."""
+
+    email: Email
 
 
 class PasswordChange(Input):

@@ -1,6 +1,7 @@
 """The bases of the types and inputs of both surfaces."""
 
 import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -11,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ModelWrapValidatorHandler,
+    PrivateAttr,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -19,6 +21,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticOmit
 from strawberry.types.arguments import InputContext
 
+from schema.deprecation import reason_of
+from schema.read_back import Repeated, without_repeated
 from schema.scalars import Id, check_text
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -83,9 +87,13 @@ class Resource(Output):
 
 @dataclass
 class Count:
-    """The context of one validation: the number of problems so far."""
+    """The context of one validation: the number of problems so far.
+
+    `reads_back`: fields of the resource that cannot change may repeat their values.
+    """
 
     problems: int = 0
+    reads_back: bool = False
 
 
 class Input(BaseModel):
@@ -130,20 +138,55 @@ class Input(BaseModel):
 class Update(Input):
     """A change to a resource: fields left out keep their values.
 
-    Every field is a `Maybe[X | None]`. Null clears the fields named in `clears`; for the others it is the
-    same as leaving the field out.
+    Every field is a `Maybe[X | None]`. Null clears the fields named in `clears` and empties those in
+    `empties`; for the others it is the same as leaving the field out. Over REST, the other fields of `reads`,
+    the resource, can be sent as they were read; `keys` identifies the items of its lists.
     """
 
     clears: ClassVar[frozenset[str]] = frozenset()
+    empties: ClassVar[Mapping[str, type]] = {}
+    reads: ClassVar[type[BaseModel] | None] = None
+    keys: ClassVar[Mapping[str, str]] = {}
+
+    _repeated: Sequence[Repeated] = PrivateAttr(default=())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _take_repeated(
+        cls, value: Any, handler: ModelWrapValidatorHandler[Self], info: ValidationInfo
+    ) -> Self:
+        context = info.context
+        reads_back = isinstance(context, Count) and context.reads_back and isinstance(value, dict)
+        if cls.reads is None or not reads_back:
+            return handler(value)
+        kept, repeated = without_repeated(value, cls, cls.reads, cls.keys)
+        made = handler(kept)
+        made._repeated = repeated
+        return made
+
+    @property
+    def repeated(self) -> Sequence[Repeated]:
+        """The fields that were sent although they cannot change; they must have their present values."""
+        return self._repeated
 
     def changes(self) -> dict[str, Any]:
         """The fields to change with their new values; nested models as dictionaries of their sent fields."""
-        sent = self.model_dump(exclude_unset=True)
-        return {name: value for name, value in sent.items() if value is not None or name in self.clears}
+        changes = self.model_dump(exclude_unset=True)
+        for name in [name for name, value in changes.items() if value is None and name not in self.clears]:
+            if name in self.empties:
+                changes[name] = self.empties[name]()
+            else:
+                del changes[name]
+        return changes
 
 
 class Filters(Input):
     """Arguments of a read: query parameters in REST, arguments of the field in GraphQL."""
+
+    @classmethod
+    def of_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The data to validate for arguments of GraphQL, where null is the same as left out."""
+        return {name: value for name, value in arguments.items() if value is not None}
 
 
 def graphql_type(cls: type[Model]) -> type[Model]:
@@ -158,6 +201,7 @@ def graphql_type(cls: type[Model]) -> type[Model]:
     strawberry.pydantic.type(cls, description=inspect.getdoc(cls))
     for name, condition in conditions.items():
         cls.model_fields[name].exclude_if = condition
+    _mark_deprecated(cls)
     return cls
 
 
@@ -170,7 +214,15 @@ def graphql_input(cls: type[Model]) -> type[Model]:
     strawberry.pydantic.input(cls, description=inspect.getdoc(cls))
     definition = cls.__strawberry_definition__  # type: ignore[attr-defined]
     definition.from_input = _as_data
+    _mark_deprecated(cls)
     return cls
+
+
+def _mark_deprecated(cls: type[Model]) -> None:
+    for field in cls.__strawberry_definition__.fields:  # type: ignore[attr-defined]
+        declared = cls.model_fields.get(field.python_name)
+        if declared is not None:
+            field.deprecation_reason = reason_of(declared)
 
 
 def _as_data(model: type[BaseModel], value: Any, context: InputContext) -> dict[str, Any]:

@@ -1,15 +1,16 @@
 """Custom fields: form fields that a workspace defines and attaches to shares."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 import strawberry
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
 from schema.metadata import Metadata, MetadataPairs
 from schema.names import NAMED
-from schema.pages import ListQuery, SortedByCreation
+from schema.pages import ChangesQuery, SortedByChange
 from schema.scalars import Bool, Int
 from storage.enums import CustomFieldType
 
@@ -124,8 +125,12 @@ class CustomFieldCreate(Input):
 class CustomFieldUpdate(Update):
     """Changes to a custom field.
 
-    Fields left out keep their values; `metadata` and `properties` are replaced as a whole.
+    Fields left out keep their values; `metadata` and `properties` are replaced as a whole. Null empties
+    `metadata`.
     """
+
+    empties: ClassVar[Mapping[str, type]] = {"metadata": dict}
+    reads: ClassVar[type[BaseModel] | None] = CustomField
 
     slug: strawberry.Maybe[Slug | None]
     name: strawberry.Maybe[NameInput | None]
@@ -133,8 +138,8 @@ class CustomFieldUpdate(Update):
     properties: strawberry.Maybe[CustomFieldPropertiesInput | None]
 
 
-class CustomFieldQuery(ListQuery):
+class CustomFieldQuery(ChangesQuery):
     """The arguments of the list of custom fields."""
 
     workspace_id: WorkspaceIdFilter = None
-    sorting: SortedByCreation = None
+    sorting: SortedByChange = None

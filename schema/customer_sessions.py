@@ -6,11 +6,12 @@ from uuid import UUID
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from schema.app_links import ReturnUrl
 from schema.base import Input, Output, graphql_input, graphql_type
 from schema.customers import Customer
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceIdInput
 from schema.members import ExternalId
-from schema.scalars import Id, Moment, Url
+from schema.scalars import Id, Moment
 
 
 @graphql_type
@@ -53,7 +54,13 @@ class CustomerSessionCreate(Input):
             "`member_model_enabled`."
         ),
     ] = None
-    return_url: Annotated[Url | None, Field(description="The target of the portal's back button.")] = None
+    return_url: Annotated[
+        ReturnUrl | None,
+        Field(
+            description="The target of the portal's back button: an http or https URL, or one with a scheme "
+            "of the workspace's `return_url_schemes`."
+        ),
+    ] = None
     workspace_id: WorkspaceIdInput = None
 
     @field_validator("customer_id")

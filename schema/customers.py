@@ -1,9 +1,10 @@
 """Customers: the people and teams that a workspace does business with."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 import strawberry
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from oauth.scopes import Scope
 from schema.addresses import BillingAddress, BillingAddressInput
@@ -12,8 +13,8 @@ from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter,
 from schema.links import PageKey, RowKey, link, load, selects
 from schema.members import ExternalId, Member, MemberExternalId, PersonName, PersonNameInput
 from schema.metadata import Metadata, MetadataFilter, MetadataPairs
-from schema.pages import COUNTED, ListQuery, check_page
-from schema.scalars import Email, Moment
+from schema.pages import COUNTED, ChangesQuery, check_page
+from schema.scalars import Email, Id, Moment
 from schema.sorting import Sorting
 from schema.workspaces import Workspace
 from storage.enums import CustomerType
@@ -90,7 +91,7 @@ class Customer(CustomerProfile):
         return whole.etag_text()
 
     @link(Scope.WORKSPACES_READ)
-    async def workspace(self, info: strawberry.Info) -> Workspace:
+    async def workspace(self, info: strawberry.Info) -> Workspace | None:
         """The workspace that the customer belongs to."""
         workspace: Workspace = await load(info, "workspace", self.workspace_id)
         return workspace
@@ -98,7 +99,7 @@ class Customer(CustomerProfile):
     @link(Scope.EVENTS_READ)
     async def events(
         self, info: strawberry.Info, limit: int = 10, page: int = 1
-    ) -> Annotated["EventPage", strawberry.lazy("schema.events")]:  # type: ignore[name-defined]  # noqa: F821
+    ) -> Annotated["EventPage", strawberry.lazy("schema.events")] | None:  # type: ignore[name-defined]  # noqa: F821
         """The customer's events, newest first.
 
         Pass `nextCursor` to the field `events(customerId)`.
@@ -111,7 +112,7 @@ class Customer(CustomerProfile):
     @link(Scope.FILE_SHARE_SESSIONS_READ)
     async def file_share_sessions(
         self, info: strawberry.Info, limit: int = 10, page: int = 1
-    ) -> Annotated["FileShareSessionPage", strawberry.lazy("schema.file_share_sessions")]:  # type: ignore[name-defined]  # noqa: F821
+    ) -> Annotated["FileShareSessionPage", strawberry.lazy("schema.file_share_sessions")] | None:  # type: ignore[name-defined]  # noqa: F821
         """The customer's file-share sessions, newest first.
 
         Pass `nextCursor` to the field `fileShareSessions(customerId)`.
@@ -151,9 +152,15 @@ class CustomerCreate(Input):
 
 @graphql_input
 class CustomerUpdate(Update):
-    """A field left out keeps its value. Null clears `name`; metadata and address are replaced as a whole."""
+    """Changes to a customer.
+
+    Fields left out keep their values; `metadata` and `billing_address` are replaced as a whole. Null clears
+    `name` and empties `metadata` and `billing_address`.
+    """
 
     clears: ClassVar[frozenset[str]] = frozenset({"name", "external_id"})
+    empties: ClassVar[Mapping[str, type]] = {"metadata": dict, "billing_address": dict}
+    reads: ClassVar[type[BaseModel] | None] = Customer
 
     metadata: strawberry.Maybe[Metadata | None]
     email: strawberry.Maybe[CustomerEmail | None]
@@ -163,12 +170,15 @@ class CustomerUpdate(Update):
     type: strawberry.Maybe[TypeField | None]
 
 
-class CustomerSorting(Sorting, keys=("created_at", "email", "name")): ...
+class CustomerSorting(Sorting, keys=("created_at", "modified_at", "email", "name")): ...
 
 
-class CustomerQuery(ListQuery):
+class CustomerQuery(ChangesQuery):
     """The arguments of the list of customers."""
 
+    id: Annotated[
+        list[Id] | None, Field(max_length=100, description="Only the customers with these ids.")
+    ] = None
     workspace_id: WorkspaceIdFilter = None
     email: Annotated[
         str | None, Field(max_length=320, description="Only the customer with this email, ignoring case.")
@@ -184,5 +194,5 @@ class CustomerQuery(ListQuery):
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
     sorting: Annotated[
         list[CustomerSorting] | None,
-        Field(max_length=6, description="The sort keys in order; the default is `-created_at`."),
+        Field(max_length=8, description="The sort keys in order; the default is `-created_at`."),
     ] = None

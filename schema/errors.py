@@ -8,10 +8,13 @@ Failure
 ├── NotPermitted          403  forbidden by a rule, or the wrong kind of credential
 ├── ReauthenticationRequired  403  the browser session's sign-in is too old
 ├── NotFound              404  absent, or not visible to the caller
+├── PersistedQueryNotFound 200  GraphQL: the document of a hash is not known
+├── DocumentNotRegistered 403  GraphQL: the OAuth client has not registered the document
 ├── MethodNotAllowed      405
 ├── IdempotencyConflict   409  another request used the key
 ├── PreconditionFailed    412  If-Match is stale
 ├── TooLarge              413
+├── UnsupportedMediaType  415
 ├── Invalid               422  invalid input, or a broken rule
 ├── TooComplex            422  a GraphQL document over the limits
 ├── RateLimited           429
@@ -49,6 +52,11 @@ class Failure(Exception):
         super().__init__(detail if isinstance(detail, str) else "The input is not valid.")
         self.detail = detail
         self.headers = dict(headers or {})
+
+    @property
+    def message(self) -> str:
+        """The `message` of a GraphQL error: the detail, or the first problem's own sentence."""
+        return self.detail if isinstance(self.detail, str) else str(self.detail[0]["msg"])
 
     @property
     def extensions(self) -> dict[str, Any]:
@@ -126,6 +134,29 @@ class NotFound(Failure):
     status = HTTPStatus.NOT_FOUND
 
 
+class PersistedQueryNotFound(Failure):
+    """GraphQL: no document is known for the hash. Send the document with its hash, once."""
+
+    # Clients that send hashes take other statuses for a failure of the network.
+    status = HTTPStatus.OK
+
+    def __init__(self) -> None:
+        # They know the error by this message.
+        super().__init__("PersistedQueryNotFound")
+
+
+class DocumentNotRegistered(Failure):
+    """GraphQL: the OAuth client may send registered documents only, and this one is not."""
+
+    status = HTTPStatus.FORBIDDEN
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The application may send registered documents only, and this is none of them. "
+            "An owner of the application can register it."
+        )
+
+
 class MethodNotAllowed(Failure):
     """The path does not support this method; the header `Allow` lists the methods that it supports."""
 
@@ -148,6 +179,12 @@ class TooLarge(Failure):
     """The body exceeds the size limit."""
 
     status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+
+class UnsupportedMediaType(Failure):
+    """The body has another media type than the path accepts."""
+
+    status = HTTPStatus.UNSUPPORTED_MEDIA_TYPE
 
 
 class Invalid(Failure):

@@ -14,7 +14,7 @@ from schema.events import LABELS
 from schema.fields import WorkspaceIdInput
 from schema.members import ExternalId
 from schema.metadata import Metadata, MetadataPairs
-from schema.scalars import SCALARS, Id, Int, MomentInput, check_text
+from schema.scalars import DECIMALS, SCALARS, Id, Int, MomentInput, check_text
 from storage.enums import Currency
 
 MOST_EVENTS = 1_000
@@ -64,6 +64,7 @@ def _check_cost(amount: Decimal) -> Decimal:
 SCALARS[Decimal] = strawberry.scalar(
     name="Decimal",
     description="An exact decimal: a string like `12.5`, or a number, which stands for its shortest decimal.",
+    specified_by_url=DECIMALS,
     serialize=str,
     parse_value=lambda value: value,
 )
@@ -143,8 +144,8 @@ class EventCreate(Input):
     parent_id: Annotated[
         ExternalId | None,
         Field(
-            description="The parent event: the `external_id` of an event in the same batch, or the `id` of "
-            "an earlier event."
+            description="The parent event: the `external_id` of an event in the same batch, or the `id` or "
+            "`external_id` of an earlier event."
         ),
     ] = None
     metadata: Metadata = Field(default_factory=lambda: MetadataPairs({}))
@@ -171,3 +172,11 @@ class EventIngestResult(Output):
             "earlier in the batch."
         ),
     ]
+    # By default empty, as in answers to an Idempotency-Key that were kept before there were ids.
+    ids: Annotated[
+        list[Id],
+        Field(
+            description="The ids of the events in the order in which they were sent; of an ignored one, the "
+            "id of the event that was stored before."
+        ),
+    ] = Field(default_factory=list)

@@ -10,11 +10,13 @@ from schema.base import Output, Resource, graphql_type
 from schema.customers import Customer
 from schema.fields import WorkspaceId, WorkspaceIdFilter
 from schema.links import PageKey, RowKey, link, load, selects
+from schema.members import ExternalId
 from schema.metadata import MetadataFilter, MetadataPairs
 from schema.pages import COUNTED, ListQuery, Page, check_page
+from schema.ranges import RangeQuery
 from schema.scalars import Id, Int, Moment, MomentInput
 from schema.sorting import Sorting
-from storage.enums import EventSource
+from storage.enums import Currency, EventSource
 
 strawberry.enum(EventSource)
 
@@ -43,6 +45,14 @@ Until = Annotated[MomentInput | None, Field(description="Only events before this
 
 
 @graphql_type
+class Cost(Output):
+    """The cost of an event to the workspace."""
+
+    amount: Annotated[str, Field(description="The exact amount in minor units, a decimal like `12.5`.")]
+    currency: Currency
+
+
+@graphql_type
 class Event(Resource):
     """An event in the service or in the workspace's own systems."""
 
@@ -63,6 +73,8 @@ class Event(Resource):
     external_member_id: str | None
     child_count: Annotated[Int, Field(description="The number of events with this one as their parent.")]
     parent_id: Id | None
+    external_id: Annotated[str | None, Field(description="The event's id in the caller's system.")]
+    cost: Annotated[Cost | None, Field(description="The cost to the workspace, if it was reported.")]
 
     @link(Scope.EVENTS_READ)
     async def parent(
@@ -77,7 +89,7 @@ class Event(Resource):
     @link(Scope.EVENTS_READ)
     async def children(
         self, info: strawberry.Info, limit: int = 10, page: int = 1
-    ) -> Annotated["EventPage", strawberry.lazy("schema.events")]:
+    ) -> Annotated["EventPage", strawberry.lazy("schema.events")] | None:
         """The events with this one as their parent, newest first.
 
         Pass `nextCursor` to the field `events(parentId)`.
@@ -91,11 +103,11 @@ class Event(Resource):
 EventPage = Page[Event]
 
 
-class EventSorting(Sorting, keys=("timestamp",)): ...
+class EventSorting(Sorting, keys=("timestamp", "modified_at")): ...
 
 
-class EventQuery(ListQuery):
-    """The arguments of the list of events."""
+class EventQuery(RangeQuery):
+    """The arguments of the list of events. Its dates are those of `timestamp`."""
 
     workspace_id: WorkspaceIdFilter = None
     customer_id: CustomerIds = None
@@ -103,12 +115,23 @@ class EventQuery(ListQuery):
     name: Names = None
     source: Source = None
     parent_id: Annotated[Id | None, Field(description="Only events whose parent is this event.")] = None
+    external_id: Annotated[
+        list[ExternalId] | None,
+        Field(max_length=100, description="Only events with these ids in the caller's system."),
+    ] = None
+    share_id: Annotated[
+        list[Id] | None, Field(max_length=100, description="Only events about these shares.")
+    ] = None
+    currency: Annotated[
+        list[Currency] | None,
+        Field(max_length=10, description="Only events with a cost in these currencies."),
+    ] = None
     start_timestamp: From = None
     end_timestamp: Until = None
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
     sorting: Annotated[
         list[EventSorting] | None,
-        Field(max_length=2, description="The sort keys in order; the default is `-timestamp`."),
+        Field(max_length=4, description="The sort keys in order; the default is `-timestamp`."),
     ] = None
 
 

@@ -20,7 +20,7 @@ from schema.file_share_sessions import (
     ShareIdInput,
 )
 from schema.members import ExternalId
-from schema.scalars import Int, MomentInput
+from schema.scalars import Id, Int, MomentInput
 from storage.enums import Currency
 
 MOST_HISTORIES = 500
@@ -111,3 +111,11 @@ class FileShareSessionIngestResult(Output):
             "earlier in the batch."
         ),
     ]
+    # By default empty, as in answers to an Idempotency-Key that were kept before there were ids.
+    ids: Annotated[
+        list[Id],
+        Field(
+            description="The ids of the sessions in the order in which they were sent; of an ignored one, "
+            "the id of the session that was stored before."
+        ),
+    ] = Field(default_factory=list)

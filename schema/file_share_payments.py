@@ -4,10 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schema.base import Input, Output, Resource, graphql_input, graphql_type
-from schema.fields import CreatedAt
+from schema.base import Input, graphql_input, graphql_type
+from schema.fields import ModifiedAt
+from schema.file_share_reports import FileShareReport, FileShareReportQuery
 from schema.file_share_sessions import MinorUnits, ReportedId, ReportedMoment
-from schema.scalars import Id, Moment
+from schema.pages import Page
+from schema.scalars import Id
 from storage.enums import Currency
 
 PlatformFee = Annotated[MinorUnits, Field(description="The platform's share of the amount, in minor units.")]
@@ -17,31 +19,50 @@ RefundedFee = Annotated[
 
 
 @graphql_type
-class FileShareRefund(Output):
+class FileShareRefund(FileShareReport):
     """A refund, in the currency of its payment."""
 
-    id: Id
-    external_id: Annotated[str | None, Field(description="The id in the caller's system.")]
+    file_share_payment_id: Id
     amount: Annotated[int, Field(description="The amount in minor units.")]
     platform_fee: Annotated[
         int, Field(description="The part of the platform fee that was refunded, in minor units.")
     ]
-    at: Moment
+    currency: Currency
 
 
 @graphql_type
-class FileSharePayment(Resource):
+class FileSharePayment(FileShareReport):
     """A payment for a file-share session."""
 
-    created_at: CreatedAt
-    file_share_session_id: Id
-    external_id: Annotated[str | None, Field(description="The id in the caller's system.")]
+    modified_at: ModifiedAt
     amount: Annotated[int, Field(description="The amount in minor units.")]
     platform_fee: Annotated[int, Field(description="The platform's share of the amount, in minor units.")]
     currency: Currency
-    at: Annotated[Moment, Field(description="The time of the payment.")]
     refunded_amount: Annotated[int, Field(description="The sum of the refunds, in minor units.")]
     refunds: Annotated[list[FileShareRefund], Field(description="The refunds, earliest first.")]
+
+
+FileSharePaymentPage = Page[FileSharePayment]
+FileShareRefundPage = Page[FileShareRefund]
+
+Currencies = Annotated[
+    list[Currency] | None, Field(max_length=10, description="Only amounts in these currencies.")
+]
+
+
+class FileSharePaymentQuery(FileShareReportQuery):
+    """The arguments of the list of payments."""
+
+    currency: Currencies = None
+
+
+class FileShareRefundQuery(FileShareReportQuery):
+    """The arguments of the list of refunds."""
+
+    file_share_payment_id: Annotated[
+        list[Id] | None, Field(max_length=100, description="Only refunds of these payments.")
+    ] = None
+    currency: Currencies = None
 
 
 @graphql_input

@@ -1,21 +1,23 @@
 """File-share sessions: from a visitor's opening of a share to the completion or expiry."""
 
-from typing import Annotated
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, NamedTuple
 
 import strawberry
 from pydantic import Field
 
 from oauth.scopes import Scope
 from schema.base import Input, Resource, graphql_input, graphql_type
-from schema.customers import Customer
 from schema.fields import ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
-from schema.links import RowKey, link, load
+from schema.file_share_links import OfShareAndCustomer
+from schema.links import PageKey, link, load, selects
 from schema.members import ExternalId
-from schema.pages import ListQuery, Page
+from schema.pages import COUNTED, Page, check_page
 from schema.prices import LARGEST_AMOUNT
+from schema.ranges import RangeQuery
 from schema.scalars import Id, Int, Long, LongInt, Moment, MomentInput
-from schema.shares import Share
-from schema.sorting import CreatedAtSorting
+from schema.sorting import ResourceSorting
 from storage.enums import Currency, FileShareSessionStatus
 
 strawberry.enum(FileShareSessionStatus)
@@ -41,6 +43,14 @@ ExternalCustomerIdInput = Annotated[
         description="The id, in the caller's system, of the customer or other person that the session "
         "belongs to. Together with `customer_id` it must name the same person."
     ),
+]
+ShareIds = Annotated[
+    list[Id] | None, Field(max_length=100, description="Only what happened with these shares.")
+]
+CustomerIds = Annotated[list[Id] | None, Field(max_length=100, description="Only what these customers did.")]
+ReportedIdFilter = Annotated[
+    list[ExternalId] | None,
+    Field(max_length=100, description="Only those with these ids in the caller's system."),
 ]
 ListPriceInput = Annotated[
     MinorUnits | None, Field(description="The list price in minor units; null or 0 for a free session.")
@@ -77,24 +87,43 @@ class FileShareSessionBase(Resource):
 
 
 @graphql_type
-class FileShareSession(FileShareSessionBase):
+class FileShareSession(FileShareSessionBase, OfShareAndCustomer):
     """One visitor's session with a share: opened, downloaded, then completed or expired."""
 
-    @link(Scope.SHARES_READ)
-    async def share(self, info: strawberry.Info) -> Share | None:
-        """The share that the session is about."""
-        if self.share_id is None:
-            return None
-        share: Share | None = await load(info, "share", RowKey(self.workspace_id, self.share_id))
-        return share
+    @link(Scope.FILE_SHARE_SESSIONS_READ)
+    async def downloads(
+        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    ) -> Annotated["FileShareDownloadPage", strawberry.lazy("schema.file_share_downloads")] | None:  # type: ignore[name-defined]  # noqa: F821
+        """The session's downloads, latest first.
 
-    @link(Scope.CUSTOMERS_READ)
-    async def customer(self, info: strawberry.Info) -> Customer | None:
-        """The customer that the session belongs to; null if deleted."""
-        if self.customer_id is None:
-            return None
-        customer: Customer | None = await load(info, "customer", RowKey(self.workspace_id, self.customer_id))
-        return customer
+        Pass `nextCursor` to the field `fileShareDownloads(fileShareSessionId)`.
+        """
+        return await self._page_of("file_share_session_downloads", info, limit, page)
+
+    @link(Scope.FILE_SHARE_SESSIONS_READ)
+    async def payments(
+        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    ) -> Annotated["FileSharePaymentPage", strawberry.lazy("schema.file_share_payments")] | None:  # type: ignore[name-defined]  # noqa: F821
+        """The session's payments, latest first.
+
+        Pass `nextCursor` to the field `fileSharePayments(fileShareSessionId)`.
+        """
+        return await self._page_of("file_share_session_payments", info, limit, page)
+
+    @link(Scope.FILE_SHARE_SESSIONS_READ)
+    async def refunds(
+        self, info: strawberry.Info, limit: int = 10, page: int = 1
+    ) -> Annotated["FileShareRefundPage", strawberry.lazy("schema.file_share_payments")] | None:  # type: ignore[name-defined]  # noqa: F821
+        """The refunds of the session's payments, latest first.
+
+        Pass `nextCursor` to the field `fileShareRefunds(fileShareSessionId)`.
+        """
+        return await self._page_of("file_share_session_refunds", info, limit, page)
+
+    async def _page_of(self, loader: str, info: strawberry.Info, limit: int, page: int) -> Any:
+        check_page(limit, page)
+        key = PageKey(self.workspace_id, self.id, limit, page, selects(info, *COUNTED))
+        return await load(info, loader, key)
 
 
 FileShareSessionPage = Page[FileShareSession]
@@ -136,21 +165,58 @@ class FileShareSessionEnd(Input):
     at: ReportedMoment = None
 
 
-class FileShareSessionQuery(ListQuery):
-    """The arguments of the list of file-share sessions."""
+@strawberry.enum
+class FileShareSessionMetric(StrEnum):
+    """A metric that counts sessions."""
+
+    FILE_SHARE_SESSIONS = "file_share_sessions"
+    FILE_SHARE_FREE_SESSIONS = "file_share_free_sessions"
+    FILE_SHARE_PAID_SESSIONS = "file_share_paid_sessions"
+    FILE_SHARE_ACTIVE_SESSIONS = "file_share_active_sessions"
+    FILE_SHARE_COMPLETED_SESSIONS = "file_share_completed_sessions"
+    FILE_SHARE_EXPIRED_SESSIONS = "file_share_expired_sessions"
+
+
+class CountedSessions(NamedTuple):
+    """The sessions that a metric counts between two instants; a side without one is open."""
+
+    metric: FileShareSessionMetric
+    begins: datetime | None
+    ends: datetime | None
+
+
+class FileShareSessionQuery(RangeQuery):
+    """The arguments of the list of file-share sessions. Its dates are those of `created_at`."""
 
     workspace_id: WorkspaceIdFilter = None
-    share_id: Annotated[
-        list[Id] | None, Field(max_length=100, description="Only sessions of these shares.")
+    share_id: ShareIds = None
+    customer_id: CustomerIds = None
+    external_id: ReportedIdFilter = None
+    metric: Annotated[
+        FileShareSessionMetric | None,
+        Field(
+            description="Only the sessions that this metric counts in the range of dates: those completed or "
+            "expired then, or active at its end."
+        ),
     ] = None
-    customer_id: Annotated[
-        list[Id] | None, Field(max_length=100, description="Only sessions of these customers.")
+    currency: Annotated[
+        list[Currency] | None,
+        Field(max_length=10, description="Only sessions with a price in these currencies."),
     ] = None
     status: Annotated[
         list[FileShareSessionStatus] | None,
         Field(max_length=4, description="Only sessions with one of these statuses."),
     ] = None
     sorting: Annotated[
-        list[CreatedAtSorting] | None,
-        Field(max_length=2, description="The sort keys in order; the default is `-created_at`."),
+        list[ResourceSorting] | None,
+        Field(max_length=4, description="The sort keys in order; the default is `-created_at`."),
     ] = None
+
+    def sent(self) -> dict[str, Any]:
+        """With a metric, which counts other moments than `created_at`, it stands for the dates too."""
+        sent = super().sent()
+        if self.metric is not None:
+            sent["metric"] = CountedSessions(
+                self.metric, sent.pop("start_date", None), sent.pop("end_date", None)
+            )
+        return sent

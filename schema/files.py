@@ -7,7 +7,7 @@ from pydantic import Field
 
 from schema.base import Input, Resource, graphql_input, graphql_type
 from schema.fields import CreatedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput, is_absent
-from schema.pages import ListQuery
+from schema.pages import ChangesQuery
 from schema.scalars import Id, Long, LongInt, Moment
 from schema.sorting import Sorting
 from schema.uploads import ChecksumInput, FileUpload, FileUploadCreate
@@ -90,10 +90,10 @@ class FileCreate(Input):
     upload: FileUploadCreate
 
 
-class FileSorting(Sorting, keys=("created_at", "name", "size")): ...
+class FileSorting(Sorting, keys=("created_at", "modified_at", "name", "size")): ...
 
 
-class FileQuery(ListQuery):
+class FileQuery(ChangesQuery):
     """The arguments of the list of files."""
 
     workspace_id: WorkspaceIdFilter = None
@@ -107,5 +107,5 @@ class FileQuery(ListQuery):
     ] = None
     sorting: Annotated[
         list[FileSorting] | None,
-        Field(max_length=6, description="The sort keys in order; the default is `-created_at`."),
+        Field(max_length=8, description="The sort keys in order; the default is `-created_at`."),
     ] = None

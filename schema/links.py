@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar, cast
 from uuid import UUID
 
 import strawberry
@@ -37,12 +38,22 @@ class PageKey(NamedTuple):
 
 
 def link(scope: Scope) -> Callable[[Method], Method]:
-    """Make a method of a type a GraphQL field that needs `scope`."""
+    """Make a method of a type a GraphQL field that needs `scope`.
+
+    Without the scope the field is null, with an error at its path; its type must therefore be nullable.
+    """
 
     def declare(method: Method) -> Method:
         scopes = " or ".join(f"`{candidate}`" for candidate in that_would_do(scope))
         description = f"{inspect.getdoc(method)}\n\nNeeds the scope {scopes}."
-        return strawberry.pydantic.field(method, description=description, metadata={SCOPE: scope})
+
+        @wraps(method)
+        def field(self: Any, info: strawberry.Info, **arguments: Any) -> Any:
+            info.context["check"](scope)
+            return method(self, info, **arguments)
+
+        linked: Any = strawberry.pydantic.field(field, description=description, metadata={SCOPE: scope})
+        return cast("Method", linked)
 
     return declare
 

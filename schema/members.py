@@ -3,12 +3,12 @@
 from typing import Annotated, ClassVar
 
 import strawberry
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from schema.base import Input, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt
 from schema.names import NAMED
-from schema.pages import ListQuery, SortedByCreation
+from schema.pages import ChangesQuery, SortedByChange
 from schema.scalars import Email, Id
 from storage.enums import MemberRole
 
@@ -62,6 +62,7 @@ class MemberUpdate(Update):
     """Changes to a member. Fields left out keep their values; null clears `name` and `external_id`."""
 
     clears: ClassVar[frozenset[str]] = frozenset({"name", "external_id"})
+    reads: ClassVar[type[BaseModel] | None] = Member
 
     email: strawberry.Maybe[MemberEmail | None]
     name: strawberry.Maybe[PersonNameInput]
@@ -69,10 +70,10 @@ class MemberUpdate(Update):
     role: strawberry.Maybe[Role | None]
 
 
-class MemberQuery(ListQuery):
+class MemberQuery(ChangesQuery):
     """The arguments of the list of members."""
 
     customer_id: Annotated[
         list[Id] | None, Field(max_length=100, description="Only members of these customers.")
     ] = None
-    sorting: SortedByCreation = None
+    sorting: SortedByChange = None

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, Wit
 from pydantic_core import PydanticCustomError
 
 from schema.base import Input, graphql_input
-from schema.scalars import SCALARS, check_text
+from schema.scalars import OBJECTS, SCALARS, check_text
 
 LONGEST_KEY, LONGEST_VALUE, MOST_PAIRS = 40, 500, 50
 _INT64 = range(-(2**63), 2**63)
@@ -75,6 +75,7 @@ Metadata = Annotated[
 SCALARS[MetadataPairs] = strawberry.scalar(
     name="Metadata",
     description="An object of custom keys and values: strings, integers, floats and booleans.",
+    specified_by_url=OBJECTS,
     serialize=lambda value: value,
     parse_value=lambda value: value,
 )

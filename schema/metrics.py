@@ -1,35 +1,24 @@
-"""Metrics: the arguments and the answer, whose fields follow from the definitions."""
+"""The answer of metrics, whose fields follow from the definitions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
 import strawberry
-from pydantic import (
-    AfterValidator,
-    Field,
-    GetCoreSchemaHandler,
-    GetJsonSchemaHandler,
-    PrivateAttr,
-    ValidationInfo,
-    create_model,
-    field_validator,
-)
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, PrivateAttr, create_model
+from pydantic_core import CoreSchema, core_schema
 
-from schema.base import Filters, Output, graphql_type
+from schema.base import Output, graphql_type
 from schema.columns import ColumnList, KeptByColumn
-from schema.fields import WorkspaceIdFilter, is_absent
-from schema.scalars import DateInput, Id, Int, Long, Number, Numbers, ZonedMoment, write_number
+from schema.fields import is_absent
+from schema.scalars import Int, Long, ZonedMoment, write_number
 from storage.enums import Currency
 from storage.metrics.definitions import METRICS, Combination, Metric, MetricSlug, Unit
-from storage.metrics.periods import FIRST_DATE, LAST_DATE, Interval
-from storage.metrics.zones import is_zone, zone_names
+from storage.metrics.periods import Interval
 
-for _values in (Combination, Interval, Unit):
+for _values in (Combination, Unit):
     strawberry.enum(_values)
-strawberry.enum(MetricSlug)
 
 
 class _WrittenAsNumber:
@@ -59,72 +48,6 @@ class _BySlug:
 Whole = Annotated[Long, _WrittenAsNumber()]
 
 
-def _check_years(value: date) -> date:
-    if FIRST_DATE <= value <= LAST_DATE:
-        return value
-    years = {"first": FIRST_DATE.year, "last": LAST_DATE.year}
-    raise PydanticCustomError("date_range", "Input should be within the years {first} to {last}", years)
-
-
-def _check_zone(name: str) -> str:
-    if not is_zone(name):
-        message = "Input should be an IANA time zone name, like `Europe/Berlin`"
-        raise PydanticCustomError("timezone", message)
-    return name
-
-
-LocalDate = Annotated[DateInput, AfterValidator(_check_years)]
-
-
-class MetricsQuery(Filters):
-    """The arguments of metrics: a range of dates, an interval and filters."""
-
-    start_date: Annotated[LocalDate, Field(description="The first date of the range, 1973 or later.")]
-    end_date: Annotated[
-        LocalDate, Field(description="The last date of the range, included; 2200 or earlier.")
-    ]
-    interval: Annotated[
-        Interval, Field(description="The length of a period. A range has at most 10,000 periods.")
-    ]
-    timezone: Annotated[
-        str,
-        Field(
-            min_length=1,
-            description="The IANA time zone in which dates and periods begin and end.",
-            json_schema_extra={"enum": list(zone_names())},
-        ),
-        AfterValidator(_check_zone),
-    ] = "UTC"
-    workspace_id: WorkspaceIdFilter = None
-    share_id: Annotated[
-        list[Id] | None, Field(description="Only activity on these shares.", max_length=100)
-    ] = None
-    customer_id: Annotated[
-        list[Id] | None,
-        Field(description="Only activity of these customers, under every id they have had.", max_length=100),
-    ] = None
-    metrics: Annotated[
-        list[MetricSlug] | None,
-        Field(max_length=100, description="The metrics to compute; the default is all."),
-    ] = None
-    currency: Annotated[
-        Currency | None,
-        Field(
-            description="The currency of the amounts. The default is the workspaces' "
-            "`default_presentment_currency` if they all have the same one, else `usd`."
-        ),
-    ] = None
-
-    @field_validator("end_date", mode="after")
-    @classmethod
-    def _check_order(cls, value: date, info: ValidationInfo) -> date:
-        start = info.data.get("start_date")
-        if start is not None and value < start:
-            message = "Input should not be before start_date, {start}"
-            raise PydanticCustomError("date_order", message, {"start": start.isoformat()})
-        return value
-
-
 def _field_of(metric: Metric) -> Any:
     """The field of a metric, absent if the metric was not requested."""
     type_: Any = Whole if metric.is_whole else float
@@ -149,9 +72,17 @@ class MetricTotals(create_model("MetricTotals", __base__=Output, **_fields)):  #
     """Each metric over the whole range, taken as one period."""
 
 
+_is_complete: Any = Annotated[
+    bool,
+    Field(description="Whether the period is over; the values of one that is not can still change."),
+]
+
+
 @graphql_type
 class MetricPeriod(
-    create_model("MetricPeriod", __base__=Output, timestamp=_timestamp, **_fields)  # type: ignore[misc]
+    create_model(  # type: ignore[misc]
+        "MetricPeriod", __base__=Output, timestamp=_timestamp, is_complete=_is_complete, **_fields
+    )
 ):
     """Each metric in one period."""
 
@@ -164,15 +95,23 @@ class MetricInfo(Output):
     display_name: str
     unit: Unit
     combines: Combination
+    exponent: Annotated[
+        Int | None,
+        Field(
+            description="The decimal places of the currency, for money: 2 for `usd`, whose amounts are in "
+            "cents, 0 for `jpy`. Null for other units."
+        ),
+    ]
     description: Annotated[str, Field(description="The formula in words.")]
 
     @classmethod
-    def of(cls, metric: Metric) -> "MetricInfo":
+    def of(cls, metric: Metric, currency: Currency) -> "MetricInfo":
         return cls(
             slug=MetricSlug(metric.slug),
             display_name=metric.display_name,
             unit=metric.unit,
             combines=metric.combines,
+            exponent=currency.exponent if metric.unit is Unit.MONEY else None,
             description=metric.description,
         )
 
@@ -182,8 +121,8 @@ class MetricSeries(Output):
     """A metric's values, one for each of `timestamps`."""
 
     slug: MetricSlug
-    values: Numbers
-    total: Number
+    values: list[float]
+    total: float
 
 
 def _by_slug(metrics: Sequence[MetricInfo]) -> dict[str, MetricInfo]:
@@ -195,6 +134,7 @@ class OtherCurrency(Output):
     """Amounts of the same range and filters in another currency."""
 
     currency: Currency
+    exponent: Annotated[Int, Field(description="The decimal places of the currency.")]
     file_share_revenue: Whole
     file_share_platform_fees: Whole
     costs: float
@@ -202,16 +142,16 @@ class OtherCurrency(Output):
 
 @dataclass(frozen=True)
 class MetricColumns:
-    """The answer by metric, in the order of the definitions: one value per period, and the total."""
+    """The answer by metric, in the order asked: one value per period, and the total."""
 
     timestamps: list[ZonedMoment]
-    values: Mapping[str, Numbers]
-    totals: Mapping[str, Number]
+    are_complete: list[bool]
+    values: dict[str, list[float]]
+    totals: Mapping[str, float]
 
 
-@graphql_type
-class Metrics(Output):
-    """Metrics over a range of dates."""
+class MeasuredRange(Output):
+    """A range of dates, divided into periods."""
 
     periods: Annotated[
         list[MetricPeriod],
@@ -219,34 +159,29 @@ class Metrics(Output):
         Field(description="The periods in order. Local dates that the time zone skipped have none."),
     ]
     totals: MetricTotals
-    metrics: Annotated[
-        list[MetricInfo],
-        _BySlug(),
-        Field(description="The definitions of the requested metrics."),
-    ]
-    currency: Annotated[
-        Currency, Field(description="The currency of the amounts, which are in its minor units.")
-    ]
-    other_currencies: Annotated[
-        list[OtherCurrency], Field(description="Amounts in other currencies, in order of the currency codes.")
-    ]
 
     _columns: MetricColumns = PrivateAttr()
 
     @classmethod
-    def with_columns(cls, columns: MetricColumns, **values: Any) -> "Metrics":
+    def with_columns(cls, columns: MetricColumns, **values: Any) -> Self:
         """The answer, with `columns` as the source of `periods`, `totals`, `timestamps` and `series`."""
-        periods = ColumnList(MetricPeriod, {"timestamp": columns.timestamps, **columns.values})
+        periods = ColumnList(
+            MetricPeriod,
+            {"timestamp": columns.timestamps, "is_complete": columns.are_complete, **columns.values},
+        )
         totals = MetricTotals.model_construct(**columns.totals)
-        answer = cls.model_construct(periods=cast("list[MetricPeriod]", periods), totals=totals, **values)
+        listed = cast("list[MetricPeriod]", periods)
+        answer = cls.model_construct(periods=listed, totals=totals, **values)
         answer._columns = columns
-        return answer
+        return cast("Self", answer)
 
     @strawberry.pydantic.field(description="The beginnings of the periods.")
     def timestamps(self) -> list[ZonedMoment]:
         return self._columns.timestamps
 
-    @strawberry.pydantic.field(description="The same values by metric; the fastest form for many periods.")
+    @strawberry.pydantic.field(
+        description="The same values by metric, in the order asked; the fastest form for many periods."
+    )
     def series(self) -> list[MetricSeries]:
         return [
             MetricSeries.model_construct(
@@ -254,6 +189,70 @@ class Metrics(Output):
             )
             for slug, values in self._columns.values.items()
         ]
+
+
+@graphql_type
+class MetricGroup(MeasuredRange):
+    """The metrics of one share, customer, currency or event name; of facts without one; or of the rest."""
+
+    key: Annotated[
+        str | None,
+        Field(
+            description="The share's or customer's id, the currency or the event name; null for facts "
+            "without one, and for the rest."
+        ),
+    ]
+    label: Annotated[
+        str, Field(description="A name for people: of a deleted customer too, `No share`, `Other`.")
+    ]
+    is_rest: Annotated[bool, Field(description="Whether these are all facts outside the other groups.")]
+    currency: Annotated[Currency, Field(description="The currency of the amounts.")]
+    exponent: Annotated[Int, Field(description="The decimal places of the currency.")]
+
+
+_groups: Any = Annotated[
+    list[MetricGroup],
+    Field(
+        description="The groups asked for by `group_by`, by the total of `top_by`, largest first, without "
+        "those where it is 0; then the rest, unless it is empty. Of currencies: by code, then what is not "
+        "money. Empty without `group_by`."
+    ),
+]
+
+
+@graphql_type
+class MetricsComparison(MeasuredRange):
+    """The same metrics over another range of dates."""
+
+    start_date: Annotated[date, Field(description="The first date of the compared range.")]
+    end_date: Annotated[date, Field(description="Its last date, included.")]
+    groups: Annotated[
+        list[MetricGroup],
+        Field(
+            description="The groups of the range asked for, in the same order, and the rest if it was there."
+        ),
+    ]
+
+
+@graphql_type
+class Metrics(MeasuredRange):
+    """Metrics over a range of dates."""
+
+    metrics: Annotated[
+        list[MetricInfo],
+        _BySlug(),
+        Field(description="The definitions of the requested metrics, in the order asked."),
+    ]
+    currency: Annotated[
+        Currency, Field(description="The currency of the amounts, which are in its minor units.")
+    ]
+    other_currencies: Annotated[
+        list[OtherCurrency], Field(description="Amounts in other currencies, in order of the currency codes.")
+    ]
+    groups: _groups
+    comparison: Annotated[
+        MetricsComparison | None, Field(description="The range asked for by `compare`; null without it.")
+    ]
 
 
 @graphql_type

@@ -3,7 +3,7 @@
 from typing import Annotated, ClassVar
 
 import strawberry
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field
 from pydantic_core import PydanticCustomError
 
 from oauth.redirects import RULE, is_redirect_uri
@@ -15,6 +15,9 @@ from schema.names import NAMED, NOT_OURS
 from schema.pages import ListQuery, SortedByCreation
 from schema.people import CreatedBy, CreatedByFilter
 from schema.scalars import Bool, Id, Url
+from storage.enums import DocumentMode
+
+strawberry.enum(DocumentMode)
 
 MOST_REDIRECT_URIS = 50
 
@@ -54,6 +57,13 @@ ClientScopes = Annotated[
 ClientUri = Annotated[Url | None, Field(description="The URL of the application's website.")]
 PolicyUri = Annotated[Url | None, Field(description="The URL of the privacy policy.")]
 TosUri = Annotated[Url | None, Field(description="The URL of the terms of service.")]
+DocumentModeField = Annotated[
+    DocumentMode,
+    Field(
+        description="What happens to GraphQL documents that the client has not registered: `off` runs them, "
+        "`report` runs them and lists them among the client's documents, `enforce` refuses and lists them."
+    ),
+]
 _IS_PUBLIC = Field(
     description="Whether the client cannot keep a secret, like an application in a browser or on a phone. "
     "A public client has no secret and must use PKCE."
@@ -82,6 +92,7 @@ class OAuthClient(Resource):
     client_uri: ClientUri
     policy_uri: PolicyUri
     tos_uri: TosUri
+    document_mode: DocumentModeField
     created_by: CreatedBy
 
 
@@ -120,6 +131,7 @@ class OAuthClientUpdate(Update):
     """
 
     clears: ClassVar[frozenset[str]] = frozenset({"client_uri", "policy_uri", "tos_uri"})
+    reads: ClassVar[type[BaseModel] | None] = OAuthClient
 
     name: strawberry.Maybe[ClientNameInput | None]
     redirect_uris: strawberry.Maybe[RedirectUris | None]
@@ -127,6 +139,7 @@ class OAuthClientUpdate(Update):
     client_uri: strawberry.Maybe[ClientUri]
     policy_uri: strawberry.Maybe[PolicyUri]
     tos_uri: strawberry.Maybe[TosUri]
+    document_mode: strawberry.Maybe[DocumentModeField | None]
 
 
 class OAuthClientQuery(ListQuery):

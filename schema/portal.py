@@ -1,19 +1,22 @@
 """The customer portal: the customer's own data, and what the workspace offers to everyone."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 from uuid import UUID
 
 import strawberry
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import BaseModel, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from schema.addresses import BillingAddressInput
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.customers import CustomerProfile
 from schema.fields import CreatedAt
-from schema.file_share_sessions import FileShareSessionBase
+from schema.file_share_sessions import FileShareSessionBase, ShareIds
+from schema.files import File
 from schema.members import Member, MemberEmail, PersonNameInput, Role
 from schema.pages import ListQuery, SortedByCreation
+from schema.portal_files import PortalFile
 from schema.scalars import Email, Id, Moment
 from schema.shares import ShareOffer, ShareSorting
 from schema.sorting import CreatedAtSorting
@@ -109,7 +112,13 @@ class PortalSession(Resource):
 
     created_at: CreatedAt
     expires_at: Moment
-    return_url: Annotated[str | None, Field(description="The target of the portal's back button.")]
+    return_url: Annotated[
+        str | None,
+        Field(
+            description="The target of the portal's back button; null if the workspace no longer allows its "
+            "scheme."
+        ),
+    ]
     customer_id: Id
     member: Annotated[Member | None, Field(description="The member that the session belongs to, if any.")]
     workspace: PortalWorkspace
@@ -124,10 +133,13 @@ class PortalCustomer(CustomerProfile):
 class PortalCustomerUpdate(Update):
     """Changes to the customer.
 
-    Fields left out keep their values; null clears `name`; `billing_address` is replaced as a whole.
+    Fields left out keep their values; null clears `name` and empties `billing_address`, which is replaced as
+    a whole.
     """
 
     clears: ClassVar[frozenset[str]] = frozenset({"name"})
+    empties: ClassVar[Mapping[str, type]] = {"billing_address": dict}
+    reads: ClassVar[type[BaseModel] | None] = PortalCustomer
 
     name: strawberry.Maybe[PersonNameInput]
     billing_address: strawberry.Maybe[BillingAddressInput | None]
@@ -147,7 +159,7 @@ class PortalShareQuery(ListQuery):
     ] = None
     sorting: Annotated[
         list[ShareSorting] | None,
-        Field(max_length=6, description="The sort keys in order; the default is `-created_at`."),
+        Field(max_length=8, description="The sort keys in order; the default is `-created_at`."),
     ] = None
 
 
@@ -185,6 +197,16 @@ class PortalFileShareSession(FileShareSessionBase):
     """A session of the customer with a share."""
 
     share_name: Annotated[str | None, Field(description="The name of the share, also if it is archived.")]
+    share_description: Annotated[str | None, Field(description="The text of the share.")]
+    share_medias: Annotated[list[File], Field(description="The images of the share.")]
+    can_download: Annotated[
+        bool,
+        Field(
+            description="Whether the customer can download the files now: the session is free, or has a "
+            "payment that was not refunded in full, and did not expire."
+        ),
+    ]
+    files: Annotated[list[PortalFile], Field(description="The files of the share now, in order.")]
     downloads: Annotated[
         list[PortalDownload],
         Field(
@@ -198,6 +220,7 @@ class PortalFileShareSession(FileShareSessionBase):
 class PortalFileShareSessionQuery(ListQuery):
     """The arguments of the portal's list of sessions."""
 
+    share_id: ShareIds = None
     sorting: Annotated[
         list[CreatedAtSorting] | None,
         Field(max_length=2, description="The sort keys in order; the default is `-created_at`."),
@@ -224,6 +247,7 @@ class PortalMemberUpdate(Update):
     """Changes to a member. Fields left out keep their values; null clears `name`."""
 
     clears: ClassVar[frozenset[str]] = frozenset({"name"})
+    reads: ClassVar[type[BaseModel] | None] = Member
 
     email: strawberry.Maybe[MemberEmail | None]
     name: strawberry.Maybe[PersonNameInput]

@@ -1,9 +1,9 @@
 """Prices of shares. Amounts are in the currency's minor unit."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from schema.base import Input, Resource, graphql_input, graphql_type
@@ -26,6 +26,7 @@ KIND_FIELDS: dict[PriceAmountType, frozenset[str]] = {
     ),
     PriceAmountType.FREE: frozenset(),
 }
+_KIND_FIELD_NAMES = sorted(frozenset[str]().union(*KIND_FIELDS.values()))
 
 
 @graphql_type
@@ -63,20 +64,23 @@ class PriceInput(Input):
     maximum_amount: AmountInput = None
     preset_amount: AmountInput = None
 
+    @field_validator(*_KIND_FIELD_NAMES, mode="before")
+    @classmethod
+    def _check_field(cls, value: Any, info: ValidationInfo) -> Any:
+        # Before the bounds of the field: no value would suit a kind that does not have it.
+        kind = info.data.get("amount_type")
+        is_new = info.data.get("id", value) is None
+        if value is not None and is_new and kind is not None and info.field_name not in KIND_FIELDS[kind]:
+            names = {"kind": kind.value, "field": str(info.field_name)}
+            raise PydanticCustomError("price_kind", "A {kind} price does not have {field}", names)
+        return value
+
     @model_validator(mode="after")
     def _check_kind(self) -> "PriceInput":
         if self.id is not None:
             return self
         if self.amount_type is None:
             raise PydanticCustomError("missing", "A new price needs amount_type")
-        sent = {name for name, value in self if value is not None} - {"id", "amount_type"}
-        unexpected = sorted(sent - KIND_FIELDS[self.amount_type])
-        if unexpected:
-            raise PydanticCustomError(
-                "price_kind",
-                "A {kind} price does not have {fields}",
-                {"kind": self.amount_type.value, "fields": ", ".join(unexpected)},
-            )
         if self.amount_type == PriceAmountType.FIXED and self.price_amount is None:
             raise PydanticCustomError("missing", "A fixed price needs price_amount")
         self._check_order()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from math import isfinite
 from typing import Annotated, Any, NewType, cast
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import strawberry
@@ -23,12 +24,11 @@ from pydantic import (
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from schema.integers import LARGEST_INT, LARGEST_LONG, SMALLEST_INT
+from schema.standard_scalars import float_scalar, id_scalar
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 Long = NewType("Long", int)
-Number = NewType("Number", float)
-Numbers = NewType("Numbers", list[float])
 ZonedMoment = NewType("ZonedMoment", str)
 
 
@@ -42,11 +42,22 @@ def write_number(value: float) -> float:
     return value if abs(value) <= LARGEST_LONG else float(value)
 
 
-def write_numbers(values: list[float]) -> list[float]:
-    """Each value as `write_number` writes it; usually all are small, and the list stays as it is."""
+class WrittenNumbers(list[float]):
+    """Numbers as `write_numbers` gives them: no writer has to look at each again."""
+
+
+def write_numbers(values: list[float]) -> WrittenNumbers:
+    """Each value as `write_number` writes it; usually all are small and stay as they are."""
     if values and min(values) >= -LARGEST_LONG and max(values) <= LARGEST_LONG:
-        return values
-    return [write_number(value) for value in values]
+        return WrittenNumbers(values)
+    return WrittenNumbers(write_number(value) for value in values)
+
+
+def _write_double(value: Any) -> float:
+    """As `write_number`. Raises `ValueError` for what JSON has no number for."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise ValueError(f"Float cannot represent {value!r}.")
+    return write_number(value)
 
 
 def _only_text(value: Any) -> Any:
@@ -121,12 +132,21 @@ def _check_email(address: str) -> str:
 _url = TypeAdapter(AnyUrl)
 
 
-def _check_url(address: str) -> str:
-    """The URL as sent, if its scheme is http or https: `javascript:` must not pass."""
+def check_syntax(address: str) -> str:
+    """The URL as sent, of any scheme.
+
+    Two parsers must read it: Python's refuses hosts in which NFKC makes a `/` or `@` of another character.
+    """
     try:
-        url = _url.validate_python(address)
+        _ = _url.validate_python(address), urlsplit(address).port
     except ValueError:
         raise PydanticCustomError("url_parsing", "Input should be a valid URL") from None
+    return address
+
+
+def check_url(address: str) -> str:
+    """The URL as sent, if its scheme is http or https: `javascript:` must not pass."""
+    url = _url.validate_python(check_syntax(address))
     if url.scheme not in ("http", "https") or not url.host or address != address.strip():
         raise PydanticCustomError("url_scheme", "Input should be an http or https URL")
     return address
@@ -144,7 +164,7 @@ StoredEmail = Annotated[str, Field(json_schema_extra={"format": "email"})]
 Url = Annotated[
     str,
     Field(min_length=1, max_length=2083, json_schema_extra={"format": "uri"}),
-    AfterValidator(_check_url),
+    AfterValidator(check_url),
 ]
 
 
@@ -176,45 +196,42 @@ def _as_sent(value: Any) -> Any:
     return value
 
 
-def _write_id(value: Any) -> str:
-    return str(value)
-
+_RFC = "https://www.rfc-editor.org/rfc"
+DATES_AND_TIMES, DATES = f"{_RFC}/rfc3339#section-5.6", f"{_RFC}/rfc3339#appendix-A"
+EXACT_INTEGERS = f"{_RFC}/rfc7493#section-2.2"
+OBJECTS, HEADER_FIELDS = f"{_RFC}/rfc8259#section-4", f"{_RFC}/rfc9110#section-5"
+DECIMALS = "https://www.w3.org/TR/xmlschema11-2/#decimal"
 
 SCALARS: dict[object, Any] = {
     datetime: strawberry.scalar(
         name="DateTime",
         description="An ISO 8601 date-time in UTC with six decimal places, like "
         "`2026-01-31T09:30:00.000000Z`.",
+        specified_by_url=DATES_AND_TIMES,
         serialize=write_moment,
         parse_value=_as_sent,
     ),
-    UUID: strawberry.scalar(
-        name="UUID", description="A UUID, like `9f1c2d3e-...`.", serialize=_write_id, parse_value=_as_sent
-    ),
+    UUID: id_scalar(),
     Long: strawberry.scalar(
         name="Long",
         description="An integer from -(2^53-1) to 2^53-1, which every JSON parser reads exactly.",
+        specified_by_url=EXACT_INTEGERS,
         serialize=write_number,
         parse_value=_as_sent,
     ),
     date: strawberry.scalar(
         name="Date",
         description="An ISO 8601 date, like `2026-01-31`.",
+        specified_by_url=DATES,
         serialize=date.isoformat,
         parse_value=_as_sent,
     ),
-    Number: strawberry.scalar(
-        name="Number", description="A JSON number: an integer or a double.", serialize=write_number
-    ),
-    Numbers: strawberry.scalar(
-        name="Numbers",
-        description="A list of JSON numbers as one value.",
-        serialize=write_numbers,
-    ),
+    float: float_scalar(_write_double),
     ZonedMoment: strawberry.scalar(
         name="ZonedDateTime",
         description="An ISO 8601 date-time with six decimal places and a UTC offset, like "
         "`2025-09-07T01:00:00.000000-03:00`.",
+        specified_by_url=DATES_AND_TIMES,
         serialize=str,
     ),
 }

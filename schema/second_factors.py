@@ -1,9 +1,9 @@
 """Second factors and passkeys of users, and the inputs of the pages that use them."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import strawberry
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from schema.accounts import EnteredPassword
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
@@ -56,6 +56,8 @@ class Passkey(Resource):
 @graphql_input
 class PasskeyUpdate(Update):
     """Changes to a passkey. Fields left out keep their values."""
+
+    reads: ClassVar[type[BaseModel] | None] = Passkey
 
     name: strawberry.Maybe[PasskeyName | None]
 

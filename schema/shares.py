@@ -1,9 +1,10 @@
-"""Shares: items, sold or free, with prices, images and custom fields."""
+"""Shares: items, sold or free, with prices, images, files to download and custom fields."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 import strawberry
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from oauth.scopes import Scope
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
@@ -13,7 +14,7 @@ from schema.files import File
 from schema.links import link, load
 from schema.metadata import Metadata, MetadataFilter, MetadataPairs
 from schema.names import NAMED_BY_3
-from schema.pages import ListQuery
+from schema.pages import ChangesQuery
 from schema.prices import Price, PriceInput
 from schema.scalars import Bool, Id
 from schema.sorting import Sorting
@@ -22,7 +23,9 @@ from storage.enums import Visibility
 
 strawberry.enum(Visibility)
 
-ShareName = Annotated[str, Field(min_length=3, max_length=256, description="The name in the storefront.")]
+ShareName = Annotated[
+    str, Field(min_length=3, max_length=256, description="The name in the customer portal and in emails.")
+]
 ShareNameInput = Annotated[ShareName, NAMED_BY_3]
 ShareDescription = Annotated[str | None, Field(max_length=65_536, description="The text below the name.")]
 VisibilityField = Annotated[
@@ -45,6 +48,16 @@ Medias = Annotated[
     Field(
         max_length=100,
         description="The ids of uploaded files with the service `product_media`, in order of display.",
+    ),
+    AfterValidator(unique_ids),
+]
+
+Downloads = Annotated[
+    list[Id],
+    Field(
+        max_length=100,
+        description="The ids of uploaded files with the service `downloadable`, in order of display: what "
+        "customers download.",
     ),
     AfterValidator(unique_ids),
 ]
@@ -90,10 +103,11 @@ class Share(ShareOffer):
     """An item that a workspace sells or gives away."""
 
     metadata: MetadataPairs
+    downloads: Annotated[list[File], Field(description="The files that customers download once they may.")]
     attached_custom_fields: list[AttachedCustomField]
 
     @link(Scope.WORKSPACES_READ)
-    async def workspace(self, info: strawberry.Info) -> Workspace:
+    async def workspace(self, info: strawberry.Info) -> Workspace | None:
         """The workspace that owns the share."""
         workspace: Workspace = await load(info, "workspace", self.workspace_id)
         return workspace
@@ -109,6 +123,7 @@ class ShareCreate(Input):
     description: ShareDescription = None
     visibility: VisibilityField = Visibility.PUBLIC
     medias: Medias | None = None
+    downloads: Downloads | None = None
     attached_custom_fields: AttachedCustomFields = Field(default=[])
     workspace_id: WorkspaceIdInput = None
 
@@ -117,10 +132,24 @@ class ShareCreate(Input):
 class ShareUpdate(Update):
     """Changes to a share.
 
-    Fields left out keep their values; `metadata` and the lists are replaced as a whole.
+    Fields left out keep their values; `metadata` and the lists are replaced as a whole. Null clears
+    `description` and empties `metadata`, `medias`, `downloads` and `attached_custom_fields`.
     """
 
     clears: ClassVar[frozenset[str]] = frozenset({"description"})
+    empties: ClassVar[Mapping[str, type]] = {
+        "metadata": dict,
+        "medias": list,
+        "downloads": list,
+        "attached_custom_fields": list,
+    }
+    reads: ClassVar[type[BaseModel] | None] = Share
+    keys: ClassVar[Mapping[str, str]] = {
+        "prices": "id",
+        "medias": "id",
+        "downloads": "id",
+        "attached_custom_fields": "custom_field_id",
+    }
 
     metadata: strawberry.Maybe[Metadata | None]
     name: strawberry.Maybe[ShareNameInput | None]
@@ -129,13 +158,14 @@ class ShareUpdate(Update):
     visibility: strawberry.Maybe[VisibilityField | None]
     prices: strawberry.Maybe[Prices | None]
     medias: strawberry.Maybe[Medias | None]
+    downloads: strawberry.Maybe[Downloads | None]
     attached_custom_fields: strawberry.Maybe[AttachedCustomFields | None]
 
 
-class ShareSorting(Sorting, keys=("created_at", "name", "price_amount")): ...
+class ShareSorting(Sorting, keys=("created_at", "modified_at", "name", "price_amount")): ...
 
 
-class ShareQuery(ListQuery):
+class ShareQuery(ChangesQuery):
     """The arguments of the list of shares."""
 
     id: Annotated[list[Id] | None, Field(max_length=100, description="Only the shares with these ids.")] = (
@@ -151,5 +181,5 @@ class ShareQuery(ListQuery):
     metadata: Annotated[list[MetadataFilter] | None, Field(max_length=50)] = None
     sorting: Annotated[
         list[ShareSorting] | None,
-        Field(max_length=6, description="The sort keys in order; the default is `-created_at`."),
+        Field(max_length=8, description="The sort keys in order; the default is `-created_at`."),
     ] = None

@@ -34,3 +34,6 @@ class Sorting(StrEnum, metaclass=_WithTwins):
 
 
 class CreatedAtSorting(Sorting, keys=("created_at",)): ...
+
+
+class ResourceSorting(Sorting, keys=("created_at", "modified_at")): ...

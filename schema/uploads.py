@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from schema.base import Input, Output, graphql_input, graphql_type
-from schema.scalars import SCALARS, Int, Long, LongInt, Moment
+from schema.scalars import HEADER_FIELDS, SCALARS, Int, Long, LongInt, Moment
 
 MOST_PARTS = 10_000
 SMALLEST_PART = 5 * 1024 * 1024
@@ -41,6 +41,7 @@ HeaderFields = NewType("HeaderFields", dict[str, str])
 SCALARS[HeaderFields] = strawberry.scalar(
     name="HeaderFields",
     description="HTTP headers: an object of names and values.",
+    specified_by_url=HEADER_FIELDS,
     serialize=lambda value: value,
     parse_value=lambda value: value,
 )
@@ -113,9 +114,9 @@ class CompletedPart(Input):
         str,
         Field(min_length=1, max_length=128, description="The `ETag` of the part, with or without quotes."),
     ]
-    checksum_sha256_base64: Annotated[ChecksumInput | None, Field(description="The SHA-256 in base64.")] = (
-        None
-    )
+    checksum_sha256_base64: Annotated[
+        ChecksumInput | None, Field(description="The SHA-256 in base64; null if none was computed.")
+    ]
 
 
 @graphql_input
@@ -129,7 +130,7 @@ class FileUploadCompletion(Input):
 
 @graphql_type
 class FileDownload(Output):
-    """A URL that gives access to the file for an hour, to everyone who has the URL."""
+    """A URL that gives access to the file until it expires, to everyone who has the URL."""
 
     url: str
     headers: Annotated[HeaderFields, Field(description="The headers of the GET request.")]

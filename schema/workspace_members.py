@@ -1,14 +1,14 @@
 """Members of workspaces, and invitations to become one."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import strawberry
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from schema.base import Input, Resource, Update, graphql_input, graphql_type
 from schema.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
-from schema.pages import ListQuery, SortedByCreation
+from schema.pages import ChangesQuery, SortedByChange
 from schema.people import Person
 from schema.scalars import Email, Id, Moment, StoredEmail
 from storage.enums import WorkspaceRole
@@ -67,17 +67,19 @@ class WorkspaceMemberInvite(Input):
 class WorkspaceMemberUpdate(Update):
     """Changes to a workspace member. Fields left out keep their values."""
 
+    reads: ClassVar[type[BaseModel] | None] = WorkspaceMember
+
     role: strawberry.Maybe[Role | None]
 
 
-class WorkspaceMemberQuery(ListQuery):
+class WorkspaceMemberQuery(ChangesQuery):
     """The arguments of the list of workspace members."""
 
     workspace_id: WorkspaceIdFilter = None
     user_id: Annotated[
         list[Id] | None, Field(max_length=100, description="Only the memberships of these users.")
     ] = None
-    sorting: SortedByCreation = None
+    sorting: SortedByChange = None
 
 
 @graphql_type
@@ -94,7 +96,7 @@ class WorkspaceInvitation(Resource):
     invited_by: InvitedBy
 
 
-class WorkspaceInvitationQuery(ListQuery):
+class WorkspaceInvitationQuery(ChangesQuery):
     """The arguments of the list of the user's invitations."""
 
-    sorting: SortedByCreation = None
+    sorting: SortedByChange = None

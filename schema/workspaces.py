@@ -3,12 +3,13 @@
 from typing import Annotated, Any, ClassVar
 
 import strawberry
-from pydantic import BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
+from schema.app_links import AppSchemes
 from schema.base import Input, Output, Resource, Update, graphql_input, graphql_type
-from schema.fields import CreatedAt, ModifiedAt
+from schema.fields import CreatedAt, ModifiedAt, is_absent
 from schema.names import NAMED_BY_3
-from schema.pages import ListQuery
+from schema.pages import ChangesQuery
 from schema.scalars import Email, Moment, StoredEmail, Url
 from schema.sorting import Sorting
 from schema.workspace_settings import (
@@ -37,7 +38,7 @@ WorkspaceName = Annotated[
     Field(
         min_length=3,
         max_length=256,
-        description="The name in the storefront, the customer portal and emails.",
+        description="The name in the customer portal and in emails.",
     ),
 ]
 WorkspaceNameInput = Annotated[WorkspaceName, NAMED_BY_3]
@@ -57,9 +58,13 @@ AvatarUrl = Annotated[Url | None, Field(description="The URL of the workspace's 
 _SUPPORT = Field(description="The public support email.")
 PublicEmail = Annotated[Email | None, _SUPPORT]
 Website = Annotated[Url | None, Field(description="The URL of the workspace's website.")]
-DefaultCurrency = Annotated[
-    Currency, Field(description="The fallback currency of the storefront and the customer portal.")
-]
+DefaultCurrency = Annotated[Currency, Field(description="The currency where no other is given.")]
+
+
+_SCHEMES = Field(
+    description="The schemes of the workspace's apps, like `myapp`, that the `return_url` of a customer "
+    "session may have besides http and https. REST leaves it out until it is set; null removes it."
+)
 
 
 @graphql_type
@@ -100,6 +105,7 @@ class WorkspaceItem(Resource):
     notification_settings: NotificationSettings
     customer_email_settings: CustomerEmailSettings
     customer_portal_settings: CustomerPortalSettings
+    return_url_schemes: Annotated[list[str] | None, _SCHEMES, Field(exclude_if=is_absent)] = None
 
 
 @graphql_type
@@ -128,16 +134,19 @@ class WorkspaceCreate(Input):
     notification_settings: NotificationSettingsInput | None = None
     customer_email_settings: CustomerEmailSettingsInput | None = None
     customer_portal_settings: CustomerPortalSettingsInput | None = None
+    return_url_schemes: Annotated[AppSchemes | None, _SCHEMES] = None
 
 
 @graphql_input
 class WorkspaceUpdate(Update):
     """Changes to a workspace.
 
-    Fields left out keep their values; settings and `details` are merged, `socials` replaced.
+    Fields left out keep their values; settings and `details` are merged, `socials` and `return_url_schemes`
+    replaced.
     """
 
-    clears: ClassVar[frozenset[str]] = frozenset({"avatar_url", "email", "website"})
+    clears: ClassVar[frozenset[str]] = frozenset({"avatar_url", "email", "website", "return_url_schemes"})
+    reads: ClassVar[type[BaseModel] | None] = Workspace
 
     name: strawberry.Maybe[WorkspaceNameInput | None]
     avatar_url: strawberry.Maybe[AvatarUrl]
@@ -150,14 +159,15 @@ class WorkspaceUpdate(Update):
     notification_settings: strawberry.Maybe[NotificationSettingsInput | None]
     customer_email_settings: strawberry.Maybe[CustomerEmailSettingsInput | None]
     customer_portal_settings: strawberry.Maybe[CustomerPortalSettingsInput | None]
+    return_url_schemes: strawberry.Maybe[Annotated[AppSchemes | None, _SCHEMES]]
 
 
 class WorkspaceSorting(
-    Sorting, keys=("created_at", "slug", "name", "next_review_threshold", "days_in_status")
+    Sorting, keys=("created_at", "modified_at", "slug", "name", "next_review_threshold", "days_in_status")
 ): ...
 
 
-class WorkspaceQuery(ListQuery):
+class WorkspaceQuery(ChangesQuery):
     """The arguments of the list of workspaces."""
 
     slug: Annotated[str | None, Field(max_length=128, description="Only the workspace with this slug.")] = (
@@ -169,5 +179,5 @@ class WorkspaceQuery(ListQuery):
     ] = None
     sorting: Annotated[
         list[WorkspaceSorting] | None,
-        Field(max_length=10, description="The sort keys in order; the default is `created_at`."),
+        Field(max_length=12, description="The sort keys in order; the default is `created_at`."),
     ] = None

@@ -1,8 +1,9 @@
 """Work that a transaction leaves to its end, so that it is done once for all the rows that were changed."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from typing import Protocol, TypeVar
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from storage.connections import Connection
@@ -17,16 +18,19 @@ class Work(Protocol):
 
 Kind = TypeVar("Kind", bound=Work)
 
-_unfinished: WeakKeyDictionary[Connection, dict[Callable[[], Work], Work]] = WeakKeyDictionary()
+Works = dict[Callable[[], Work], Work]
+
+_unfinished: WeakKeyDictionary[Connection, Works] = WeakKeyDictionary()
 
 
 @asynccontextmanager
-async def finishing(connection: Connection) -> AsyncIterator[None]:
+async def finishing(connection: Connection) -> AsyncIterator[Works]:
     """The body of a transaction: finishes its work unless the block raises."""
-    works = _unfinished[connection] = {}
+    works: Works = {}
+    _unfinished[connection] = works
     try:
-        yield
-        for work in works.values():
+        yield works
+        for work in list(works.values()):
             await work.finish(connection)
     finally:
         del _unfinished[connection]
@@ -44,3 +48,28 @@ def work_of(connection: Connection, kind: Callable[[], Kind]) -> Kind:
     if work is None:
         work = works[kind] = kind()
     return work  # type: ignore[return-value]
+
+
+class Unfolded:
+    """The workspaces to whose deltas a transaction has added; there is nothing to write for this."""
+
+    def __init__(self) -> None:
+        self.workspace_ids: set[UUID] = set()
+
+    async def finish(self, connection: Connection) -> None:
+        """Does nothing."""
+
+
+def note_deltas(connection: Connection, workspace_ids: Iterable[UUID]) -> None:
+    """Note that the transaction adds deltas, so that the fold comes to these workspaces after the commit.
+
+    Outside `Database.write` they wait until the fold looks into all workspaces.
+    """
+    if connection in _unfinished:
+        work_of(connection, Unfolded).workspace_ids.update(workspace_ids)
+
+
+def workspaces_to_fold(works: Works) -> Collection[UUID]:
+    """The workspaces that were noted."""
+    unfolded = works.get(Unfolded)
+    return unfolded.workspace_ids if isinstance(unfolded, Unfolded) else ()

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
+Owner = TypeVar("Owner", bound=Hashable)
 
 
 @dataclass
@@ -35,5 +36,51 @@ class Cache(Generic[Key, Value]):
         self.entries[key] = value, size
         self.size += size
         while self.size > self.largest:
-            _, (_, evicted_size) = self.entries.popitem(last=False)
-            self.size -= evicted_size
+            self.evict()
+
+    def evict(self) -> None:
+        """Forget the least recently used value."""
+        _, (_, evicted_size) = self.entries.popitem(last=False)
+        self.size -= evicted_size
+
+
+@dataclass
+class SharedCache(Generic[Owner, Key, Value]):
+    """Values by owner and key. Beyond its `share` in bytes, an owner evicts only its own values.
+
+    Beyond `largest` bytes, those of the least recent owner are evicted.
+    """
+
+    largest: int
+    share: int
+    size: int = 0
+    parts: OrderedDict[Owner, Cache[Key, Value]] = field(default_factory=OrderedDict)
+
+    def get(self, owner: Owner, key: Key) -> Value | None:
+        part = self.parts.get(owner)
+        if part is None:
+            return None
+        self.parts.move_to_end(owner)
+        return part.get(key)
+
+    def keep(self, owner: Owner, key: Key, value: Value, size: int) -> None:
+        """Cache a value of `size` bytes, its keys included, unless the owner has it already."""
+        part = self.parts.setdefault(owner, Cache(self.share))
+        self.parts.move_to_end(owner)
+        before = part.size
+        part.keep(key, value, size)
+        self.size += part.size - before
+        self._drop_if_empty(owner)
+        while self.size > self.largest:
+            self._evict()
+
+    def _evict(self) -> None:
+        owner, part = next(iter(self.parts.items()))
+        before = part.size
+        part.evict()
+        self.size -= before - part.size
+        self._drop_if_empty(owner)
+
+    def _drop_if_empty(self, owner: Owner) -> None:
+        if not self.parts[owner].entries:
+            del self.parts[owner]

@@ -1,10 +1,13 @@
 """Connections to a database, on which SQLAlchemy's statements and kept ones run side by side."""
 
 import logging
+import socket
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
+from math import inf
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -18,6 +21,8 @@ from sqlalchemy.util.concurrency import greenlet_spawn
 from storage.caches import Cache
 from storage.dialects.sqlite_driver import SqliteConnection
 from storage.kept import Kept, KeptText
+from storage.outages import DatabaseUnreachable
+from storage.terms import Terms
 
 log = logging.getLogger(__name__)
 
@@ -27,16 +32,23 @@ TRUSTED_SECONDS = 5
 # measured with `pg_backend_memory_contexts`; that of a list with nested lists takes 200 KB.
 BYTES_OF_A_LETTER = 50
 BYTES_PREPARED = 8 * 1024 * 1024
+# A server or proxy that is gone without a word is noticed after 60 seconds.
+KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 60_000}
+
+DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 
 Listener = Callable[[str], None]
 Values = Mapping[str, Any]
 Result = TypeVar("Result")
 
 
+def listeners_of_log() -> list[Listener]:
+    """The log, if it shows statements now; asking it at each one takes 0.5 % of a short request."""
+    return [partial(log.debug, "%s")] if log.isEnabledFor(logging.DEBUG) else []
+
+
 def tell(listeners: Sequence[Listener], written: KeptText) -> None:
-    """Tell the log and the listeners which kept statement runs."""
-    if log.isEnabledFor(logging.DEBUG):
-        log.debug("%s", written.text)
+    """Tell the listeners which kept statement runs."""
     for listener in listeners:
         listener(written.text)
 
@@ -84,7 +96,7 @@ class Connection(ABC):
 
     @abstractmethod
     async def commit(self) -> None:
-        """End a transaction. Raises `DBAPIError`."""
+        """End a transaction. Raises `DBAPIError`, and `RuntimeError` if the server has rolled it back."""
 
     async def rollback(self) -> None:
         """End a transaction that failed, if it has not ended. Never raises."""
@@ -101,6 +113,10 @@ class Connection(ABC):
         """Whether the connection was used so recently that the server surely still answers."""
         return monotonic() - self.last_use < TRUSTED_SECONDS and not self._is_broken and not self.is_closed()
 
+    def note_use(self) -> None:
+        """Remember that the connection was used now."""
+        self.last_use = monotonic()
+
     def is_closed(self) -> bool:
         """Whether this side has closed the connection, as SQLAlchemy does if a statement is cancelled."""
         return self._alchemy.invalidated
@@ -108,6 +124,10 @@ class Connection(ABC):
     async def is_usable(self) -> bool:
         """Whether the server still answers; after recent use this is assumed."""
         return not (self._is_broken or self.is_closed())
+
+    def abort(self) -> None:
+        """Cut the connection at once: a statement that waits for the server fails."""
+        self.driver.terminate()
 
     async def close(self) -> None:
         with suppress(DBAPIError, OSError):
@@ -121,6 +141,8 @@ class Connection(ABC):
 
     def _translated(self, error: Exception) -> Exception:
         """The error as SQLAlchemy would raise it, without the values of the statement."""
+        if isinstance(error, asyncpg.InternalClientError):
+            return DatabaseUnreachable("The connection to the database is ending.")
         base = self.dialect.loaded_dbapi.Error
         try:
             self._adapted._handle_exception(error)
@@ -129,21 +151,30 @@ class Connection(ABC):
                 "a kept statement", None, adapted, base, hide_parameters=True, dialect=self.dialect
             )
         except OSError as lost:
-            return lost
+            return DatabaseUnreachable(lost.errno, f"The connection to the database was lost: {lost}")
         raise AssertionError("unreachable")
 
 
 class PostgresqlConnection(Connection):
-    """A connection whose kept statements are prepared under names, so that the server keeps their plans."""
+    """A connection whose kept statements are prepared under names, so that the server keeps their plans.
 
-    def __init__(self, alchemy: AsyncConnection, adapted: Any, listeners: Sequence[Listener]) -> None:
+    Behind a pooler they have no names: what is kept is how to write their values and read their rows.
+    """
+
+    def __init__(
+        self, alchemy: AsyncConnection, adapted: Any, listeners: Sequence[Listener], terms: Terms
+    ) -> None:
         super().__init__(alchemy, adapted, listeners)
         self._prepared: Cache[KeptText, Any] = Cache(BYTES_PREPARED)
         self._in_transaction = False
+        self._is_pooled = terms.pooled
+        self._beginning = terms.beginning
+        self._end_of_life = self.last_use + terms.life_seconds
 
     async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
         written = kept.on(self.dialect)
-        tell(self._listeners, written)
+        if self._listeners:
+            tell(self._listeners, written)
         arguments = written.arguments(values)
         try:
             prepared = self._prepared.get(written) or await self._prepare(written)
@@ -158,47 +189,67 @@ class PostgresqlConnection(Connection):
             self._prepared.clear()
             if self._in_transaction:
                 raise self._translated(error) from error
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        except DRIVER_ERRORS as error:
             raise self._translated(error) from error
         return await self.fetch(kept, values)
 
     async def _prepare(self, written: KeptText) -> Any:
-        prepared = await self.driver.prepare(written.text)
+        prepared = await self.driver.prepare(written.text, name="" if self._is_pooled else None)
         self._prepared.keep(written, prepared, BYTES_OF_A_LETTER * len(written.text))
         return prepared
 
     async def begin(self, *, writes: bool, repeatable: bool) -> None:
         isolation = " ISOLATION LEVEL REPEATABLE READ" if repeatable else ""
-        await self._run(f"BEGIN{isolation}{'' if writes else ' READ ONLY'}")
+        await self._run(f"BEGIN{isolation}{'' if writes else ' READ ONLY'}{self._beginning}")
         self._in_transaction = True
 
     async def commit(self) -> None:
         self._in_transaction = False
-        await self._run("COMMIT")
+        if await self._run("COMMIT") != "COMMIT":
+            # This is the answer to the COMMIT of a transaction in which a statement has failed.
+            raise RuntimeError("A statement failed without ending the unit, which is rolled back.")
 
     async def _rollback(self) -> None:
         if self._in_transaction:
             self._in_transaction = False
             await self._run("ROLLBACK")
 
+    def note_use(self) -> None:
+        now = monotonic()
+        # One that is too old is no longer fresh, and `is_usable` finds out why.
+        self.last_use = now if now < self._end_of_life else -inf
+
     def is_closed(self) -> bool:
         return bool(self.driver.is_closed())
 
     async def is_usable(self) -> bool:
-        if not await super().is_usable():
+        if not await super().is_usable() or self.last_use == -inf:
             return False
-        if not self.is_fresh():
+        # Behind a pooler, a statement that failed before it was sent still holds a server's connection.
+        if self._is_pooled or not self.is_fresh():
             try:
                 await self._run("SELECT 1")
             except (DBAPIError, OSError):
                 return False
         return True
 
-    async def _run(self, text: str) -> None:
+    async def _run(self, text: str) -> str:
+        """Run a command and return the server's word for what was done. Raises `DBAPIError`."""
         try:
-            await self.driver.execute(text)
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            return str(await self.driver.execute(text))
+        except DRIVER_ERRORS as error:
             raise self._translated(error) from error
+
+
+def keep_alive(driver: Any) -> None:
+    """Let the kernel notice that the other end is gone."""
+    connected: socket.socket = driver._transport.get_extra_info("socket")
+    if connected.family == socket.AF_UNIX:
+        return
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEP_ALIVE.items():
+        if (option := getattr(socket, name, None)) is not None:  # Not on every system.
+            connected.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 class SqliteThread(Connection):
@@ -206,7 +257,8 @@ class SqliteThread(Connection):
 
     async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
         written = kept.on(self.dialect)
-        tell(self._listeners, written)
+        if self._listeners:
+            tell(self._listeners, written)
         adapted: SqliteConnection = self._adapted
         try:
             return await adapted.fetch(written.text, written.arguments(values))

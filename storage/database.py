@@ -1,26 +1,37 @@
 """Units of work: every statement reaches SQLite or PostgreSQL through one of these."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
+from uuid import UUID
 
-from sqlalchemy import event
-from sqlalchemy.engine import Dialect, make_url
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
-from sqlalchemy.pool import NullPool
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from storage.before_commit import finishing
+from storage.before_commit import finishing, workspaces_to_fold
 from storage.connections import Connection, Listener
-from storage.dialects.sqlite_driver import SqliteDriver, prepare_connection
+from storage.engines import make_engine
 from storage.kept import Kept
 from storage.pool import Connections
+from storage.replica import Replica, ReplicaFailed
 from storage.sqlite_pool import SqliteConnections
+from storage.terms import Terms
+from storage.watched import StatementWatch
 
-BUSY_TIMEOUT_SECONDS = 30
+# A note takes some 200 bytes.
+MOST_UNFOLDED = 10_000
 
-# Our statements are short: compiling one, or starting processes for it, would take longer than running it.
-_POSTGRESQL_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "timezone": "UTC"}
+Result = TypeVar("Result")
 
 
 class Database:
@@ -35,15 +46,30 @@ class Database:
       `repeatable` all its statements see the same state.
 
     `fetch` is a `read` of one kept statement. Within a `write`, `write_apart` commits something before the
-    `write` ends.
+    `write` ends. `watch` is entered around each statement.
+
+    `fetch` and `in_snapshot` may be answered by the replica if `replica_for` has the workspaces that they
+    read: it does so while it holds every write to these that was noted, and the primary if it fails.
     """
 
-    def __init__(self, url: str, read_url: str | None = None, pool_size: int = 20) -> None:
-        self.engine = _make_engine(url)
+    def __init__(
+        self,
+        url: str,
+        read_url: str | None = None,
+        pool_size: int = 20,
+        terms: Terms | None = None,
+        watch: StatementWatch | None = None,
+    ) -> None:
+        terms = terms or Terms()
+        self.engine = make_engine(url, terms)
         self.dialect: Dialect = self.engine.dialect
-        self._primary = _make_pool(self.engine, pool_size)
-        self._replica = _make_pool(_make_engine(read_url), pool_size) if read_url else self._primary
+        self._primary = _make_pool(self.engine, pool_size, terms, watch)
+        self.replica: Replica | None = None
+        if read_url is not None:
+            pool = _make_pool(make_engine(read_url, terms), pool_size, terms, watch)
+            self.replica = Replica(pool, self._primary)
         self._writer = asyncio.Lock() if self.is_sqlite else None
+        self._unfolded: dict[UUID, None] = {}
 
     @property
     def is_sqlite(self) -> bool:
@@ -54,26 +80,81 @@ class Database:
         """What is told the text of each kept statement on the primary."""
         return self._primary.listeners
 
+    @property
+    def pools(self) -> dict[str, Connections]:
+        """The pools by the names `primary` and, if there is one, `replica`."""
+        own = {"primary": self._primary}
+        return own if self.replica is None else own | {"replica": self.replica.pool}
+
+    def note_unfolded(self, workspace_ids: Iterable[UUID]) -> None:
+        """Note workspaces that the fold should come to; what is too much is left to its sweeps."""
+        for workspace_id in workspace_ids:
+            if len(self._unfolded) < MOST_UNFOLDED:
+                self._unfolded[workspace_id] = None
+
+    def note_writes(self, workspace_ids: Collection[UUID]) -> None:
+        """Note that these workspaces were written to, so that a replica reads them once it has caught up.
+
+        A `write` does so itself for the workspaces whose facts or totals it changed.
+        """
+        if self.replica is not None:
+            self.replica.writes.note(workspace_ids)
+
+    def take_unfolded(self) -> list[UUID]:
+        """The workspaces noted since the last call, the first to be noted last."""
+        unfolded, self._unfolded = list(reversed(self._unfolded)), {}
+        return unfolded
+
     def fetch(
-        self, kept: Kept, values: Mapping[str, Any], *, replica: bool = False
+        self, kept: Kept, values: Mapping[str, Any], *, replica_for: Collection[UUID] | None = None
     ) -> Coroutine[Any, Any, Sequence[Any]]:
         """The rows of one kept statement, as the driver returns them."""
-        return (self._replica if replica else self._primary).fetch(kept, values)
+        if replica_for is not None and self.replica is not None and self.replica.holds(replica_for):
+            return self._fetch_from(self.replica, kept, values)
+        return self._primary.fetch(kept, values)
+
+    async def _fetch_from(self, replica: Replica, kept: Kept, values: Mapping[str, Any]) -> Sequence[Any]:
+        try:
+            return await replica.run(lambda connection: connection.fetch(kept, values))
+        except ReplicaFailed:
+            return await self._primary.fetch(kept, values)
 
     def converted(self, kept: Kept, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The driver's rows with the values that the types of the columns make of them."""
         return kept.on(self.dialect).converted(rows)
 
     @asynccontextmanager
-    async def read(self, *, replica: bool = False) -> AsyncIterator[Connection]:
-        async with _lent(self._replica if replica else self._primary) as connection:
+    async def read(self) -> AsyncIterator[Connection]:
+        async with _lent(self._primary) as connection:
             yield connection
 
     @asynccontextmanager
-    async def snapshot(self, *, replica: bool = False) -> AsyncIterator[Connection]:
-        pool = self._replica if replica else self._primary
-        async with _lent(pool) as connection, _transaction(connection, writes=False, repeatable=True):
+    async def snapshot(self) -> AsyncIterator[Connection]:
+        async with (
+            _lent(self._primary) as connection,
+            _transaction(connection, writes=False, repeatable=True),
+        ):
             yield connection
+
+    async def in_snapshot(
+        self,
+        work: Callable[[Connection], Awaitable[Result]],
+        *,
+        replica_for: Collection[UUID] | None = None,
+    ) -> Result:
+        """What `work` makes of a snapshot; it runs again, on the primary, if the replica fails meanwhile."""
+
+        async def run(connection: Connection) -> Result:
+            async with _transaction(connection, writes=False, repeatable=True):
+                return await work(connection)
+
+        if replica_for is not None and self.replica is not None and self.replica.holds(replica_for):
+            try:
+                return await self.replica.run(run)
+            except ReplicaFailed:
+                pass
+        async with _lent(self._primary) as connection:
+            return await run(connection)
 
     @asynccontextmanager
     async def write(self, *, repeatable: bool = False) -> AsyncIterator[Connection]:
@@ -83,8 +164,11 @@ class Database:
                 await stack.enter_async_context(self._writer)
             connection = await stack.enter_async_context(_lent(self._primary))
             await stack.enter_async_context(_transaction(connection, writes=True, repeatable=repeatable))
-            await stack.enter_async_context(finishing(connection))
+            works = await stack.enter_async_context(finishing(connection))
             yield connection
+        workspace_ids = workspaces_to_fold(works)
+        self.note_unfolded(workspace_ids)
+        self.note_writes(workspace_ids)
 
     @asynccontextmanager
     async def write_apart(self) -> AsyncIterator[Connection]:
@@ -96,12 +180,16 @@ class Database:
         try:
             async with _transaction(connection, writes=True, repeatable=False):
                 yield connection
-        finally:
-            await connection.close()
+        except BaseException:
+            # It may be in the middle of a statement.
+            await connection.discard()
+            raise
+        await connection.close()
 
     async def close(self) -> None:
         await self._primary.close()
-        await self._replica.close()
+        if self.replica is not None:
+            await self.replica.close()
 
 
 @asynccontextmanager
@@ -127,33 +215,6 @@ async def _transaction(connection: Connection, *, writes: bool, repeatable: bool
         raise
 
 
-def _make_engine(url: str) -> AsyncEngine:
-    """An engine that opens connections; the pool is ours."""
-    parsed = make_url(url)
-    if parsed.get_backend_name() == "sqlite":
-        engine = create_async_engine(
-            parsed,
-            hide_parameters=True,
-            module=SqliteDriver(),
-            connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
-            poolclass=NullPool,
-        )
-        event.listen(engine.sync_engine, "connect", prepare_connection)
-        event.listen(engine.sync_engine, "begin", _begin_sqlite)
-        return engine
-    return create_async_engine(
-        parsed,
-        hide_parameters=True,
-        poolclass=NullPool,
-        connect_args={"server_settings": _POSTGRESQL_SETTINGS},
-    )
-
-
-def _make_pool(engine: AsyncEngine, size: int) -> Connections:
-    return (SqliteConnections if engine.dialect.name == "sqlite" else Connections)(engine, size)
-
-
-def _begin_sqlite(connection: Any) -> None:
-    """Begin as the execution options of a connection outside the pool say, like that of migrations."""
-    if mode := connection.get_execution_options().get("sqlite_begin"):
-        connection.connection.dbapi_connection.begin(mode)
+def _make_pool(engine: AsyncEngine, size: int, terms: Terms, watch: StatementWatch | None) -> Connections:
+    kind = SqliteConnections if engine.dialect.name == "sqlite" else Connections
+    return kind(engine, size, terms, watch)

@@ -17,6 +17,11 @@ class Currency(StrEnum):
     SEK = "sek"
     USD = "usd"
 
+    @property
+    def exponent(self) -> int:
+        """The decimal places of its amounts: a minor unit is 10 to the minus this many units."""
+        return 0 if self is Currency.JPY else 2
+
 
 class WorkspaceStatus(StrEnum):
     CREATED = "created"
@@ -96,6 +101,7 @@ class LinkPurpose(StrEnum):
     """The purpose of a link that was emailed to a user."""
 
     ADDRESS = "address"
+    NEW_ADDRESS = "new_address"
     PASSWORD = "password"  # noqa: S105
 
 
@@ -104,6 +110,47 @@ class FileShareSessionStatus(StrEnum):
     ACTIVE = "active"
     COMPLETED = "completed"
     EXPIRED = "expired"
+
+
+class DocumentMode(StrEnum):
+    """What happens to GraphQL documents that an OAuth client sends without having registered them."""
+
+    OFF = "off"
+    REPORT = "report"
+    ENFORCE = "enforce"
+
+
+class ClientKind(StrEnum):
+    """The kinds of clients that usage is counted for."""
+
+    OAUTH_CLIENT = "oauth_client"
+    WORKSPACE_TOKEN = "workspace_token"  # noqa: S105
+    CUSTOMER_SESSIONS = "customer_sessions"
+    OTHERS = "others"
+
+
+class UsageSurface(StrEnum):
+    REST = "rest"
+    GRAPHQL = "graphql"
+
+
+class UsageKind(StrEnum):
+    """The kinds of parts of a contract. A query parameter of REST is an argument."""
+
+    OPERATION = "operation"
+    FIELD = "field"
+    ARGUMENT = "argument"
+    INPUT_FIELD = "input_field"
+
+
+class DeletedResource(StrEnum):
+    """The kinds of resources whose deletion is recorded."""
+
+    CUSTOMER = "customer"
+    MEMBER = "member"
+    CUSTOM_FIELD = "custom_field"
+    FILE = "file"
+    WORKSPACE_MEMBER = "workspace_member"
 
 
 class FactKind(StrEnum):

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from sqlalchemy import Table, bindparam, insert, select
 from sqlalchemy.engine import Dialect
 
-from storage.connections import Connection
+from storage.connections import Connection, SqliteThread
 from storage.dialects.row_lists import as_rows, rows_named, varying
 from storage.dialects.upsert import Upsert, upsert
 from storage.kept import Kept
@@ -44,6 +44,12 @@ async def insert_twice(connection: Connection, table: Table, copies: Table, rows
     columns = _varying(connection, table, rows)
     kept = _into_both(connection.dialect, table, copies, columns)
     await connection.fetch(kept, _values(connection, table, rows, columns))
+
+
+def insert_late(connection: SqliteThread, table: Table, rows: Sequence[Values]) -> None:
+    """Insert rows, which no key may refuse, together with the next statement or the COMMIT."""
+    written = _into(connection.dialect, table, None).on(connection.dialect)
+    connection.put_off(written.text, [written.arguments(row) for row in rows])
 
 
 @lru_cache(maxsize=MOST_STATEMENTS)

@@ -4,7 +4,7 @@ Building a statement, looking up its compiled form and adapting its rows takes S
 long as the driver needs to run it. A kept statement has places (`bindparam`) for each request's values.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Executable
@@ -37,6 +37,13 @@ class KeptText:
         for index, convert in self._converters:
             arguments[index] = convert(arguments[index])
         return arguments
+
+    def arguments_of_rows(self, rows: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """The arguments of several runs, from values that are in the order of the places already."""
+        columns: list[Iterable[Any]] = list(zip(*rows, strict=True))
+        for index, convert in self._converters:
+            columns[index] = map(convert, columns[index])
+        return list(zip(*columns, strict=True))
 
     def converted(self, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The driver's rows with the values that the types of the columns make of them."""

@@ -3,14 +3,28 @@
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from time import monotonic
 from typing import Any
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from storage.connections import Connection, Listener, PostgresqlConnection, SqliteThread, Values
+from storage.connections import (
+    Connection,
+    PostgresqlConnection,
+    SqliteThread,
+    Values,
+    keep_alive,
+    listeners_of_log,
+)
 from storage.kept import Kept
+from storage.outages import DatabaseUnreachable, is_lost
+from storage.terms import Terms
+from storage.watched import (
+    StatementWatch,
+    WatchedPostgresqlConnection,
+    WatchedSqliteThread,
+    watch_engine,
+)
 
 # How long a unit of work waits for a connection.
 PATIENCE_SECONDS = 30
@@ -19,17 +33,39 @@ PATIENCE_SECONDS = 30
 class Connections:
     """A pool of at most `size` connections: the one used last is lent first, in the order of asking.
 
-    A connection that is given back goes straight to the unit of work that has waited longest.
+    A connection that is given back goes straight to the unit of work that has waited longest. `watch` is
+    entered around each statement.
     """
 
-    def __init__(self, engine: AsyncEngine, size: int) -> None:
+    def __init__(
+        self, engine: AsyncEngine, size: int, terms: Terms, watch: StatementWatch | None = None
+    ) -> None:
         self._engine = engine
+        self._terms = terms
+        self._watch = watch
+        if watch is not None:
+            watch_engine(engine.sync_engine, watch)
+        self.size = size
         self._free: list[Connection] = []
         # How many more connections may be opened.
         self._left = size
         # Units of work that wait get a connection, or None if they are to open one.
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
-        self.listeners: list[Listener] = []
+        self.listeners = listeners_of_log()
+
+    @property
+    def free(self) -> int:
+        """How many open connections are not in use."""
+        return len(self._free)
+
+    @property
+    def used(self) -> int:
+        return self.size - self._left - len(self._free)
+
+    @property
+    def waiting(self) -> int:
+        """How many units of work wait for a connection."""
+        return len(self._waiting)
 
     def _take_fresh(self) -> Connection | None:
         """The connection used last, if it is free and surely usable."""
@@ -71,7 +107,7 @@ class Connections:
         """Take back a connection after an error: one that may be in the middle of a statement is dropped."""
         is_usable = False
         try:
-            is_usable = isinstance(error, Exception) and await connection.is_usable()
+            is_usable = isinstance(error, Exception) and not is_lost(error) and await connection.is_usable()
         finally:
             # The unit may be cancelled while it waits for the server to answer.
             if is_usable:
@@ -80,7 +116,7 @@ class Connections:
                 await self.drop(connection)
 
     def give_back(self, connection: Connection) -> None:
-        connection.last_use = monotonic()
+        connection.note_use()
         if self._waiting:
             self._lend(connection)
         else:
@@ -92,6 +128,11 @@ class Connections:
             await connection.discard()
         finally:
             self._lend(None)
+
+    def abort_free(self) -> None:
+        """Cut the connections that are not in use; those that ask for one find them closed."""
+        for connection in self._free:
+            connection.abort()
 
     async def close(self) -> None:
         """Close the connections that are not in use."""
@@ -119,8 +160,10 @@ class Connections:
         self._waiting.append(waiter)
         try:
             return await waiter
-        except asyncio.CancelledError:
-            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+        except BaseException:
+            if waiter in self._waiting:
+                self._waiting.remove(waiter)
+            elif waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 # It was served in the moment in which its unit was cancelled.
                 self._lend(waiter.result())
             raise
@@ -145,13 +188,25 @@ class Connections:
         return is_usable
 
     async def open(self) -> Connection:
-        """A connection outside the pool, which the caller closes."""
-        alchemy = await self._engine.connect()
-        adapted = (await alchemy.get_raw_connection()).dbapi_connection
+        """A connection outside the pool, which the caller closes. Raises `DatabaseUnreachable`."""
+        try:
+            alchemy = await self._engine.connect()
+        except OSError as error:
+            raise DatabaseUnreachable(error.errno, f"No connection to the database: {error}") from error
+        adapted: Any = (await alchemy.get_raw_connection()).dbapi_connection
+        watched: WatchedSqliteThread | WatchedPostgresqlConnection
         if self._engine.dialect.name == "sqlite":
-            return SqliteThread(alchemy, adapted, self.listeners)
-        await alchemy.execution_options(isolation_level="AUTOCOMMIT")
-        return PostgresqlConnection(alchemy, adapted, self.listeners)
+            if self._watch is None:
+                return SqliteThread(alchemy, adapted, self.listeners)
+            watched = WatchedSqliteThread(alchemy, adapted, self.listeners)
+        else:
+            await alchemy.execution_options(isolation_level="AUTOCOMMIT")
+            keep_alive(adapted.driver_connection)
+            if self._watch is None:
+                return PostgresqlConnection(alchemy, adapted, self.listeners, self._terms)
+            watched = WatchedPostgresqlConnection(alchemy, adapted, self.listeners, self._terms)
+        watched.watch = self._watch
+        return watched
 
 
 def _give_up(waiter: asyncio.Future[Connection | None]) -> None:

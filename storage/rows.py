@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 from sqlalchemy import (
-    Column,
     ColumnElement,
     Executable,
     Table,
@@ -25,11 +24,11 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError, NoResultFound
 from sqlmodel import SQLModel
 
-from storage.clock import now
 from storage.connections import Connection
-from storage.emails import fold_email
 from storage.inserts import insert_all, insert_new
+from storage.row_values import changes_of, differing, fields_of, with_defaults
 from storage.tables import base
+from storage.tables.deletions import DeletionRow
 from storage.totals.changes import count, counted_columns
 
 Model = TypeVar("Model", bound=SQLModel)
@@ -59,8 +58,9 @@ async def taken_fields(connection: Connection, duplicate: Duplicate) -> list[str
     for field, column in getattr(model, "unique", {}).items():
         if values.get(column) is None:
             continue
-        others = [table.c[name] == values[name] for name in _unique_columns(table, column)]
-        if "deleted_at" in table.columns:
+        names, frees = _unique_columns(table, column)
+        others = [table.c[name] == values[name] for name in names]
+        if frees:
             others.append(table.c.deleted_at.is_(None))
         if duplicate.itself is not None:
             others.append(not_(duplicate.itself))
@@ -69,23 +69,17 @@ async def taken_fields(connection: Connection, duplicate: Duplicate) -> list[str
     return taken
 
 
-def _unique_columns(table: Table, column: str) -> list[str]:
-    """The columns of the unique index or constraint that contains `column`."""
-    indexes = [list(index.columns.keys()) for index in table.indexes if index.unique]
+def _unique_columns(table: Table, column: str) -> tuple[list[str], bool]:
+    """The columns of the unique index or constraint with `column`, and whether deleted rows free its values.
+
+    A constraint is about all rows; an index is partial if rows of its table can be deleted.
+    """
+    indexes = [(list(index.columns.keys()), True) for index in table.indexes if index.unique]
     constraints = [
-        list(item.columns.keys()) for item in table.constraints if isinstance(item, UniqueConstraint)
+        (list(item.columns.keys()), False) for item in table.constraints if isinstance(item, UniqueConstraint)
     ]
-    return next(names for names in (*indexes, *constraints) if column in names)
-
-
-@cache
-def fields_of(model: type[SQLModel]) -> dict[str, str]:
-    """Each column's field, in the order of the columns: for instance `custom_metadata` for `metadata`."""
-    by_column = {}
-    for name, field in model.model_fields.items():
-        column = getattr(field, "sa_column", None)
-        by_column[column.name if isinstance(column, Column) else name] = name
-    return {column.name: by_column[column.name] for column in table_of(model).columns}
+    names, is_index = next(each for each in (*indexes, *constraints) if column in each[0])
+    return names, is_index and "deleted_at" in table.columns
 
 
 def record(model: type[Model], values: Mapping[str, Any]) -> Model:
@@ -165,7 +159,7 @@ async def insert_row(connection: Connection, model: type[Model], **values: Any) 
 
 async def insert_rows(connection: Connection, model: type[Model], rows: Sequence[Values]) -> list[Model]:
     """Insert rows into one table in one statement. Raises `Duplicate` with the only, or the first, row."""
-    complete = [_with_defaults(model, values) for values in rows]
+    complete = [with_defaults(model, values) for values in rows]
     await insert_complete_rows(connection, model, complete)
     return [record(model, values) for values in complete]
 
@@ -186,7 +180,7 @@ async def insert_new_rows(connection: Connection, model: type[Model], rows: Sequ
     Waits for transactions that insert the same rows. Raises `Duplicate` if a foreign key refuses a row, for
     instance because it refers to a row that was not inserted.
     """
-    complete = [_with_defaults(model, values) for values in rows]
+    complete = [with_defaults(model, values) for values in rows]
     if not complete:
         return []
     try:
@@ -208,7 +202,7 @@ async def update_rows(
     table = table_of(model)
     if counted := counted_columns(model) & values.keys():
         raise TypeError(f"Rows of {table.name} are counted by {sorted(counted)}: update them one by one.")
-    await connection.execute(update(table).where(where).values(_changes(model, values)))
+    await connection.execute(update(table).where(where).values(changes_of(model, values)))
 
 
 async def mark_deleted(
@@ -216,27 +210,35 @@ async def mark_deleted(
 ) -> None:
     """Set `deleted_at` of the matching rows that are not deleted yet, in one statement."""
     table = table_of(model)
-    columns = [column for column in table.c if column.name in {"workspace_id", *counted_columns(model)}]
+    names = {"workspace_id", "id", *counted_columns(model)}
+    columns = [column for column in table.c if column.name in names]
     statement = update(table).where(where, table.c.deleted_at.is_(None)).returning(*columns)
-    deleted = await connection.execute(statement.values(_changes(model, {"deleted_at": deleted_at})))
-    count(connection, model, [dict(row) | {"deleted_at": None} for row in deleted.mappings()], -1)
+    deleted = await connection.execute(statement.values(changes_of(model, {"deleted_at": deleted_at})))
+    rows = [dict(row) | {"deleted_at": None} for row in deleted.mappings()]
+    count(connection, model, rows, -1)
+    await _record_deletions(connection, model, rows)
 
 
 async def update_row(connection: Connection, model: type[Model], row: Model, **values: Any) -> Model:
     """Update `row` and return it with its new values. Raises `Duplicate`.
 
-    A row whose columns are counted must be locked. Without values to change, the row keeps its `modified_at`.
+    A row whose columns are counted must be locked. If no value differs from that of `row`, nothing is
+    written, and the row keeps its `modified_at`.
     """
+    before = values_of(row)
+    values = differing(model, before, values)
     if not values:
         return row
-    changes = _changes(model, values)
-    changed = {**values_of(row), **changes}
+    changes = changes_of(model, values)
+    changed = {**before, **changes}
     try:
         await connection.execute(update(table_of(model)).where(key_of(model, row)).values(changes))
     except IntegrityError as error:
         raise Duplicate(model, changed, key_of(model, row)) from error
+    if values.get("deleted_at") is not None:
+        await _record_deletions(connection, model, [before])
     if counted_columns(model) & values.keys():
-        count(connection, model, [values_of(row)], -1)
+        count(connection, model, [before], -1)
         count(connection, model, [changed])
     return record(model, changed)
 
@@ -245,12 +247,24 @@ async def delete_row(connection: Connection, model: type[Model], row: Model) -> 
     """Delete `row`, which is locked."""
     await connection.execute(delete(table_of(model)).where(key_of(model, row)))
     count(connection, model, [values_of(row)], -1)
+    await _record_deletions(connection, model, [values_of(row)])
 
 
-def _changes(model: type[SQLModel], values: Values) -> Values:
-    """The values to write: folded texts too, and the moment of the change."""
-    moment = {"modified_at": now()} if "modified_at" in table_of(model).columns else {}
-    return _fold(model, moment | values)
+async def delete_rows(connection: Connection, model: type[Model], *where: ColumnElement[bool]) -> None:
+    """Delete the matching rows in one statement."""
+    table = table_of(model)
+    deleted = await connection.execute(delete(table).where(*where).returning(*table.c))
+    rows = [dict(row) for row in deleted.mappings()]
+    count(connection, model, rows, -1)
+    await _record_deletions(connection, model, rows)
+
+
+async def _record_deletions(connection: Connection, model: type[SQLModel], rows: Sequence[Values]) -> None:
+    """Record the deletion of these rows, if lists tell which rows of the table were deleted."""
+    resource = getattr(model, "tombstone", None)
+    if resource is not None:
+        deletions = [{name: row[name] for name in ("workspace_id", "id")} for row in rows]
+        await insert_rows(connection, DeletionRow, [{**row, "resource": resource} for row in deletions])
 
 
 def key_of(model: type[SQLModel], row: SQLModel) -> ColumnElement[bool]:
@@ -264,30 +278,4 @@ def key_of(model: type[SQLModel], row: SQLModel) -> ColumnElement[bool]:
 
 def new_row(model: type[Model], **values: Any) -> Model:
     """A row as it would be inserted, with defaults and folded texts filled in."""
-    return record(model, _with_defaults(model, values))
-
-
-def _with_defaults(model: type[SQLModel], values: Values) -> Values:
-    unknown = values.keys() - table_of(model).columns.keys()
-    if unknown:
-        raise TypeError(f"{table_of(model).name} has no columns {sorted(unknown)}.")
-    complete = _fold(model, values)
-    for name, field in _fields(model).items():
-        if name not in complete:
-            complete[name] = field.default_factory() if field.default_factory else field.default
-    return complete
-
-
-@cache
-def _fields(model: type[SQLModel]) -> dict[str, Any]:
-    """The model's field, which has the default, by column."""
-    return {column: model.model_fields[name] for column, name in fields_of(model).items()}
-
-
-def _fold(model: type[SQLModel], values: Values) -> Values:
-    folded = dict(values)
-    for target, source in getattr(model, "folded", {}).items():
-        if source in values:
-            fold = fold_email if source == "email" else str.casefold
-            folded[target] = None if values[source] is None else fold(values[source])
-    return folded
+    return record(model, with_defaults(model, values))

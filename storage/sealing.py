@@ -22,7 +22,9 @@ _NONCE_BYTES = 12
 class Purpose(StrEnum):
     """What a key is for. Keys are derived from this text: changing it invalidates everything made before."""
 
+    BACKUP = "duograph backup"
     CODE_VISITOR = "duograph code visitor"
+    DEMO = "duograph demo"
     FORM = "duograph form"
     IDEMPOTENT_ANSWER = "duograph idempotent answer"
     KNOWN_BROWSER = "duograph known browser"

@@ -8,6 +8,8 @@ from sqlalchemy import DateTime, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
+from storage.clock import now
+
 
 class MomentColumn(TypeDecorator[datetime]):
     """An instant in UTC with microseconds; SQLite, which has no time zones, stores UTC without one."""
@@ -27,6 +29,15 @@ class MomentColumn(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class CurrentMoment(MomentColumn):
+    """The moment at which a statement runs: the type of a place that no value is given for."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return super().process_bind_param(now(), dialect)
 
 
 class JsonColumn(TypeDecorator[Any]):

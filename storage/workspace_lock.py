@@ -1,21 +1,39 @@
-"""The lock under which a workspace's cells and totals are folded, rebuilt or filled in bulk."""
+"""The lock under which a workspace's cells and totals are folded, rebuilt or filled in bulk.
+
+It is a row of the workspace: all nodes of a cluster know who holds it, unlike an advisory lock.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import Uuid, bindparam, select
 from sqlalchemy.exc import DBAPIError
 
 from storage.connections import Connection
 from storage.database import Database
+from storage.dialects.upsert import upsert
+from storage.kept import Kept
+from storage.tables.base import table_of
+from storage.tables.workspace_locks import WorkspaceLockRow
 
 SECONDS_BETWEEN_TRIES = 0.1
 # PostgreSQL's SQLSTATE.
 SERIALIZATION_FAILURE = "40001"
 
 Result = TypeVar("Result")
+
+_locks = table_of(WorkspaceLockRow)
+_OWN = bindparam("own_workspace_id", type_=Uuid())
+_row = select(_locks.c.workspace_id).where(_locks.c.workspace_id == _OWN)
+_WAITING, _TRYING = Kept(_row.with_for_update()), Kept(_row.with_for_update(skip_locked=True))
+_ADDING = Kept(
+    upsert("postgresql", _locks)
+    .values(workspace_id=_OWN)
+    .on_conflict_do_nothing()
+    .returning(_locks.c.workspace_id)
+)
 
 
 async def lock_workspace(connection: Connection, workspace_id: UUID, *, wait: bool = False) -> bool:
@@ -25,8 +43,14 @@ async def lock_workspace(connection: Connection, workspace_id: UUID, *, wait: bo
     """
     if connection.dialect.name == "sqlite":
         return True
-    lock = func.pg_advisory_xact_lock if wait else func.pg_try_advisory_xact_lock
-    return (await connection.execute(select(lock(workspace_id.int >> 65)))).scalar() is not False
+    own = {_OWN.key: workspace_id}
+    # A row that another transaction has just added is seen once that has ended: adding it again waits for it.
+    while not await connection.fetch(_WAITING if wait else _TRYING, own):
+        if await connection.fetch(_ADDING, own):
+            return True
+        if not wait:
+            return False
+    return True
 
 
 async def rebuild_in_one_snapshot(

@@ -1,11 +1,11 @@
 """The speed of reading metrics and writing facts, compared with raw rows: `python -m bench.metrics`.
 
-Prints tables in Markdown, which `docs/metrics.md` contains, and exits with 1 if a target is missed. Absolute
-numbers mislead on shared machines: targets are ratios within one run. The data of each size is made once.
+Prints tables in Markdown, which `docs/metrics-internals.md` contains, and exits with 1 if a target is
+missed. Absolute numbers mislead on shared machines: targets are ratios within one run. The data of each size
+is made once.
 """
 
 import argparse
-import asyncio
 import hashlib
 import sys
 from collections.abc import Sequence
@@ -27,11 +27,13 @@ from bench.metrics.report import (
 )
 from bench.metrics.stores import Stores, open_stores
 from bench.metrics.writes import WriteFigures, measure_writes
+from gateway.cli.database import wait_for
 from storage.metrics.cells.rebuild import rebuild
+from storage.metrics.packs.packing import pack_all
 from storage.migrations.run import upgrade
 
 FOLDER = Path("var/bench/metrics")
-# The modules that decide what cells hold: when one of them changes, the cells are rebuilt.
+# The modules that decide what cells and packs hold: when one of them changes, these are made again.
 MAKERS = [
     *(
         Path(f"storage/metrics/{name}.py")
@@ -44,7 +46,9 @@ MAKERS = [
             "cells/tiling",
         )
     ),
+    *sorted(Path("storage/metrics/packs").glob("*.py")),
     Path("storage/tables/metric_cells.py"),
+    Path("storage/tables/metric_packs.py"),
 ]
 UNITS = {"k": 1_000, "M": 1_000_000}
 SCRATCH = "writes"
@@ -81,7 +85,7 @@ class Bench:
         return figures
 
     async def _make_cells(self, stores: Stores, name: str, report: loading.Progress) -> None:
-        """Rebuild the cells unless the current code has made them."""
+        """Rebuild the cells and packs unless the current code has made them."""
         version = hashlib.sha256(b"".join(path.read_bytes() for path in MAKERS)).hexdigest()
         mark = self._mark(stores, name)
         if mark.exists() and mark.read_text() == version:
@@ -90,6 +94,7 @@ class Bench:
         report("making cells", 0)
         await upgrade(database)
         await rebuild(database, loading.WORKSPACE_ID)
+        await pack_all(database, loading.WORKSPACE_ID)
         async with database.read() as connection:
             await loading.analyze(connection)
         await database.close()
@@ -131,7 +136,8 @@ def main() -> None:
     with Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True)) as progress:
         bench = Bench(arguments.folder, arguments.rounds, progress)
         for dialect in arguments.databases:
-            asyncio.run(bench.run(dialect, arguments.sizes))
+            # As the gateway runs, with its own rules for collecting garbage.
+            wait_for(bench.run(dialect, arguments.sizes))
     checks = make_checks(bench.reads, bench.writes)
     tables = (reads_table(bench.reads), writes_table(bench.writes), checks_table(checks))
     print("\n\n".join(tables))

@@ -8,6 +8,7 @@ from uuid import UUID
 from bench.metrics.activity import FIRST_DAY, LAST_DAY, average_of
 from bench.metrics.loading import CUSTOMER_IDS, SHARE_IDS, WORKSPACE_ID
 from storage.metrics.definitions import BY_SLUG, METRICS, Metric
+from storage.metrics.grouping.groups import Grouping
 from storage.metrics.periods import Interval, make_timeline
 from storage.metrics.reading.reader import Selection
 
@@ -41,6 +42,7 @@ class Question:
     zone: str = NEW_YORK
     selection: Selection = ALL_ROWS
     metrics: Sequence[Metric] = METRICS
+    grouping: Grouping | None = None
 
     def edges(self, dates: Dates) -> list[int]:
         return make_timeline(dates.first, dates.last, dates.interval, self.zone).edges
@@ -62,4 +64,15 @@ ALONE = tuple(
     Question(f"`{slug}`", metrics=(BY_SLUG[slug],))
     for slug in ("file_share_downloads", "cashflow", "file_share_active_sessions", "active_user_by_event")
 )
-QUESTIONS = (ALL, IN_KOLKATA, *FILTERED, *ALONE)
+# What a dashboard shows; grouped, for the ten shares with the highest revenue and the rest.
+DASHBOARD = tuple(
+    BY_SLUG[slug]
+    for slug in ("file_share_revenue", "file_share_sessions", "file_share_downloads", "active_user_by_event")
+)
+TOP, TOP_BY = 10, BY_SLUG["file_share_revenue"]
+FOUR = Question("four", metrics=DASHBOARD)
+FOUR_BY_SHARE = Question("four, top 10 shares", metrics=DASHBOARD, grouping=Grouping.SHARE)
+BY_SHARE = Question("all 21, top 10 shares", grouping=Grouping.SHARE)
+# Each grouped question, and the same without groups.
+GROUPED = ((BY_SHARE, ALL), (FOUR_BY_SHARE, FOUR))
+QUESTIONS = (ALL, IN_KOLKATA, *FILTERED, *ALONE, FOUR, FOUR_BY_SHARE, BY_SHARE)

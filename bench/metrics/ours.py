@@ -4,7 +4,7 @@ from contextlib import AbstractAsyncContextManager
 
 from gateway.background import BackgroundTask, running
 from storage.database import Database
-from storage.folding import Fold
+from storage.folding import SECONDS_BETWEEN_SWEEPS, Fold
 
 
 async def fold_all(database: Database) -> None:
@@ -15,4 +15,4 @@ async def fold_all(database: Database) -> None:
 
 def folding(database: Database) -> AbstractAsyncContextManager[None]:
     """Fold in the background, as the gateway does, until the block ends."""
-    return running([BackgroundTask("fold", Fold(database).run, every=0.5)])
+    return running([BackgroundTask("fold", Fold(database, SECONDS_BETWEEN_SWEEPS).run, every=0.5)])

@@ -1,24 +1,33 @@
 """The time of questions to one database, by our code and over raw rows; checks that both answer the same."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from time import perf_counter
+from uuid import UUID
 
 from bench.metrics.cases import (
     ALL,
+    BY_SHARE,
     CURRENCY,
     FILTERED,
     IN_KOLKATA,
     QUESTIONS,
     RANGES,
+    TOP,
+    TOP_BY,
     Dates,
     Question,
 )
 from bench.metrics.loading import WORKSPACE_ID, Progress
 from bench.metrics.raw import Raw
+from storage.connections import Connection
 from storage.database import Database
+from storage.metrics.definitions import METRICS
+from storage.metrics.grouping.engine import GroupedReader
+from storage.metrics.grouping.groups import AnyKey, Grouping
+from storage.metrics.grouping.make import make_groups
 from storage.metrics.reading.cell_source import make_source
-from storage.metrics.reading.engine import Columns, compute
+from storage.metrics.reading.engine import Columns, Needs, Reading, columns_of, compute, read
 from storage.metrics.reading.fact_source import FactSource
 
 # Our answers take less time, so a round has more of them.
@@ -64,6 +73,24 @@ async def _compare(database: Database, dates: Dates) -> None:
             log = FactSource(connection, question.selection)
             expected = await compute(log, question.metrics, question.edges(dates), CURRENCY)
         _check(question, dates, await _ours(database, question, dates), expected)
+    await _compare_groups(database, dates)
+
+
+async def _compare_groups(database: Database, dates: Dates) -> None:
+    """Exit unless a group has the metrics that its share has as a filter."""
+    edges = BY_SHARE.edges(dates)
+    async with database.snapshot() as connection:
+        source = make_source(connection, BY_SHARE.selection)
+        reading = await read(source, Needs.of(METRICS), edges, CURRENCY)
+        for key, columns in (await _groups(connection, BY_SHARE, edges, reading)).items():
+            if isinstance(key, UUID):
+                selection = replace(BY_SHARE.selection, share_ids=(key,))
+                _check(
+                    BY_SHARE,
+                    dates,
+                    columns,
+                    await compute(make_source(connection, selection), METRICS, edges, CURRENCY),
+                )
 
 
 def _check(question: Question, dates: Dates, ours: Columns, expected: Columns) -> None:
@@ -85,5 +112,19 @@ async def _raw(database: Database, question: Question, dates: Dates) -> Columns:
 
 async def _ours(database: Database, question: Question, dates: Dates) -> Columns:
     async with database.snapshot() as connection:
-        source = make_source(connection, question.selection)
-        return await compute(source, question.metrics, question.edges(dates), CURRENCY)
+        source, edges = make_source(connection, question.selection), question.edges(dates)
+        reading = await read(source, Needs.of(question.metrics), edges, CURRENCY)
+        if question.grouping is not None:
+            await _groups(connection, question, edges, reading)
+        return columns_of(question.metrics, reading)
+
+
+async def _groups(
+    connection: Connection, question: Question, edges: list[int], reading: Reading
+) -> dict[AnyKey, Columns]:
+    """The largest groups and the rest, as the resolver reads them."""
+    grouping = question.grouping or Grouping.SHARE
+    source = make_source(connection, question.selection)
+    grouped = GroupedReader(source, make_groups(connection, question.selection, grouping), CURRENCY)
+    keys = await grouped.largest(TOP_BY, TOP, edges)
+    return await grouped.columns(keys, question.metrics, edges, reading)

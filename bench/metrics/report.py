@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from bench.metrics.cases import (
     ALL,
     FILTERED,
+    GROUPED,
     IN_KOLKATA,
     OF_BUSIEST_SHARE,
     QUESTIONS,
@@ -38,6 +39,10 @@ def _checks_of_reads(figures: ReadFigures) -> Iterator[Check]:
     for question in FILTERED:
         most = None if question is OF_BUSIEST_SHARE else 1
         yield Check(f"{question.name} / all rows", where, ratios(question.name, ALL.name), most=most)
+    for grouped, ungrouped in GROUPED:
+        # A dashboard's range: hours and months are only shown.
+        by_day, *_ = ratios(grouped.name, ungrouped.name)
+        yield Check(f"{grouped.name} / {ungrouped.name}", where, [by_day], most=5)
 
 
 def _checks_of_growth(reads: Sequence[ReadFigures]) -> Iterator[Check]:

@@ -55,13 +55,21 @@ class Price(Resource, table=True):
     preset_amount: int | None
 
 
-class Media(SQLModel, table=True):
-    __tablename__ = "share_medias"
+class ListedFile(SQLModel):
+    """What the two tables that list a share's files have in common."""
 
     workspace_id: UUID = Field(primary_key=True)
     share_id: UUID = Field(primary_key=True)
     file_id: UUID = Field(primary_key=True)
     position: int
+
+
+class Media(ListedFile, table=True):
+    __tablename__ = "share_medias"
+
+
+class Download(ListedFile, table=True):
+    __tablename__ = "share_downloads"
 
 
 class File(Resource, table=True):
@@ -104,6 +112,21 @@ def _to(own: str, key: str, other: str, other_key: str, where: str = "", **optio
     )
 
 
+def _files_by(listing: str, table: str) -> Any:
+    """The files that a table lists for a share, in its order."""
+    share = f"Share.workspace_id == {listing}.workspace_id, Share.id == {listing}.share_id"
+    file = f"{listing}.workspace_id == File.workspace_id, {listing}.file_id == File.id"
+    return Relationship(
+        sa_relationship_kwargs={
+            "secondary": table,
+            "primaryjoin": f"and_({share})",
+            "secondaryjoin": f"and_({file})",
+            "order_by": f"{listing}.position",
+            "viewonly": True,
+        }
+    )
+
+
 class Attachment(SQLModel, table=True):
     __tablename__ = "share_custom_fields"
 
@@ -132,15 +155,8 @@ class Share(Resource, table=True):
         where=", Price.is_archived == False",
         order_by="Price.created_at, Price.id",
     )
-    medias: list[File] = Relationship(
-        sa_relationship_kwargs={
-            "secondary": "share_medias",
-            "primaryjoin": "and_(Share.workspace_id == Media.workspace_id, Share.id == Media.share_id)",
-            "secondaryjoin": "and_(Media.workspace_id == File.workspace_id, Media.file_id == File.id)",
-            "order_by": "Media.position",
-            "viewonly": True,
-        }
-    )
+    medias: list[File] = _files_by("Media", "share_medias")
+    downloads: list[File] = _files_by("Download", "share_downloads")
     attachments: list[Attachment] = _to(
         "Share", "id", "Attachment", "share_id", order_by="Attachment.position"
     )

@@ -141,6 +141,7 @@ class Share:
     workspace_id: UUID
     prices: list[Price]
     medias: list[File]
+    downloads: list[File]
     metadata: JSON = strawberry.field(resolver=metadata_of)
     attached_custom_fields: list[AttachedCustomField] = strawberry.field(resolver=attachments_of)
 
@@ -182,7 +183,12 @@ class Query:
             .where(own)
             .order_by(share.created_at.desc(), share.id.desc())
             .limit(limit)
-            .options(selectinload(share.prices), selectinload(share.medias), attachments)
+            .options(
+                selectinload(share.prices),
+                selectinload(share.medias),
+                selectinload(share.downloads),
+                attachments,
+            )
         )
         rows = list((await session.scalars(statement)).all())
         total = (await session.scalars(select(func.count()).select_from(share).where(own))).one()

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-from gateway.app import create_app
 from gateway.cli.input import sentence_of
 from gateway.cli.output import CommandError
 from gateway.settings.settings import Settings
 from oauth.principals import Principal, PrincipalKind
-from oauth.scopes import USER_SCOPES
+from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
 from resolvers.operations.context import Caller, Context
 from resolvers.operations.declaration import operation_of
 from resolvers.operations.runner import run
@@ -30,15 +29,39 @@ class NoBudget:
     def largest(self, limit: int | None) -> int | None:
         return None
 
+    def report(self) -> dict[str, int | None]:
+        return {}
 
-def in_place_of(user: UserRow, settings: Settings, database: Database) -> Context:
-    """The context of an operation that `user` calls."""
+
+def in_place_of(
+    user: UserRow, settings: Settings, database: Database, workspace_ids: tuple[UUID, ...] = ()
+) -> Context:
+    """The context of an operation that `user`, a member of these workspaces, calls."""
     principal = Principal(
         kind=PrincipalKind.PERSONAL_TOKEN,
         credential_id=uuid4(),
         scopes=USER_SCOPES,
         user_id=user.id,
+        workspace_ids=workspace_ids,
     )
+    return _context(principal, settings, database)
+
+
+def in_place_of_workspace(workspace_id: UUID, settings: Settings, database: Database) -> Context:
+    """The context of an operation that is called with a token of the workspace."""
+    principal = Principal(
+        kind=PrincipalKind.WORKSPACE_TOKEN,
+        credential_id=uuid4(),
+        scopes=WORKSPACE_SCOPES,
+        workspace_id=workspace_id,
+    )
+    return _context(principal, settings, database)
+
+
+def _context(principal: Principal, settings: Settings, database: Database) -> Context:
+    # Most commands run no operation, and importing the application takes longer than they do.
+    from gateway.app import create_app  # noqa: PLC0415
+
     caller = Caller(principal, NoBudget(), address="operator", request_id=uuid4().hex)
     return Context(services=replace(create_app(settings).state.services, database=database), caller=caller)
 

@@ -13,13 +13,19 @@ from sqlalchemy.exc import DBAPIError
 from gateway.cli.output import CommandError
 from gateway.settings.settings import Settings, SettingsError
 from storage.database import Database
+from storage.dialects.refusals import ChangesRefused
+from storage.migrations.lock import Tell, serialized, silent
 from storage.migrations.revisions import current_revision, is_known, newest_revision
+from storage.moving.marks import Mark, State, read_mark
+from storage.terms import Terms
 
 Result = TypeVar("Result")
 
 PATIENCE_SECONDS = 10
-# Python's default, 700, would look through the objects of most requests while they are in use.
-OBJECTS_BETWEEN_COLLECTIONS = 100_000
+ADDRESS = "DUOGRAPH_DATABASE_URL"
+# Python's default, 700, would look through the objects of most requests while they are in use. A new
+# document leaves about 1,000 in cycles when it is validated: more of them would wait in memory.
+OBJECTS_BETWEEN_COLLECTIONS = 10_000
 
 
 def read_settings(**defaults: Any) -> Settings:
@@ -39,17 +45,24 @@ def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 @asynccontextmanager
-async def reached(settings: Settings, *, create: bool = False) -> AsyncIterator[Database]:
+async def reached(
+    settings: Settings, *, create: bool = False, source: str = ADDRESS
+) -> AsyncIterator[Database]:
     """The database at any revision, once it answers. Raises `CommandError`.
 
     `create` creates a missing SQLite file; without it that is an error, because the address may be wrong.
+    `source` is where the address is from.
     """
     if settings.sqlite_path is not None:
         _check_file(settings.sqlite_path, create=create)
-    database = Database(settings.database_url, pool_size=settings.database_pool_size)
+    # A command's statements may take as long as they need.
+    terms = Terms(pooled=settings.database_terms.pooled)
+    database = Database(settings.database_url, pool_size=settings.database_pool_size, terms=terms)
     try:
-        await _answer(database)
+        await _answer(database, source)
         yield database
+    except ChangesRefused as refused:
+        raise CommandError(str(refused)) from None
     except DBAPIError as error:
         raise CommandError(f"The database refused a statement: {error.orig}") from error
     finally:
@@ -66,7 +79,7 @@ async def migrated(settings: Settings, *, migrate_sqlite: bool = False) -> Async
     async with reached(settings, create=migrates) as database:
         if migrates:
             await bring_up(database)
-        elif fault := await revision_fault(database):
+        elif fault := await revision_fault(database) or await _unfinished(database):
             raise CommandError(fault)
         yield database
 
@@ -78,23 +91,62 @@ async def revision_fault(database: Database) -> str | None:
         return None
     if current is None:
         return "The database has no tables yet: run `duograph migrate`."
+    if not is_known(current):
+        return (
+            f"The database is at revision {current}, of a newer version; this one ends at {newest}: start "
+            "the newer version again, or restore the backup from before the upgrade."
+        )
     return f"The database is at revision {current}, but this version needs {newest}: run `duograph migrate`."
 
 
-async def bring_up(database: Database) -> str:
+async def _unfinished(database: Database) -> str | None:
+    """What is wrong if a move has begun to fill the database and has not ended."""
+    mark = await read_mark(database)
+    if mark is None or mark.state is not State.RECEIVING:
+        return None
+    return about_move(mark)
+
+
+def about_move(mark: Mark) -> str:
+    """What a move means for the marked database, and what to do."""
+    texts = {
+        State.MOVING: f"A move to {mark.address} began on {mark.day}, and changes are refused until it ends: "
+        "wait for it, run `duograph move` again if it was interrupted, or cancel it with "
+        "`duograph move --undo`.",
+        State.MOVED: f"The data was moved to {mark.address} on {mark.day}: set DUOGRAPH_DATABASE_URL to it, "
+        "or use this copy again after `duograph move --undo`.",
+        State.RECEIVING: f"A move from {mark.address} has not ended: run `duograph move` again with that "
+        "database.",
+    }
+    return texts[mark.state]
+
+
+async def bring_up(database: Database, tell: Tell = silent) -> str:
     """Migrate to the newest revision and return it. Raises `CommandError` for an unknown one."""
-    current = await current_revision(database)
-    if current == newest_revision():
-        return current
-    if not is_known(current):
+    if await current_revision(database) != newest_revision():
+        async with serialized(database, tell):
+            await _migrate(database, tell)
+    return newest_revision()
+
+
+async def _migrate(database: Database, tell: Tell) -> None:
+    """Run the revisions that another process has not run meanwhile. Raises `CommandError`."""
+    if not is_known(await current_revision(database)) and (fault := await revision_fault(database)):
+        raise CommandError(fault)
+    if (mark := await read_mark(database)) is not None:
         raise CommandError(
-            f"The database is at revision {current}, created by a newer version: install that version."
+            f"A move that began on {mark.day} has marked the database, so it is not migrated: finish the "
+            "move with the version that began it, or `duograph move --undo`."
         )
     # Most starts find the newest revision, and importing Alembic takes as long as reaching the database.
-    from storage.migrations.run import upgrade  # noqa: PLC0415
+    from storage.distribution import distribute_new_tables  # noqa: PLC0415
+    from storage.migrations.run import TablesInUse, run_revisions  # noqa: PLC0415
 
-    await upgrade(database)
-    return newest_revision()
+    try:
+        await run_revisions(database, tell=tell)
+    except TablesInUse as refused:
+        raise CommandError(str(refused)) from None
+    await distribute_new_tables(database)
 
 
 def _check_file(path: Path, *, create: bool) -> None:
@@ -113,7 +165,7 @@ def _check_file(path: Path, *, create: bool) -> None:
         raise _out_of_reach(str(error)) from None
 
 
-async def _answer(database: Database) -> None:
+async def _answer(database: Database, source: str) -> None:
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             await current_revision(database)
@@ -125,8 +177,8 @@ async def _answer(database: Database) -> None:
         reason = error.strerror or str(error)
     else:
         return
-    raise _out_of_reach(reason)
+    raise _out_of_reach(reason, source)
 
 
-def _out_of_reach(reason: str) -> CommandError:
-    return CommandError(f"The database cannot be reached ({reason}): check DUOGRAPH_DATABASE_URL.")
+def _out_of_reach(reason: str, source: str = ADDRESS) -> CommandError:
+    return CommandError(f"The database cannot be reached ({reason}): check {source}.")

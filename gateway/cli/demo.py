@@ -6,12 +6,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from gateway.cli.as_user import in_place_of, perform
-from gateway.cli.demo_data import CUSTOM_FIELDS, CUSTOMERS, DAYS, SESSIONS, SHARES, WORKSPACE
-from gateway.cli.demo_writer import write_activity
+from gateway.cli.demo_data import CUSTOM_FIELDS, CUSTOMERS, SHARES, WORKSPACE
 from gateway.settings.settings import Settings
-from oauth.passwords import hash_password
+from oauth.credentials import Credential
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
-from resolvers.accounts.users import create_user, find_user
+from resolvers.accounts.users import create_user
 from resolvers.credentials.tokens import issue_token
 from resolvers.customers.customers import create_customer
 from resolvers.customers.members import create_member
@@ -25,12 +24,13 @@ from schema.workspaces import Workspace
 from storage.connections import Connection
 from storage.database import Database
 from storage.enums import CredentialKind, WorkspaceRole, WorkspaceStatus
-from storage.rows import Duplicate, update_row, values_of
+from storage.rows import Duplicate, values_of
+from storage.tables.credentials import CredentialRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceRow
 
 SLUG = "demo"
-TOKEN_LIFE = timedelta(days=30)
+COMMENT = "Demo"
 ATTEMPTS = 3
 
 _REVIEW = (WorkspaceStatus.ONBOARDING_STARTED, WorkspaceStatus.INITIAL_REVIEW, WorkspaceStatus.ACTIVE)
@@ -48,7 +48,10 @@ class Demo:
 
 
 async def make_demo(settings: Settings, database: Database) -> Demo:
-    """Create a demo workspace in one transaction: `demo`, or `demo-` and eight hex digits if that exists."""
+    """Create a demo workspace in one transaction: `demo`, or `demo-` and eight hex digits if that exists.
+
+    Its tokens never expire.
+    """
     async with database.read() as connection:
         is_taken = await find_workspace(connection, SLUG) is not None
     slug = _another_slug() if is_taken else SLUG
@@ -60,52 +63,50 @@ async def make_demo(settings: Settings, database: Database) -> Demo:
     return await _make(settings, database, slug)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Credentials for the workspace `demo`; without a password if the demo user does not exist."""
-
-    workspace_token: str
-    email: str
-    password: str | None
-
-
-async def enter_demo(settings: Settings, database: Database) -> Entry:
-    """Issue a token for 30 days and a new password for the workspace `demo`, which is created if missing."""
-    async with database.write() as connection:
-        workspace = await find_workspace(connection, SLUG)
-        if workspace is not None:
-            token = await _workspace_token(connection, workspace, TOKEN_LIFE)
-            return Entry(token, _email_of(SLUG), await _renew_password(connection))
-    demo = await make_demo(settings, database)
-    await write_activity(database, demo.workspace.id, SESSIONS, DAYS)
-    return Entry(demo.workspace_token, demo.email, demo.password)
-
-
-async def _renew_password(connection: Connection) -> str | None:
-    """Set a new password: the old one was printed once and cannot be shown again."""
-    user = await find_user(connection, _email_of(SLUG))
-    if user is None:
-        return None
-    password = secrets.token_urlsafe(12)
-    await update_row(connection, UserRow, user, password_hash=hash_password(password))
-    return password
-
-
 async def _make(settings: Settings, database: Database, slug: str) -> Demo:
-    email, password = _email_of(slug), secrets.token_urlsafe(12)
+    password = secrets.token_urlsafe(12)
     async with database.write() as connection:
-        user = await create_user(connection, email, password, "Demo")
-        ctx = replace(in_place_of(user, settings, database), transaction=connection)
-        workspace = await perform(ctx, create_workspace, data={**WORKSPACE, "slug": slug})
-        for status in _REVIEW:
-            row = await change_status(connection, slug, status)
-        await _fill(ctx, str(workspace.id))
-        await _add_people(connection, workspace.id, slug, user)
-        token = await _workspace_token(connection, row)
+        user, workspace = await make_workspace(connection, settings, database, slug, password)
+        token, _ = await issue_workspace_token(connection, workspace)
         personal, _ = await issue_token(
-            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user.id, comment="Demo"
+            connection, CredentialKind.PERSONAL_TOKEN, USER_SCOPES, user_id=user.id, comment=COMMENT
         )
-    return Demo(Workspace.model_validate(values_of(row)), token, email, password, personal.text)
+    shown = Workspace.model_validate(values_of(workspace))
+    return Demo(shown, token.text, user.email, password, personal.text)
+
+
+async def make_workspace(
+    connection: Connection, settings: Settings, database: Database, slug: str, password: str
+) -> tuple[UserRow, WorkspaceRow]:
+    """Create a demo workspace, its owner and its data, without tokens. Raises `Duplicate`."""
+    user = await create_user(connection, email_of(slug), password, "Demo")
+    ctx = replace(in_place_of(user, settings, database), transaction=connection)
+    workspace = await perform(ctx, create_workspace, data={**WORKSPACE, "slug": slug})
+    for status in _REVIEW:
+        row = await change_status(connection, slug, status)
+    await _fill(ctx, str(workspace.id))
+    await _add_people(connection, workspace.id, slug, user)
+    return user, row
+
+
+async def issue_workspace_token(
+    connection: Connection,
+    workspace: WorkspaceRow,
+    *,
+    credential: Credential | None = None,
+    expires_in: timedelta | None = None,
+) -> tuple[Credential, CredentialRow]:
+    """Create a token with all scopes for the workspace."""
+    return await issue_token(
+        connection,
+        CredentialKind.WORKSPACE_TOKEN,
+        WORKSPACE_SCOPES,
+        workspace_id=workspace.id,
+        maker_user_id=await first_owner_id(connection, workspace.id),
+        comment=COMMENT,
+        expires_in=expires_in,
+        credential=credential,
+    )
 
 
 async def _fill(ctx: Context, workspace_id: str) -> None:
@@ -137,24 +138,9 @@ async def _add_people(connection: Connection, workspace_id: UUID, slug: str, fou
     await join(connection, rows[0], colleague)
 
 
-async def _workspace_token(
-    connection: Connection, workspace: WorkspaceRow, expires_in: timedelta | None = None
-) -> str:
-    token, _ = await issue_token(
-        connection,
-        CredentialKind.WORKSPACE_TOKEN,
-        WORKSPACE_SCOPES,
-        workspace_id=workspace.id,
-        maker_user_id=await first_owner_id(connection, workspace.id),
-        comment="Demo",
-        expires_in=expires_in,
-    )
-    return token.text
-
-
 def _another_slug() -> str:
     return f"{SLUG}-{secrets.token_hex(4)}"
 
 
-def _email_of(slug: str) -> str:
+def email_of(slug: str) -> str:
     return f"{slug}@example.com"

@@ -9,7 +9,18 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from resolvers.events.ingestion import facts_of
-from resolvers.file_shares.steps import Step, begin, download, end, is_priced, pay, refund, refunded
+from resolvers.file_shares.steps import (
+    Step,
+    begin,
+    download,
+    end,
+    is_priced,
+    of_payment,
+    of_session,
+    pay,
+    refund,
+    refunded,
+)
 from storage.enums import EventSource, FileShareSessionStatus
 from storage.metrics.facts import Fact
 from storage.rows import Values, changed, new_row, values_of
@@ -132,10 +143,9 @@ class Activity:
         amount = session.price_amount or 0
         payment = new_row(
             FileSharePaymentRow,
-            workspace_id=self.workspace_id,
+            **of_session(session),
             id=self.new_id(),
             created_at=self.until,
-            file_share_session_id=session.id,
             amount=amount,
             platform_fee=amount * 4 // 100 + 40,
             currency=session.price_currency,
@@ -145,10 +155,9 @@ class Activity:
         if self.random.random() < 0.04:
             refund_row = new_row(
                 FileShareRefundRow,
-                workspace_id=self.workspace_id,
+                **of_payment(payment),
                 id=self.new_id(),
                 created_at=self.until,
-                file_share_payment_id=payment.id,
                 amount=amount if self.random.random() < 0.7 else amount // 2,
                 at=self._later(payment.at, minutes=14 * 24 * 60),
             )
@@ -163,10 +172,9 @@ class Activity:
         for at in sorted(self._later(session.created_at, minutes=2 * 24 * 60) for _ in range(count)):
             row = new_row(
                 FileShareDownloadRow,
-                workspace_id=self.workspace_id,
+                **of_session(session),
                 id=self.new_id(),
                 created_at=self.until,
-                file_share_session_id=session.id,
                 at=at,
             )
             batch.downloads.append(values_of(row))

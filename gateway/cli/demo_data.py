@@ -12,7 +12,7 @@ WORKSPACE: Data = {
     "name": "Harbour Prints",
     "email": "hello@example.com",
     "website": "https://example.com",
-    "feature_settings": {"member_model_enabled": True},
+    "feature_settings": {"member_model_enabled": True, "analytics_compare": True},
 }
 CUSTOM_FIELDS: tuple[Data, ...] = (
     {
@@ -41,13 +41,13 @@ SHARES: tuple[Data, ...] = (
     },
     {
         "name": "Wallpapers of the tides",
-        "description": "Twelve pictures for screens.",
+        "description": "Three pictures for screens, by day, dusk and night.",
         "prices": [{"amount_type": "free"}],
         "metadata": {"collection": "coast"},
     },
     {
         "name": "Sea sounds",
-        "description": "An hour of waves: pay what you like.",
+        "description": "Waves on a beach: pay what you like.",
         "prices": [
             {
                 "amount_type": "custom",
@@ -64,13 +64,15 @@ SHARES: tuple[Data, ...] = (
         "prices": [{"amount_type": "fixed", "price_amount": 1800, "price_currency": "eur"}],
     },
 )
+# The first page links to the portal of the customer with this external id.
+PORTAL_CUSTOMER = "reader-1001"
 # Each customer with its members other than the owner.
 CUSTOMERS: tuple[tuple[Data, tuple[Data, ...]], ...] = (
     (
         {
             "email": "mina@example.com",
             "name": "Mina Okafor",
-            "external_id": "reader-1001",
+            "external_id": PORTAL_CUSTOMER,
             "billing_address": {"country": "GB", "city": "Whitby"},
             "metadata": {"newsletter": True},
         },

@@ -1,17 +1,15 @@
 """Writes a demo workspace's customers and activity in bulk, with a progress bar."""
 
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from random import Random
 from uuid import UUID
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from sqlalchemy import select
 from sqlmodel import SQLModel
 
 from gateway.cli.demo_activity import ZONES, Activity, Batch, Buyer, Item
+from gateway.cli.progress import counting
 from storage.connections import Connection
 from storage.database import Database
 from storage.enums import EventSource, MemberRole
@@ -49,7 +47,7 @@ async def write_activity(database: Database, workspace_id: UUID, sessions: int, 
         customers = await _make_customers(connection, database, workspace_id, customer_count)
     buyers = [Buyer(customer, random.choice(ZONES), random.random() < 0.25) for customer in customers]
     activity = Activity(random, workspace_id, items, buyers, days, until)
-    with _progress() as progress:
+    with counting() as progress:
         task = progress.add_task("Sessions", total=sessions)
         for batch in activity.batches(sessions, SESSIONS_AT_A_TIME):
             async with database.write() as connection:
@@ -137,9 +135,3 @@ async def _write(connection: Connection, activity: Activity, batch: Batch) -> No
         await insert_complete_rows(connection, model, rows)
     await lock_workspace(connection, activity.workspace_id, wait=True)
     await add_to_cells(connection, activity.workspace_id, facts)
-
-
-def _progress() -> Progress:
-    console = Console(file=sys.stderr)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=console, disable=not console.is_terminal)

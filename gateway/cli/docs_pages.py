@@ -2,10 +2,13 @@
 
 import inspect
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from itertools import groupby
 
+from gateway.monitoring.declarations import METRICS as GATEWAY_METRICS
 from gateway.settings.settings import describe_settings
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
-from oauth.scopes import OPENID_SCOPES, Scope, that_would_do
+from oauth.scopes import OPENID_SCOPES, Scope
 from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import Operation
 from rest_compat.api import documented_routes
@@ -13,6 +16,8 @@ from rest_compat.paths import PREFIX
 from schema.errors import Failure
 from storage.metrics.definitions import METRICS, Combination
 from storage.metrics.periods import FIRST_DATE, LAST_DATE, MOST_PERIODS
+from storage.retention.deletion import ROWS_AT_A_TIME
+from storage.retention.rules import RULES
 
 OAUTH_CLIENTS_NOTE = (
     "With `oauth_clients:write`, a credential can give an OAuth client more scopes than it has itself, and\n"
@@ -36,9 +41,7 @@ def operations_page() -> str:
             tag = route.tag
             lines += [f"\n## {tag}\n", *_row("REST", "GraphQL", "scope", "status"), "|---|---|---|---|"]
         operation = route.operation
-        needed = (
-            " or ".join(f"`{scope}`" for scope in that_would_do(operation.scope)) if operation.scope else ""
-        )
+        needed = " or ".join(f"`{scope}`" for scope in operation.sufficient_scopes)
         scope = needed or ("any credential" if operation.kinds else "none")
         twin = twins.get(operation.name, "none: see the reason in tests/surfaces/test_contract.py")
         lines += _row(f"`{route.method} {route.path}`", f"`{twin}`", scope, str(route.served.status))
@@ -122,7 +125,9 @@ def metrics_page() -> str:
         "the moment it happened.\n",
         f"Dates are from {FIRST_DATE} to {LAST_DATE}; an answer has at most {MOST_PERIODS:,} periods.",
         "Money is in minor units of one currency; `other_currencies` lists what that leaves out. Sums are",
-        "exact integers up to 2^53-1; larger sums and values with decimals are the nearest double.\n",
+        "exact integers up to 2^53-1; larger sums and values with decimals are the nearest double.",
+        "`is_complete` is false for a period that is not over. `compare` adds the same metrics over the",
+        "previous range, or over the same dates of the previous year, with their own periods and totals.\n",
         *_row("slug", "name", "unit", "combines", "value"),
         "|---|---|---|---|---|",
     ]
@@ -140,13 +145,60 @@ def settings_page() -> str:
         GENERATED,
         "Every setting is an environment variable. An empty variable counts as unset. The gateway does not",
         "start with an unknown variable that begins with `DUOGRAPH_`, so that a misspelled name is noticed.",
-        "`duograph doctor` checks that the settings work.",
+        "`duograph doctor` checks that the settings work.\n",
+        "A value can be in a file instead, as secrets of containers are:",
+        "`DUOGRAPH_SECRET_KEY_FILE=/run/secrets/key` sets `DUOGRAPH_SECRET_KEY` to the content of that file.",
+        "Line breaks at its end do not count.",
     ]
     for topic, settings in describe_settings():
         lines += [f"\n## {topic}\n", *_row("variable", "default", "meaning"), "|---|---|---|"]
         for setting in settings:
             default = f"`{setting.default}`" if setting.default else ""
             lines += _row(f"`{setting.variable}`", default, setting.text)
+    return "\n".join(lines) + "\n"
+
+
+def retention_page() -> str:
+    """docs/retention.md: how long rows are kept after their end."""
+    lines = [
+        "# Retention\n",
+        GENERATED,
+        "Each gateway deletes what has ended once this time is over: it looks every hour, for answers to",
+        f"refreshes every minute, and deletes {ROWS_AT_A_TIME:,} rows at a time until nothing is left. Any",
+        "number of processes share the work. Rows that are not listed are kept until a user or an operator",
+        "deletes what they belong to.\n",
+        *_row("rows", "table", "kept for", "after", "why"),
+        "|---|---|---|---|---|",
+    ]
+    for (table, rows), rules in groupby(RULES, lambda rule: (rule.table.name, rule.rows)):
+        first, *others = rules
+        ends = " or ".join(f"`{rule.ends_at}`" for rule in (first, *others))
+        lines += _row(rows, f"`{table}`", _span(first.kept_for), ends, first.why)
+    return "\n".join(lines) + "\n"
+
+
+def _span(time: timedelta) -> str:
+    for name, unit in (("day", timedelta(days=1)), ("hour", timedelta(hours=1))):
+        if number := time // unit:
+            return f"{number} {name}{'' if number == 1 else 's'}"
+    return "no time"
+
+
+def monitoring_page() -> str:
+    """docs/monitoring.md: every metric of the gateway itself."""
+    lines = [
+        "# Monitoring\n",
+        GENERATED,
+        "## Metrics\n",
+        "With `DUOGRAPH_METRICS_PORT`, `duograph serve` answers `/metrics` on that port for Prometheus.",
+        "Durations are in seconds, sizes in bytes. Several processes give one answer: *sum* adds their",
+        "numbers up, *least* and *most* choose one.\n",
+        *_row("metric", "kind", "labels", "processes", "meaning"),
+        "|---|---|---|---|---|",
+    ]
+    for metric in GATEWAY_METRICS:
+        labels = ", ".join(f"`{label}`" for label in metric.labels)
+        lines += _row(f"`{metric.exported}`", metric.kind, labels, metric.combine, metric.description)
     return "\n".join(lines) + "\n"
 
 
@@ -159,6 +211,8 @@ def pages() -> dict[str, str]:
         "errors.md": errors_page(),
         "metrics.md": metrics_page(),
         "settings.md": settings_page(),
+        "retention.md": retention_page(),
+        "monitoring.md": monitoring_page(),
     }
 
 

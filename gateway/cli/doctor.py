@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
+from sqlalchemy import func, select
 
-from gateway.cli.database import migrated, read_settings, wait_for
+from gateway.cli.capacity import warnings_of_servers
+from gateway.cli.database import about_move, migrated, read_settings, wait_for
 from gateway.cli.output import CommandError, show
 from gateway.cli.warnings import warnings_of
 from gateway.files.store import make_object_store
@@ -16,6 +18,8 @@ from gateway.mail.task import make_transport
 from gateway.mail.transport import Down
 from gateway.settings.settings import Settings
 from gateway.settings.types import S3_SCHEME
+from storage.distribution import read_cluster
+from storage.moving.marks import read_mark
 from storage.objects.interface import StoreUnavailable
 
 PATIENCE_SECONDS = 5
@@ -70,19 +74,35 @@ async def _examine(workers: int) -> list[Finding]:
             findings.append(Finding(name, "ok", await check(settings)))
         except CommandError as error:
             findings.append(Finding(name, "failed", str(error)))
-    return findings + [Finding(about, "warn", sentence) for about, sentence in warnings_of(settings, workers)]
+    warnings = [*warnings_of(settings, workers)]
+    warnings += [warning async for warning in warnings_of_servers(settings, workers)]
+    return findings + [Finding(about, "warn", sentence) for about, sentence in warnings]
 
 
 async def _check_database(settings: Settings) -> str:
     async with migrated(settings) as database:
-        return f"{database.engine.dialect.name}, at the newest revision"
+        if (mark := await read_mark(database)) is not None:
+            raise CommandError(about_move(mark))
+        state = f"{database.engine.dialect.name}, at the newest revision"
+        cluster = await read_cluster(database)
+    if cluster is None or not cluster.is_distributed:
+        return state
+    if deviations := list(cluster.deviations()):
+        raise CommandError(f"{'; '.join(deviations)}: run `duograph distribute`.")
+    return f"{state}, distributed in {cluster.shards} shards"
 
 
 async def _check_replica(settings: Settings) -> str:
     if settings.database_read_url is None:
         return "none; all reads go to the database"
-    async with migrated(settings.model_copy(update={"database_url": settings.database_read_url})):
-        return "at the newest revision"
+    at_replica = {"database_url": settings.database_read_url, "database_read_url": None}
+    async with migrated(settings.model_copy(update=at_replica)) as database, database.read() as connection:
+        is_standby = (await connection.execute(select(func.pg_is_in_recovery()))).scalar_one()
+    if not is_standby:
+        raise CommandError(
+            "It is not a standby server, so all reads go to the database: correct DUOGRAPH_DATABASE_READ_URL."
+        )
+    return "a standby at the newest revision"
 
 
 async def _check_object_store(settings: Settings) -> str:

@@ -35,7 +35,7 @@ async def workspace_of(connection: Connection, slug: str) -> WorkspaceRow:
     """The workspace with the slug. Raises `CommandError` if there is none."""
     workspace = await find_workspace(connection, slug)
     if workspace is None:
-        raise CommandError(f"There is no workspace with the slug {slug}: create it, or correct the slug.")
+        raise CommandError(f"There is no workspace with the slug {slug}: see `duograph workspaces list`.")
     return workspace
 
 

@@ -73,4 +73,5 @@ async def _ids(database: Database, slug: str | None) -> list[UUID]:
     async with database.read() as connection:
         if slug is not None:
             return [(await workspace_of(connection, slug)).id]
-        return list((await connection.execute(select(_workspaces.c.id))).scalars())
+        present = select(_workspaces.c.id).where(_workspaces.c.deleted_at.is_(None))
+        return list((await connection.execute(present)).scalars())

@@ -1,11 +1,13 @@
 """The command `duograph`: finds the subcommand, runs it and reports an error in one sentence."""
 
 import gc
+import json
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -15,6 +17,10 @@ from gateway.cli.output import CommandError
 NOUNS = (
     "serve",
     "migrate",
+    "distribute",
+    "move",
+    "backup",
+    "restore",
     "seed",
     "users",
     "workspaces",
@@ -22,6 +28,8 @@ NOUNS = (
     "clients",
     "keys",
     "limits",
+    "usage",
+    "storage",
     "metrics",
     "totals",
     "schema",
@@ -30,12 +38,18 @@ NOUNS = (
     "doctor",
 )
 
+WRONG_USAGE = 2
 # The umask of files that no other user of the machine can read.
 OWNER_ONLY = 0o077
 
 
 class Nouns(TyperGroup):
     """The subcommands: each is the Typer `app` of the module with its name in `gateway/cli/commands/`."""
+
+    def __init__(self, **values: Any) -> None:
+        super().__init__(**values)
+        # The names are enough to suggest one; the modules are imported when they are needed.
+        self.commands: Any = dict.fromkeys(NOUNS)
 
     def list_commands(self, ctx: object) -> list[str]:
         return list(NOUNS)
@@ -48,7 +62,28 @@ class Nouns(TyperGroup):
         return command
 
 
-duograph = Nouns(name="duograph", help="Run and manage a Duograph gateway.")
+app = typer.Typer(
+    cls=Nouns,
+    help="Run and manage a Duograph gateway.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def show_version(is_asked: bool) -> None:
+    if is_asked:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        typer.echo(f"duograph {version('duograph')}")
+        raise typer.Exit
+
+
+@app.callback()
+def duograph(
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Its options apply before any subcommand."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -57,25 +92,33 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     gc.disable()
     # The database, emails and uploaded files contain secrets.
     os.umask(OWNER_ONLY)
+    arguments = sys.argv[1:] if arguments is None else arguments
+    fail = partial(_fail, as_json="--json" in arguments)
     try:
-        status = duograph.main(arguments, prog_name="duograph", standalone_mode=False)
+        status = typer.main.get_command(app).main(arguments, prog_name="duograph", standalone_mode=False)
     except CommandError as error:
-        _fail(str(error), error.status)
+        fail("usage" if error.status == WRONG_USAGE else "failed", str(error), error.status)
     except typer.TyperException as error:
-        _fail(_usage(error), error.exit_code)
+        fail("usage", _usage(error), error.exit_code)
     except typer.Abort:
-        _fail("Cancelled before it was done.", 130)
+        fail("cancelled", "Cancelled before it was done.", 130)
     sys.exit(status or 0)
 
 
 def _usage(error: typer.TyperException) -> str:
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx else "duograph"
-    return f"{error.format_message().rstrip('.')}: `{path} --help` lists what it accepts."
+    message = error.format_message().rstrip(".").replace("Value error, ", "")
+    if possibilities := getattr(error, "possibilities", None):
+        message = f"{error.message}. Did you mean {' or '.join(possibilities)}?"
+    return f"{message}{'' if message.endswith('?') else ':'} `{path} --help` lists what it accepts."
 
 
-def _fail(sentence: str, status: int) -> NoReturn:
-    typer.echo(" ".join(sentence.split()), err=True)
+def _fail(code: str, sentence: str, status: int, *, as_json: bool) -> NoReturn:
+    """Print the error, with `--json` as the API's errors are: a code and its details."""
+    sentence = " ".join(sentence.split())
+    text = json.dumps({"error": code, "detail": sentence}, ensure_ascii=False) if as_json else sentence
+    typer.echo(text, err=True)
     sys.exit(status)
 
 

@@ -1,14 +1,11 @@
 """Exports the GraphQL schema as text."""
 
-from pathlib import Path
-
-import schema
 from gateway.cli.snapshots import export as export_to
+from resolvers.graph.contract import SCHEMA_FILE
 from resolvers.graph.root import make_schema
 
-PATH = Path(schema.__path__[0]) / "schema.graphql"
 
-
-def export(*, check: bool, as_json: bool) -> None:
+def export(*, check: bool, output: str | None, as_json: bool) -> None:
     sdl = make_schema().as_str() + "\n"
-    export_to(PATH, sdl, check=check, command="duograph schema export", as_json=as_json)
+    command = "duograph schema export"
+    export_to(SCHEMA_FILE, sdl, check=check, output=output, command=command, as_json=as_json)

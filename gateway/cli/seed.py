@@ -2,6 +2,7 @@
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.demo import Demo, make_demo
+from gateway.cli.demo_files import add_files
 from gateway.cli.demo_writer import write_activity
 from gateway.cli.output import show
 from gateway.settings.settings import Settings
@@ -21,6 +22,7 @@ def seed(sessions: int, days: int, *, as_json: bool) -> None:
 async def _seed(settings: Settings, sessions: int, days: int) -> Demo:
     async with migrated(settings, migrate_sqlite=True) as database:
         demo = await make_demo(settings, database)
+        await add_files(settings, database, demo.workspace.id)
         await write_activity(database, demo.workspace.id, sessions, days)
         return demo
 

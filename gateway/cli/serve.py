@@ -1,102 +1,67 @@
 """Serving: bind the port, prepare the database, run the processes and print their address."""
 
 import gc
-import shlex
+import os
 import signal
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from ipaddress import ip_address
 
 import structlog
 import uvicorn
 
-from gateway.app import create_app
-from gateway.cli.database import migrated, read_settings, wait_for
-from gateway.cli.demo import Entry, enter_demo
-from gateway.cli.output import CommandError, show
+from gateway.app import Gateway, create_app
+from gateway.cli.announcement import Announcement
+from gateway.cli.database import about_move, migrated, read_settings, wait_for
+from gateway.cli.demo import SLUG
+from gateway.cli.demo_data import PORTAL_CUSTOMER
+from gateway.cli.demo_entry import Entry, enter_demo
+from gateway.cli.output import CommandError
 from gateway.cli.warnings import warnings_of
 from gateway.cli.workers import STOPS, Workers
 from gateway.http.connections import copies_of, patient_protocol
 from gateway.logs import configure_logs, take_over_process
 from gateway.settings.logs import LogFormat
 from gateway.settings.server import Environment
-from gateway.settings.settings import Settings
-from resolvers.graph.endpoint import GRAPHQL_PATH
+from gateway.settings.settings import Settings, SettingsError
+from gateway.web.entrance.demo import DemoEntrance
 from rest_compat.paths import PREFIX
+from storage.moving.marks import State, read_mark
 
 log = structlog.get_logger()
 
 SECONDS_TO_FINISH = 30
 WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1"}  # noqa: S104
 
+# The first socket that a process manager hands over, as systemd does: sd_listen_fds(3).
+FIRST_INHERITED = 3
+
 Announce = Callable[[], None]
 
 
 def serve(host: str, port: int, workers: int, *, demo: bool, as_json: bool) -> None:
-    """Serve until stopped by a signal. Raises `CommandError` if the gateway cannot start."""
-    listener = _bind(host, port)
-    origin = f"http://{_address_of(host)}:{listener.getsockname()[1]}"
+    """Serve until stopped by a signal. Raises `CommandError` if the gateway cannot start.
+
+    A socket that the process manager has bound is used instead of `host` and `port`.
+    """
+    inherited = _inherited()
+    listener = inherited or _bind(host, port)
+    reached_at = inherited.getsockname()[0] if inherited else host
+    bound_port = listener.getsockname()[1]
+    origin = f"http://{_address_of(reached_at)}:{bound_port}"
     json_logs = {"log_format": LogFormat.JSON} if as_json else {}
     settings = read_settings(base_url=origin + PREFIX, **json_logs)
+    if settings.metrics_port == bound_port:
+        # Linux would let both be bound, and metrics would be all that is served.
+        raise CommandError(f"Port {bound_port} serves the API: choose another DUOGRAPH_METRICS_PORT.")
     configure_logs(settings.log_format, settings.log_level)
     entry = wait_for(_prepare(settings, demo=demo))
+    entrance = _entrance(settings, listener, origin, entry)
     for about, sentence in warnings_of(settings, workers):
         log.warning(sentence, about=about)
-    announcement = Announcement(origin, settings, entry)
-    _run(settings, listener, workers, partial(announcement.show, as_json=as_json))
-
-
-@dataclass(frozen=True)
-class Announcement:
-    """Printed once the gateway answers; `demo` has the credentials of its workspace."""
-
-    origin: str
-    settings: Settings
-    demo: Entry | None
-
-    def show(self, *, as_json: bool) -> None:
-        result: dict[str, Any] = {
-            "url": self.origin,
-            "base_url": self.settings.base_url,
-            "graphql_url": self._graphql_url,
-            "demo": None,
-        }
-        lines = [
-            f"Duograph is running at {self.origin}: REST at {self.settings.base_url} (reference at /docs), "
-            f"GraphQL at {self._graphql_url}."
-        ]
-        if self.demo is not None:
-            token = self.demo.workspace_token
-            commands = self._commands(token)
-            user = {"email": self.demo.email, "password": self.demo.password} if self.demo.password else None
-            result["demo"] = {"workspace_token": token, "commands": commands, "user": user}
-            lines += [
-                "",
-                "A token for the workspace demo, for 30 days:",
-                token,
-                "",
-                "Try it:",
-                *commands,
-            ]
-            if user is not None:
-                address = f"{self.settings.sign_in_url}/sign-in"
-                lines += ["", f"Sign in at {address} as {user['email']} with {user['password']}"]
-        show(result, "\n".join(lines), as_json=as_json)
-
-    @property
-    def _graphql_url(self) -> str:
-        return self.settings.sign_in_url + GRAPHQL_PATH
-
-    def _commands(self, token: str) -> list[str]:
-        credential = ["-H", f"Authorization: Bearer {token}"]
-        query = '{"query": "{ shares(limit: 3) { data { id name prices { amountType priceAmount } } } }"}'
-        body = ["-H", "Content-Type: application/json", "-d", query]
-        return [
-            shlex.join(["curl", "-s", f"{self.settings.base_url}/shares/?limit=3", *credential]),
-            shlex.join(["curl", "-s", self._graphql_url, *credential, *body]),
-        ]
+    announce = partial(Announcement(origin, settings, entry, entrance).show, as_json=as_json)
+    _run(_compose(settings, entrance), settings, listener, workers, announce)
 
 
 class AnnouncingServer(uvicorn.Server):
@@ -117,11 +82,39 @@ async def _prepare(settings: Settings, *, demo: bool) -> Entry | None:
     if demo and settings.env == Environment.PRODUCTION:
         raise CommandError("--demo is only for development: leave it out, or unset DUOGRAPH_ENV.")
     async with migrated(settings, migrate_sqlite=True) as database:
+        mark = await read_mark(database)
+        if mark is not None and mark.state is State.MOVED:
+            raise CommandError(about_move(mark))
         return await enter_demo(settings, database) if demo else None
 
 
-def _run(settings: Settings, listener: socket.socket, workers: int, announce: Announce) -> None:
-    app = create_app(settings)
+def _entrance(
+    settings: Settings, listener: socket.socket, origin: str, entry: Entry | None
+) -> DemoEntrance | None:
+    """The link to the demo, unless other machines reach this server: the link needs no password."""
+    is_local = ip_address(listener.getsockname()[0]).is_loopback and settings.sign_in_url == origin
+    if entry is None or entry.password is None or not is_local:
+        return None
+    return DemoEntrance(entry.email, entry.password, SLUG, PORTAL_CUSTOMER)
+
+
+def _compose(settings: Settings, entrance: DemoEntrance | None) -> Gateway:
+    """The gateway, with the port of its metrics open. Raises `CommandError`."""
+    try:
+        app = create_app(settings, entrance)
+    except SettingsError as error:
+        raise CommandError(str(error)) from None
+    try:
+        app.monitoring.listen()
+    except OSError as error:
+        raise CommandError(
+            f"Port {settings.metrics_port} of {settings.metrics_address} cannot serve metrics "
+            f"({error.strerror}): free it, or change DUOGRAPH_METRICS_PORT or DUOGRAPH_METRICS_ADDRESS."
+        ) from None
+    return app
+
+
+def _run(app: Gateway, settings: Settings, listener: socket.socket, workers: int, announce: Announce) -> None:
     take_over_process()
     config = uvicorn.Config(
         app,
@@ -138,7 +131,8 @@ def _run(settings: Settings, listener: socket.socket, workers: int, announce: An
     # share it.
     gc.freeze()
     if workers > 1:
-        served = Workers(config, listener, workers, announce).run()
+        board = app.monitoring.share()
+        served = Workers(config, listener, workers, announce, board=board).run()
     else:
         served = _run_one(config, listener, announce)
     if not served:
@@ -153,6 +147,19 @@ def _run_one(config: uvicorn.Config, listener: socket.socket, announce: Announce
         signal.signal(stop, _ignore)
     server.run(copies_of(listener))
     return server.started
+
+
+def _inherited() -> socket.socket | None:
+    """The socket that the process manager handed over. It keeps connections waiting while a server starts."""
+    if os.environ.get("LISTEN_PID") != str(os.getpid()):
+        return None
+    listener = socket.socket(fileno=FIRST_INHERITED)
+    is_internet = listener.family in (socket.AF_INET, socket.AF_INET6)
+    if os.environ.get("LISTEN_FDS") != "1" or not is_internet or listener.type != socket.SOCK_STREAM:
+        raise CommandError(
+            "The process manager must hand over one TCP socket: correct the ListenStream of the unit."
+        )
+    return listener
 
 
 def _bind(host: str, port: int) -> socket.socket:

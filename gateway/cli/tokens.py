@@ -6,7 +6,7 @@ from uuid import UUID
 
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import checked, user_of, workspace_of
-from gateway.cli.output import CommandError, show, table
+from gateway.cli.output import CommandError, sheet, show, table
 from gateway.settings.settings import Settings
 from oauth.credentials import Credential, kind_of
 from oauth.revocation import revoke_credential
@@ -60,6 +60,11 @@ def list_(workspace: str | None, user: str | None, *, as_json: bool) -> None:
     show({"tokens": rows}, text if rows else "There are no tokens.", as_json=as_json)
 
 
+def show_(token_or_id: str, *, as_json: bool) -> None:
+    token = wait_for(_show(read_settings(), _identifier(token_or_id)))
+    show(token, sheet(token), as_json=as_json)
+
+
 def revoke(token_or_id: str, *, as_json: bool) -> None:
     row = wait_for(_revoke(read_settings(), _identifier(token_or_id)))
     result = {"id": str(row.id), "revoked_at": _moment(row.revoked_at)}
@@ -97,6 +102,13 @@ async def _list(settings: Settings, slug: str | None, email: str | None) -> list
         workspace_id = (await workspace_of(connection, slug)).id if slug else None
         user_id = (await user_of(connection, email)).id if email else None
         return [_listed(row) for row in await list_tokens(connection, workspace_id, user_id)]
+
+
+async def _show(settings: Settings, token_or_id: UUID | str) -> dict[str, Any]:
+    async with migrated(settings) as database, database.snapshot() as connection:
+        for token in await list_tokens(connection, identifier=token_or_id):
+            return _listed(token)
+    raise CommandError("There is no such valid token: `duograph tokens list` shows ids.")
 
 
 async def _revoke(settings: Settings, token_or_id: UUID | str) -> CredentialRow:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from time import monotonic
@@ -19,6 +20,8 @@ from typing import NoReturn
 
 import structlog
 import uvicorn
+
+from gateway.monitoring.board import Board
 
 log = structlog.get_logger()
 
@@ -35,10 +38,11 @@ _fork = multiprocessing.get_context("fork")
 
 @dataclass(eq=False)
 class Worker:
-    """A process with the pipe on which it beats, from its start on."""
+    """A process with the pipe on which it beats, from its start on, and its place on the board of metrics."""
 
     process: ForkProcess
     beats: Connection
+    place: int
     last_beat: float = field(default_factory=monotonic)
     ready: bool = False
     stopping: bool = False
@@ -59,13 +63,21 @@ class Worker:
 class Workers:
     """Keeps `count` processes running until SIGINT or SIGTERM.
 
-    SIGHUP replaces each process by a new one; SIGTTIN adds a process and SIGTTOU removes one.
+    SIGHUP replaces each process by a new one; SIGTTIN adds a process and SIGTTOU removes one. With a `board`,
+    each process has its own place there.
     """
 
     def __init__(
-        self, config: uvicorn.Config, listener: socket.socket, count: int, announce: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        listener: socket.socket,
+        count: int,
+        announce: Callable[[], None],
+        *,
+        board: Board | None = None,
     ) -> None:
         self._config, self._listener, self._count, self._announce = config, listener, count, announce
+        self._board = board
         self._workers: list[Worker] = []
         self._outdated: list[Worker] = []
         self._stopping = self._announced = False
@@ -111,7 +123,8 @@ class Workers:
         for worker in surplus:
             worker.stop()
         if not self._stopping and monotonic() >= self._next_start:
-            self._workers += [self._start() for _ in range(most - len(active))]
+            for _ in range(most - len(active)):
+                self._workers.append(self._start())
 
     def _check(self, worker: Worker) -> None:
         """Forget the process if it has ended; kill it if it hangs."""
@@ -129,6 +142,8 @@ class Workers:
         self._workers.remove(worker)
         if worker in self._outdated:
             self._outdated.remove(worker)
+        if self._board is not None:
+            self._board.free(worker.place)
         pid, status = worker.process.pid, worker.process.exitcode
         worker.beats.close()
         worker.process.close()
@@ -141,20 +156,24 @@ class Workers:
 
     def _start(self) -> Worker:
         beats, beating = _fork.Pipe(duplex=False)
-        process = _fork.Process(target=self._serve, args=(beating, os.getpid()))
+        taken = {worker.place for worker in self._workers}
+        place = next(number for number in count() if number not in taken)
+        process = _fork.Process(target=self._serve, args=(beating, os.getpid(), place))
         # A signal waits until the new process has its own handlers.
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         process.start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         beating.close()
-        return Worker(process, beats)
+        return Worker(process, beats, place)
 
-    def _serve(self, beating: Connection, parent: int) -> None:
+    def _serve(self, beating: Connection, parent: int, place: int) -> None:
         """Serve in the new process until it is told to stop or its parent is gone."""
         signal.set_wakeup_fd(-1)
         for each in SIGNALS:
             signal.signal(each, _end if each in STOPS else signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        if self._board is not None:
+            self._board.take(place)
         try:
             BeatingServer(self._config, beating, parent).run([self._listener])
         except Exception:

@@ -1,20 +1,24 @@
 """What `duograph workspaces` does."""
 
+from dataclasses import replace
 from typing import Any
 
-from gateway.cli.as_user import in_place_of, perform
+from gateway.cli.as_user import in_place_of, in_place_of_workspace, perform
 from gateway.cli.database import migrated, read_settings, wait_for
 from gateway.cli.input import user_of, workspace_of
-from gateway.cli.output import CommandError, show, table
+from gateway.cli.output import CommandError, listing, sheet, show, table
 from gateway.settings.settings import Settings
 from resolvers.workspaces.administration import (
     RoleRefused,
     StatusRefused,
     change_status,
+    list_all_workspaces,
     list_members,
     set_review_threshold,
     set_role,
 )
+from resolvers.workspaces.deletion import end_workspace
+from resolvers.workspaces.memberships import lock_members
 from resolvers.workspaces.workspaces import create_workspace
 from schema.scalars import write_moment
 from schema.workspaces import Workspace
@@ -22,11 +26,52 @@ from storage.enums import WorkspaceRole, WorkspaceStatus
 from storage.rows import values_of
 from storage.tables.workspaces import WorkspaceRow
 
+LISTED = ("slug", "name", "status", "id", "created_at")
+SHOWN = (*LISTED, "email", "website", "details_submitted_at")
+
 
 def create(name: str, slug: str, owner: str, *, as_json: bool) -> None:
     workspace = wait_for(_create(read_settings(), name, slug, owner))
     text = f"Created the workspace {workspace.slug} ({workspace.id}) of {owner}."
     show(workspace.model_dump(mode="json"), text, as_json=as_json)
+
+
+def list_(limit: int, *, as_json: bool) -> None:
+    rows = wait_for(_list(read_settings(), limit))
+    show({"workspaces": rows}, listing("workspaces", rows, LISTED), as_json=as_json)
+
+
+def show_(slug: str, *, as_json: bool) -> None:
+    workspace = wait_for(_show(read_settings(), slug)).model_dump(mode="json")
+    show(workspace, sheet({name: workspace[name] for name in SHOWN}), as_json=as_json)
+
+
+async def _list(settings: Settings, limit: int) -> list[dict[str, Any]]:
+    async with migrated(settings) as database, database.read() as connection:
+        rows = await list_all_workspaces(connection, limit)
+    whole = [Workspace.model_validate(values_of(row)).model_dump(mode="json") for row in rows]
+    return [{name: workspace[name] for name in LISTED} for workspace in whole]
+
+
+async def _show(settings: Settings, slug: str) -> Workspace:
+    async with migrated(settings) as database, database.read() as connection:
+        return Workspace.model_validate(values_of(await workspace_of(connection, slug)))
+
+
+def delete(slug: str, *, as_json: bool) -> None:
+    workspace = wait_for(_delete(read_settings(), slug))
+    text = f"Deleted the workspace {slug} ({workspace['id']}). A running gateway removes its data."
+    show(workspace, text, as_json=as_json)
+
+
+async def _delete(settings: Settings, slug: str) -> dict[str, Any]:
+    async with migrated(settings) as database, database.write() as connection:
+        await lock_members(connection, (await workspace_of(connection, slug)).id)
+        # Another deletion may have come first.
+        workspace = await workspace_of(connection, slug)
+        ctx = in_place_of_workspace(workspace.id, settings, database)
+        await end_workspace(replace(ctx, transaction=connection), workspace, by=None)
+        return {"id": str(workspace.id), "slug": workspace.slug}
 
 
 def status(slug: str, status: WorkspaceStatus, *, as_json: bool) -> None:

@@ -5,6 +5,8 @@ from typing import TypeAlias
 
 from starlette.types import Scope
 
+from resolvers.operations.sent_headers import SentHeaders
+
 Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -22,13 +24,12 @@ class ClientAddresses:
         self._trusted = trusted
         self._kept: dict[tuple[str | None, bytes], str] = {}
 
-    def of(self, scope: Scope) -> str:
+    def of(self, scope: Scope, headers: SentHeaders) -> str:
         """The subject of a request; see `client_subject`."""
         peer = scope["client"][0] if scope.get("client") else None
         forwarded = b""
-        for name, value in scope["headers"]:
-            if name == _FORWARDED_FOR:
-                forwarded = forwarded + b"," + value if forwarded else value
+        if _FORWARDED_FOR in headers:
+            forwarded = b",".join([value for name, value in scope["headers"] if name == _FORWARDED_FOR])
         subject = self._kept.get((peer, forwarded))
         if subject is None:
             subject = client_subject(peer, [forwarded.decode("latin-1")], self._trusted)

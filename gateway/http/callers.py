@@ -1,7 +1,6 @@
 """Who sends a request: its network address, credential, principal and budget."""
 
 import re
-from collections.abc import Mapping
 
 from starlette.datastructures import Headers
 from starlette.requests import HTTPConnection
@@ -16,6 +15,7 @@ from oauth.authentication import authenticate, authenticate_session
 from oauth.credentials import bearer_of
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Caller
+from resolvers.operations.sent_headers import SentHeaders
 from rest_compat.oauth_protocol import OWN_AUTHENTICATION
 from rest_compat.oauth_registration import CLIENT_PATH
 from schema.errors import Invalid, InvalidToken, problem
@@ -23,9 +23,6 @@ from storage.database import Database
 
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _OWN_AUTHENTICATION = (*OWN_AUTHENTICATION, CLIENT_PATH)
-
-# The first value of each header by its name in lower case.
-SentHeaders = Mapping[bytes, bytes]
 
 
 class Callers:
@@ -44,12 +41,12 @@ class Callers:
         budget: RequestBudget,
         request_id: str,
         *,
-        takes_bearer: bool,
+        authenticates: bool,
     ) -> Caller:
         """Raises `InvalidToken` or `Invalid`, which cost a call, or `RateLimited`."""
-        address = self._addresses.of(scope)
+        address = self._addresses.of(scope, headers)
         principal, credential = None, None
-        if takes_bearer:
+        if authenticates:
             authorization = headers.get(b"authorization")
             if authorization is not None:
                 credential = bearer_of(authorization.decode("latin-1"))
@@ -77,7 +74,7 @@ class Callers:
         return self._cookies.read(HTTPConnection(scope), SESSION)
 
 
-def takes_bearer(path: str) -> bool:
+def takes_credentials(path: str) -> bool:
     """Whether requests to this path or template may have a bearer credential or a session's cookie."""
     return is_api(path) and not path.startswith(_OWN_AUTHENTICATION)
 

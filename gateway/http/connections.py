@@ -14,6 +14,9 @@ MOST_HEADER_BYTES = 64 * 1024
 # A body that delivers fewer bytes than this within the patience has stalled.
 LEAST_BODY_BYTES = 16 * 1024
 CHECKS = 10
+# How long a connection that has sent nothing stays open when the server stops: its first request may be on
+# its way, and a client that has just connected cannot know that it has to connect again.
+LAST_SECONDS = 2
 # Each costs a system call at every new connection.
 ACCEPTED_AT_ONCE = 8
 
@@ -55,6 +58,7 @@ class PatientProtocol(HttpToolsProtocol):
         # Bytes received since the last part of a body: trailers and chunk framing.
         self._other_bytes = 0
         self._since = 0.0
+        self._is_last = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -84,11 +88,16 @@ class PatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._awaits_headers, self._awaits_body = False, True
         self._since, self._body_bytes, self._other_bytes = self.loop.time(), 0, 0
-        self._header_bytes = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        size = len(self.url)
+        for name, value in self.headers:
+            size += len(name) + len(value)
+        self._header_bytes = size
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_headers_complete()
             self._answer = JoinedAnswer(self.transport)
             self.cycle.transport = self._answer  # type: ignore[assignment]
+            if self._is_last:
+                self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
         self._body_bytes += len(body)
@@ -100,6 +109,18 @@ class PatientProtocol(HttpToolsProtocol):
         self._awaits_body = False
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_message_complete()
+
+    def shutdown(self) -> None:
+        """Close the connection: after the answer in progress, or a new one if it sends no request soon."""
+        if self.cycle is not None:
+            super().shutdown()
+            return
+        self._is_last = True
+        self.loop.call_later(LAST_SECONDS, self._close_unused)
+
+    def _close_unused(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
 
     def _expect_headers(self) -> None:
         self._awaits_headers, self._header_bytes = True, 0

@@ -6,16 +6,18 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from gateway.http.api_paths import is_api
-from rest_compat.paths import OPENAPI_PATH
+from resolvers.graph.contract import SCHEMA_PATH
+from rest_compat.paths import OPENAPI_PATH, ROOT_OPENAPI_PATH
 
 # The metadata and keys of the OpenID provider.
 _WELL_KNOWN = "/.well-known/"
+_CONTRACTS = frozenset({OPENAPI_PATH, ROOT_OPENAPI_PATH, SCHEMA_PATH})
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # Besides those that browsers always show.
 _SHOWN_HEADERS = (
     *("ETag", "Location", "X-Request-ID", "Idempotency-Replayed", "Retry-After", "WWW-Authenticate"),
     *("RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"),
-    "RateLimit-Cost",
+    *("RateLimit-Cost", "Deprecation", "Sunset"),
 )
 # Browsers keep an answer about a path no longer than this.
 _PREFLIGHT_SECONDS = 7200
@@ -37,10 +39,10 @@ def cross_origin(application: ASGIApp, origins: Collection[str]) -> CORSMiddlewa
 
 
 def is_shared(path: str) -> bool:
-    """Whether pages on other origins may use the path: the API, and what OAuth clients read."""
-    return is_api(path) or path.startswith(_WELL_KNOWN)
+    """Whether pages on other origins may use the path: the API, its contracts, what OAuth clients read."""
+    return is_api(path) or path in _CONTRACTS or path.startswith(_WELL_KNOWN)
 
 
 def is_cached_publicly(path: str) -> bool:
     """Whether caches keep answers for others, so that each has to say that it depends on the origin."""
-    return path.startswith(_WELL_KNOWN) or path == OPENAPI_PATH
+    return path in _CONTRACTS or path.startswith(_WELL_KNOWN)

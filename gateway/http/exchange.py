@@ -6,6 +6,7 @@ from functools import lru_cache
 from starlette.types import Message, Send
 
 from gateway.http.response_headers import RawHeaders, completed
+from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
 from resolvers.operations.answers import Answer
 
@@ -17,14 +18,18 @@ _NO_HEADERS: RawHeaders = []
 
 
 class Exchange:
-    """Sends one answer and notes its status, which is None until it begins."""
+    """Sends one answer and notes its status, which is None until it begins.
 
-    __slots__ = ("_of_place", "_send", "budget", "request_id", "status")
+    `watched` is the request if it is monitored.
+    """
+
+    __slots__ = ("_of_place", "_send", "budget", "request_id", "status", "watched")
 
     def __init__(self, send: Send, request_id: str, budget: RequestBudget, of_place: RawHeaders) -> None:
         self.request_id = request_id
         self.budget = budget
         self.status: int | None = None
+        self.watched: WatchedRequest | None = None
         self._send = send
         self._of_place = of_place
 

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.http.callers import Callers, SentHeaders, takes_bearer
+from gateway.http.callers import Callers, takes_credentials
 from gateway.http.cross_origin import cross_origin, is_cached_publicly, is_shared
 from gateway.http.exchange import Exchange
 from gateway.http.failures import rendered
@@ -23,11 +23,15 @@ from gateway.http.response_headers import RawHeaders, ResponseHeaders
 from gateway.http.route_table import RouteTable
 from gateway.http.route_templates import RouteTemplates
 from gateway.logs import request_id as current_request_id
+from gateway.monitoring.tallies import OTHER, PAGE, Tally
+from gateway.monitoring.watching import Watch
 from gateway.rate_limits.budget import Budgets
 from gateway.request_lines import RequestLine, RequestLines, logged_method
 from gateway.web.pages import render_lost
 from resolvers.operations.answers import Endpoint
 from resolvers.operations.context import Context, Services
+from resolvers.operations.outages import unforeseen
+from resolvers.operations.sent_headers import SentHeaders, sent_headers
 from schema.errors import Failure, Internal
 
 log = structlog.get_logger()
@@ -37,19 +41,22 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An endpoint at a path; `headers` are those of all its answers."""
+    """An endpoint at a path; `headers` are those of all its answers. `tally` is None if none are counted."""
 
     endpoint: Endpoint
     template: str
     headers: RawHeaders
-    takes_bearer: bool
+    takes_credentials: bool
+    tally: Tally | None
 
 
 class Front:
-    """An ASGI application for HTTP around another. `lines` is None if requests are not logged.
+    """An ASGI application for HTTP around another. `lines` is None if requests are not logged, and `watch` if
+    they are not monitored.
 
-    A failure is rendered as the path's clients expect it. An unexpected error is logged with its stack and
-    answered with the request id; once an answer has begun, it is raised and ends the connection.
+    A failure is rendered as the path's clients expect it. An outage of the database is
+    answered with 503. Any other error is logged with its stack and answered with the request id; once an
+    answer has begun, it is raised and ends the connection.
     """
 
     def __init__(
@@ -64,6 +71,7 @@ class Front:
         templates: RouteTemplates,
         lines: RequestLines | None,
         origins: Collection[str],
+        watch: Watch | None = None,
     ) -> None:
         """`endpoints` are methods, templates of paths, and what answers there; `origins` are those of pages
         that may use the API, or `*`.
@@ -75,14 +83,19 @@ class Front:
         self._headers = headers
         self._templates = templates
         self._lines = lines
+        self._watch = watch
+        self._pages = Tally(PAGE, OTHER) if watch is None else watch.tallies.of(PAGE, OTHER)
         self._across_origins = cross_origin(self._serve_across_origins, origins)
         self._table: RouteTable[Place] = RouteTable()
         for method, template, endpoint in endpoints:
-            place = Place(endpoint, template, headers.of(method, template), takes_bearer(template))
+            tally = None if watch is None else watch.tally_of(endpoint)
+            place = Place(
+                endpoint, template, headers.of(method, template), takes_credentials(template), tally
+            )
             self._table.add(method, template, place)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        sent, place = _sent_headers(scope), self._find(scope)
+        sent, place = sent_headers(scope), self._find(scope)
         if b"origin" in sent and is_shared(scope["path"]):
             return self._across_origins(scope, receive, send)
         if place is None and is_cached_publicly(scope["path"]):
@@ -90,7 +103,7 @@ class Front:
         return self._serve(scope, receive, send, sent, place)
 
     def _serve_across_origins(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        return self._serve(scope, receive, send, _sent_headers(scope), self._find(scope))
+        return self._serve(scope, receive, send, sent_headers(scope), self._find(scope))
 
     async def _serve(
         self, scope: Scope, receive: Receive, send: Send, sent: SentHeaders, place: Place | None
@@ -99,31 +112,55 @@ class Front:
         of_place = self._headers.of(scope["method"], scope["path"]) if place is None else place.headers
         exchange = Exchange(send, _request_id(sent), self._budgets.make(), of_place)
         token = current_request_id.set(exchange.request_id)
+        tally = None if self._watch is None else self._begin(self._watch, exchange, scope, sent, place)
         try:
             await self._answer(exchange, scope, receive, sent, place)
         except ClientDisconnect:
             pass  # The line has no status.
         finally:
             current_request_id.reset(token)
+            if tally is not None:
+                self._end(tally, exchange, scope, place, perf_counter() - started)
             if self._lines is not None:
                 self._lines.add(self._line(exchange, scope, place, started))
 
+    def _begin(
+        self, watch: Watch, exchange: Exchange, scope: Scope, sent: SentHeaders, place: Place | None
+    ) -> Tally:
+        """Begin to watch the request; the tally is the one that it counts for."""
+        tally = self._pages if place is None or place.tally is None else place.tally
+        tally.in_progress += 1
+        exchange.watched = watch.begin(tally, logged_method(scope["method"]), sent.get(b"traceparent"))
+        return tally
+
+    def _end(
+        self, tally: Tally, exchange: Exchange, scope: Scope, place: Place | None, seconds: float
+    ) -> None:
+        status, watched = exchange.status, exchange.watched
+        if watched is not None:
+            watched.end(status, self._template(scope, place))
+            status = None if status is None else max(status, watched.worst)
+        tally.in_progress -= 1
+        tally.add(status, seconds)
+
     def _find(self, scope: Scope) -> Place | None:
-        method = scope["method"]
-        found = self._table.find("GET" if method == "HEAD" else method, scope["path"])
-        if found is None:
+        # HEAD is answered by the endpoint of GET.
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        match = self._table.find(method, scope["path"])
+        if match is None:
             return None
-        place, scope["path_params"] = found
+        place, scope["path_params"] = match
         return place
 
     async def _answer(
         self, exchange: Exchange, scope: Scope, receive: Receive, sent: SentHeaders, place: Place | None
     ) -> None:
         try:
-            accepted = takes_bearer(scope["path"]) if place is None else place.takes_bearer
+            authenticates = takes_credentials(scope["path"]) if place is None else place.takes_credentials
             caller = await self._callers.of(
-                scope, sent, exchange.budget, exchange.request_id, takes_bearer=accepted
+                scope, sent, exchange.budget, exchange.request_id, authenticates=authenticates
             )
+            caller.watch = exchange.watched
             scope.setdefault("state", {})["caller"] = caller
             if not _is_storable(scope["path"]):
                 await _answer_lost(scope, receive, exchange.send)
@@ -137,15 +174,17 @@ class Front:
             for action in caller.after_response:
                 await action()
         except Failure as failure:
-            await exchange.write(rendered(scope["path"], failure))
+            await exchange.write(rendered(scope["path"], sent, failure))
         except ClientDisconnect:
             raise
-        except Exception:
-            template = self._template(scope, place)
-            log.exception("unforeseen", path=template, method=logged_method(scope["method"]))
+        except Exception as error:
+            answered = unforeseen(error, exchange.request_id)
+            if isinstance(answered, Internal):
+                template = self._template(scope, place)
+                log.exception("unforeseen", path=template, method=logged_method(scope["method"]))
             if exchange.status is not None:
                 raise
-            await exchange.write(rendered(scope["path"], Internal(exchange.request_id)))
+            await exchange.write(rendered(scope["path"], sent, answered))
 
     def _template(self, scope: Scope, place: Place | None) -> str:
         return self._templates.of(scope) if place is None else place.template
@@ -153,12 +192,9 @@ class Front:
     def _line(self, exchange: Exchange, scope: Scope, place: Place | None, started: float) -> RequestLine:
         milliseconds = (perf_counter() - started) * 1000
         template, method = self._template(scope, place), logged_method(scope["method"])
-        return RequestLine(time(), method, template, exchange.status, milliseconds, exchange.request_id)
-
-
-def _sent_headers(scope: Scope) -> SentHeaders:
-    # Read backwards, so that the first of several headers stays.
-    return dict(reversed(scope["headers"]))
+        watched, status, request_id = exchange.watched, exchange.status, exchange.request_id
+        trace_id = None if watched is None else watched.trace_id
+        return RequestLine(time(), method, template, status, milliseconds, request_id, trace_id)
 
 
 def _request_id(sent: SentHeaders) -> str:

@@ -8,7 +8,7 @@ Place = TypeVar("Place")
 
 # The parameter of a template's last segment, such as `{external_id:path}`, which may hold slashes.
 _REST = ":path}"
-_NONE: Mapping[str, Any] = {}
+_NO_TEMPLATES: Mapping[str, Any] = {}
 
 
 @dataclass
@@ -29,7 +29,7 @@ class RouteTable(Generic[Place]):
 
     def __init__(self) -> None:
         self._fixed: dict[str, dict[str, Place]] = {}
-        # Templates whose only parameter is their last segment, by what precedes it.
+        # Templates with one parameter, the last segment; the key is the path before it.
         self._last: dict[str, dict[str, tuple[Place, str]]] = {}
         self._trees: dict[str, _Branch[Place]] = {}
 
@@ -63,7 +63,7 @@ class RouteTable(Generic[Place]):
         if place is not None:
             return place, {}
         beginning, _, last = path.rpartition("/")
-        if last and (found := self._last.get(method, _NONE).get(beginning)) is not None:
+        if last and (found := self._last.get(method, _NO_TEMPLATES).get(beginning)) is not None:
             return found[0], {found[1]: last}
         tree = self._trees.get(method)
         return None if tree is None else _find(tree, path.split("/"), 0, ())

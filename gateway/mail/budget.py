@@ -1,5 +1,6 @@
 """How many emails may go to one recipient, or be sent for one workspace or user, in any hour."""
 
+from collections import Counter
 from hashlib import sha256
 from uuid import UUID
 
@@ -16,9 +17,18 @@ class MailBudget:
     Urgent emails have budgets of their own, so that a flood of other emails does not block sign-in codes.
     """
 
-    def __init__(self, limiter: RateLimiter, per_recipient: int, per_workspace: int, per_user: int) -> None:
+    def __init__(
+        self,
+        limiter: RateLimiter,
+        per_recipient: int,
+        per_workspace: int,
+        per_user: int,
+        refusals: Counter[str] | None = None,
+    ) -> None:
+        """`refusals` counts, as `mails`, the emails that did not fit."""
         self._limiter = limiter
         self._limits = (per_recipient, per_workspace, per_user)
+        self._refusals = Counter() if refusals is None else refusals
 
     async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
         """Whole seconds until the email may be sent; 0 if it was charged and may be sent now."""
@@ -28,5 +38,6 @@ class MailBudget:
             if name is not None:
                 charge = await self._limiter.charge(f"mails:{kind}:{name}", 1, limit)
                 if not charge.allowed:
+                    self._refusals["mails"] += 1
                     return charge.retry_after
         return 0

@@ -1,8 +1,10 @@
 """Delivery: several processes at once claim emails that are due and retry each until it is accepted."""
 
 import asyncio
+from collections import Counter
 from datetime import timedelta
 from email.headerregistry import Address
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -12,6 +14,9 @@ from storage.clock import now
 from storage.database import Database
 from storage.mails import NO_RECIPIENT, claim_mail, forget_mail, is_mail_due, postpone_mail
 from storage.tables.mails import MailRow
+
+if TYPE_CHECKING:
+    from gateway.monitoring.tracing import Tracing
 
 log = structlog.get_logger("duograph.mail")
 
@@ -25,12 +30,24 @@ GIVE_UP_AFTER = timedelta(days=1)
 
 
 class Delivery:
-    """Sends the emails in `database` over `transport`, from `sender`."""
+    """Sends the emails in `database` over `transport`, from `sender`.
 
-    def __init__(self, database: Database, transport: Transport, sender: Address) -> None:
+    `outcomes` counts attempts that ended as `sent`, `postponed` or `given_up`.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        transport: Transport,
+        sender: Address,
+        outcomes: Counter[str] | None = None,
+        tracing: "Tracing | None" = None,
+    ) -> None:
         self._database = database
         self._transport = transport
         self._sender = sender
+        self._outcomes = Counter() if outcomes is None else outcomes
+        self._tracing = tracing
 
     async def run(self) -> bool:
         """Send up to 50 of the emails that are due. Returns whether more may be ready to send.
@@ -61,6 +78,15 @@ class Delivery:
         if mail.recipient == NO_RECIPIENT:
             await self._forget(mail)
             return True
+        if self._tracing is None or (span := self._tracing.begin_delivery(mail.attempts)) is None:
+            return await self._try(mail)
+        before = self._outcomes.copy()
+        try:
+            return await self._try(mail)
+        finally:
+            span.end(outcome=next(iter(self._outcomes - before), "interrupted"))
+
+    async def _try(self, mail: MailRow) -> bool:
         try:
             message = compose(mail, self._sender)
             async with asyncio.timeout(SENDING_TAKES_AT_MOST.total_seconds()):
@@ -74,6 +100,7 @@ class Delivery:
             return False
         else:
             await self._forget(mail)
+            self._outcomes["sent"] += 1
             log.info("mail sent", mail=str(mail.id), attempts=mail.attempts)
         return True
 
@@ -84,10 +111,12 @@ class Delivery:
             return
         async with self._database.write() as connection:
             await postpone_mail(connection, mail, now() + wait)
+        self._outcomes["postponed"] += 1
         log.warning("mail postponed", wait_seconds=wait.total_seconds(), **_log_fields(mail, error))
 
     async def _give_up(self, mail: MailRow, error: Exception) -> None:
         await self._forget(mail)
+        self._outcomes["given_up"] += 1
         log.error("mail given up", **_log_fields(mail, error))
 
     async def _forget(self, mail: MailRow) -> None:

@@ -7,6 +7,7 @@ from gateway.mail.delivery import Delivery
 from gateway.mail.outbox import Outbox
 from gateway.mail.smtp import SmtpTransport
 from gateway.mail.transport import Transport
+from gateway.monitoring.monitoring import Monitoring
 from gateway.settings.mail_addresses import SmtpAddress, parse_sender
 from gateway.settings.settings import Settings
 from storage.database import Database
@@ -15,8 +16,9 @@ from storage.database import Database
 LOOKS_EVERY_SECONDS = 5
 
 
-def mail_task(settings: Settings, database: Database) -> BackgroundTask:
-    delivery = Delivery(database, make_transport(settings), parse_sender(settings.mail_from))
+def mail_task(settings: Settings, database: Database, monitoring: Monitoring) -> BackgroundTask:
+    transport, sender = make_transport(settings), parse_sender(settings.mail_from)
+    delivery = Delivery(database, transport, sender, monitoring.mails, monitoring.tracing)
     return BackgroundTask("mail", delivery.run, LOOKS_EVERY_SECONDS)
 
 

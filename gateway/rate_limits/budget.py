@@ -1,6 +1,8 @@
 """Charges calls to a subject: the limiter, the limits, and the headers that report them to the caller."""
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
 
 from gateway.rate_limits.limits import Charge, RateLimiter, headers
 from schema.errors import RateLimited
@@ -12,21 +14,26 @@ ROOF = 10
 
 @dataclass(frozen=True)
 class Budgets:
-    """The limits of the process: calls a minute by default and for restricted operations."""
+    """The limits of the process: calls a minute by default and for restricted operations.
+
+    `refusals` counts the charges that did not fit, by kind: `default`, `restricted` and `roof`.
+    """
 
     limiter: RateLimiter
     default: int
     restricted: int
+    refusals: Counter[str] = field(default_factory=Counter)
 
     def make(self) -> "RequestBudget":
         """The budget of one request."""
-        return RequestBudget(self.limiter, self.default, self.restricted)
+        return RequestBudget(self.limiter, self.default, self.restricted, self.refusals)
 
 
 class RequestBudget:
     """One request's access to the limiter."""
 
-    def __init__(self, limiter: RateLimiter, default: int, restricted: int) -> None:
+    def __init__(self, limiter: RateLimiter, default: int, restricted: int, refusals: Counter[str]) -> None:
+        self._refusals = refusals
         self._limiter = limiter
         self._default = default
         self._restricted = restricted
@@ -47,6 +54,19 @@ class RequestBudget:
         """The most calls that a minute can ever hold; None if there is no limit."""
         return (self._default if limit is None else limit) or None
 
+    def report(self) -> dict[str, int | None]:
+        """The calls `requested` so far, the `limit` and how many are `remaining`; null without a limit.
+
+        They are those of the headers: of the last charge to which a limit applies.
+        """
+        limited = [charge for charge in self._charges if charge.limit]
+        last = limited[-1] if limited else None
+        return {
+            "requested": self.cost,
+            "limit": last.limit if last else None,
+            "remaining": last.remaining if last else None,
+        }
+
     async def charge(
         self, subject: str, cost: int, limit: int | None, *, restricted: bool, roof: str | None = None
     ) -> None:
@@ -57,6 +77,9 @@ class RequestBudget:
         most = self._default if limit is None else limit
         if restricted:
             subject, most = RESTRICTED + subject, self._restricted
+        if most == 0:
+            self.cost = self._add(subject, cost)
+            return
         charge = await self._charge(subject, cost, most)
         if roof is not None and charge.allowed:
             above = await self._charge(roof, cost, most * ROOF)
@@ -64,11 +87,17 @@ class RequestBudget:
         self._charges.append(charge)
         self.cost = self._charged[subject]
         if not charge.allowed:
+            of_one = "restricted" if restricted else "default"
+            self._refusals[of_one if charge.limit == most else "roof"] += 1
             raise RateLimited(
                 f"More than {charge.limit} calls in {charge.window_seconds} seconds: "
                 f"try again in {charge.retry_after} seconds."
             )
 
-    async def _charge(self, subject: str, cost: int, limit: int) -> Charge:
-        self._charged[subject] = again = self._charged.get(subject, 0) + cost
-        return await self._limiter.charge(subject, cost, limit, again)
+    def _charge(self, subject: str, cost: int, limit: int) -> Awaitable[Charge]:
+        return self._limiter.charge(subject, cost, limit, self._add(subject, cost))
+
+    def _add(self, subject: str, cost: int) -> int:
+        """The calls charged to the subject for this request, with these."""
+        self._charged[subject] = charged = self._charged.get(subject, 0) + cost
+        return charged

@@ -51,6 +51,15 @@ class FileSettings(BaseModel):
     max_size_workspace_avatar: Annotated[
         int, Field(ge=1, description="The largest file of the service `workspace_avatar`, in bytes.")
     ] = 1024**2
+    download_minutes: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1440,
+            description="Minutes for which a customer's link to a file works, 1 to 1,440; a download that "
+            "has begun goes on.",
+        ),
+    ] = 10
     storage_quota: Annotated[
         int,
         Field(ge=0, description="Bytes a workspace may store, incomplete uploads included; 0 for no limit."),

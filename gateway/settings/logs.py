@@ -33,3 +33,12 @@ class LogSettings(BaseModel):
         ),
     ] = LogLevel.INFO
     access_log: Annotated[bool, Field(description="Whether each request writes a line to the log.")] = True
+    usage_seconds: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=3600,
+            description="Seconds between two writings of what clients used; a process that is killed loses "
+            "what it counted since.",
+        ),
+    ] = 10

@@ -11,10 +11,12 @@ from gateway.settings.files import FileSettings
 from gateway.settings.limits import LimitSettings
 from gateway.settings.logs import LogSettings
 from gateway.settings.mail import MailSettings
+from gateway.settings.monitoring import MonitoringSettings
 from gateway.settings.secret_file import kept_secret
 from gateway.settings.secret_strength import is_guessable
 from gateway.settings.server import Environment, ServerSettings
 from gateway.settings.sign_in import SignInSettings
+from gateway.settings.value_files import ValueFileError, with_values_of_files
 from rest_compat.paths import PREFIX as PREFIX_OF_REST
 
 PREFIX = "DUOGRAPH_"
@@ -27,6 +29,7 @@ TOPICS: tuple[type[BaseModel], ...] = (
     SignInSettings,
     MailSettings,
     LogSettings,
+    MonitoringSettings,
 )
 
 
@@ -42,11 +45,13 @@ class Settings(
     SignInSettings,
     MailSettings,
     LogSettings,
+    MonitoringSettings,
 ):
     """Read once, by `create_app` or a command; no other module reads the environment.
 
-    A variable's name is `DUOGRAPH_` and the field's name in capitals. An empty variable counts as unset. An
-    unknown one stops the start, so that a misspelled name is noticed.
+    A variable's name is `DUOGRAPH_` and the field's name in capitals; with `_FILE` behind it, the value is in
+    a file. An empty variable counts as unset. An unknown one stops the start, so that a misspelled name is
+    noticed.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -54,6 +59,10 @@ class Settings(
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] = os.environ, **defaults: Any) -> Self:
         """The settings in `environ`; `defaults` replace the fields' own. Raises `SettingsError`."""
+        try:
+            environ = with_values_of_files(environ, frozenset(map(variable_of, cls.model_fields)))
+        except ValueFileError as error:
+            raise SettingsError(str(error)) from None
         ours = {
             name.removeprefix(PREFIX).lower(): value
             for name, value in environ.items()

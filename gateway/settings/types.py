@@ -3,6 +3,7 @@
 import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, TypeAlias
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 
@@ -21,6 +22,12 @@ _DRIVERS = {
     "sqlite": "sqlite+aiosqlite",
     "sqlite+aiosqlite": "sqlite+aiosqlite",
 }
+# What asyncpg takes from an address; its `ssl` is libpq's `sslmode`.
+_PARAMETERS = ("host", "passfile", "port", "service", "servicefile", "ssl", "target_session_attrs")
+LARGEST_PORT = 65_535
+_WRONG_PORT = (
+    f"its port should be a number up to {LARGEST_PORT}; in a password, write / ? # : @ as %2F %3F %23 %3A %40"
+)
 
 
 def parse_trusted(text: str) -> tuple[Network, ...]:
@@ -59,7 +66,28 @@ def _name_driver(url: str) -> str:
         not named.startswith(SQLITE_START) or named.removeprefix(SQLITE_START) in ("", ":memory:")
     ):
         raise ValueError("SQLite needs a file that connections share, like sqlite:///var/duograph.sqlite")
-    return named
+    return named if backend.startswith("sqlite") else _with_known_parameters(named)
+
+
+def _with_known_parameters(url: str) -> str:
+    """The address of PostgreSQL with parameters as its driver names them."""
+    # The help of a command has no address and needs no SQLAlchemy.
+    from sqlalchemy.engine import make_url  # noqa: PLC0415
+
+    try:
+        address = make_url(url)
+    except ValueError:
+        raise ValueError(_WRONG_PORT) from None
+    if (address.port or 0) > LARGEST_PORT:
+        raise ValueError(_WRONG_PORT)
+    if "sslmode" in address.query:
+        return _with_known_parameters(re.sub(r"([?&])sslmode=", r"\1ssl=", url))
+    if not address.query.keys() <= set(_PARAMETERS):
+        raise ValueError(
+            f"its parameters can be {', '.join(_PARAMETERS)} and sslmode; others have variables, such as "
+            "PGSSLROOTCERT"
+        )
+    return url
 
 
 def _check_address(url: str) -> str:
@@ -72,6 +100,10 @@ def _check_address(url: str) -> str:
 def _check_redis(url: str) -> str:
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise ValueError("it should begin with redis://, rediss:// or unix://")
+    try:
+        _ = urlsplit(url).port
+    except ValueError:
+        raise ValueError(_WRONG_PORT) from None
     return url
 
 
@@ -93,7 +125,7 @@ def _parse_origins(value: Any) -> Any:
         return value
     if value.strip() in ("*", "none"):
         return (ANY_ORIGIN,) if value.strip() == ANY_ORIGIN else ()
-    origins = tuple(part.strip().lower().rstrip("/") for part in value.split(",") if part.strip())
+    origins = tuple(part.strip().lower().rstrip("/") for part in value.split(","))
     for origin in origins:
         if not re.fullmatch(r"https?://[a-z0-9.\[\]:-]+", origin):
             raise ValueError(

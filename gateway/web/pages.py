@@ -1,62 +1,25 @@
-"""The pages a developer opens first: home, the GraphQL explorer and the REST reference."""
-
-import json
-from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
+"""The pages a developer opens first: home, the REST reference and, from guide/, the guides."""
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from gateway.health import HEALTH_PATH
-from gateway.rate_limits.charging import charged
+from gateway.web.entrance.demo import PORTAL_PATH, DemoEntrance
+from gateway.web.guide.contents import Addresses
+from gateway.web.guide.routes import Guide
 from gateway.web.kit.assets import static_route
 from gateway.web.kit.html import content_security_policy, html_page
+from gateway.web.kit.visits import NEVER_KEEP, Visit, page
 from resolvers.graph.endpoint import GRAPHQL_PATH
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Context
 from rest_compat.api import render_http_exception
 from rest_compat.paths import OPENAPI_PATH, PREFIX
 
-EXAMPLE_FOLDER = Path(__file__).parent / "examples"
-EXAMPLE_NAMES = ("shares", "create_share", "viewer")
-
-# An open dialog of GraphiQL adds a <style> element that depends on the screen, so no hash can name it.
-# The fonts are in GraphiQL's style sheet.
-EXPLORER_POLICY = content_security_policy(style_src="'self' 'unsafe-inline'", font_src="data:")
-
-# RapiDoc writes its theme as a <style> element and style attributes into its shadow tree.
+# Scalar writes its theme as a <style> element and its layout as style attributes.
 REFERENCE_POLICY = content_security_policy(style_src="'self' 'unsafe-inline'")
-
-
-@dataclass(frozen=True)
-class Example:
-    """An operation in a tab of the explorer; `variables` is JSON text or empty."""
-
-    query: str
-    variables: str
-
-
-@cache
-def explorer_examples() -> tuple[Example, ...]:
-    """The example operations in the order of their tabs."""
-    return tuple(_read_example(name) for name in EXAMPLE_NAMES)
-
-
-def _read_example(name: str) -> Example:
-    variables = EXAMPLE_FOLDER / f"{name}.json"
-    return Example(
-        query=(EXAMPLE_FOLDER / f"{name}.graphql").read_text("utf-8"),
-        variables=variables.read_text("utf-8") if variables.exists() else "",
-    )
-
-
-def explorer_response() -> HTMLResponse:
-    """The GraphQL explorer, which posts to the path it is served at."""
-    examples = json.dumps([asdict(example) for example in explorer_examples()])
-    return html_page("explorer.html", policy=EXPLORER_POLICY, examples=examples)
 
 
 async def render_lost(request: Request, exception: HTTPException) -> Response:
@@ -76,22 +39,36 @@ async def render_lost(request: Request, exception: HTTPException) -> Response:
     return response
 
 
-def page_routes(base_url: str, auth_url: str) -> list[BaseRoute]:
-    """Home, the REST reference and the static files; `base_url` is REST's address, `auth_url` the pages'."""
+def page_routes(base_url: str, auth_url: str, demo: DemoEntrance | None = None) -> list[BaseRoute]:
+    """Home, the REST reference, the guides and the static files.
 
-    async def home(request: Request) -> HTMLResponse:
-        return html_page(
+    `base_url` is REST's address, `auth_url` the pages'. With `demo`, home leads to the
+    portal of a customer, for the demo user without another sign-in.
+    """
+
+    async def home(visit: Visit) -> Response:
+        response = html_page(
             "home.html",
+            visit=visit,
             base_url=base_url.rstrip("/"),
             graphql_url=auth_url.rstrip("/") + GRAPHQL_PATH,
             health_path=HEALTH_PATH,
+            demo=demo,
+            portal_path=PORTAL_PATH,
         )
+        response.headers["Cache-Control"] = NEVER_KEEP
+        return response
 
-    async def reference(request: Request) -> HTMLResponse:
-        return html_page("reference.html", policy=REFERENCE_POLICY, openapi_path=OPENAPI_PATH)
+    async def reference(visit: Visit) -> Response:
+        response = html_page(
+            "reference.html", policy=REFERENCE_POLICY, visit=visit, openapi_path=OPENAPI_PATH
+        )
+        response.headers["Cache-Control"] = NEVER_KEEP
+        return response
 
     return [
-        Route("/", charged(home), name="home"),
-        Route("/docs", charged(reference), name="reference"),
+        Route("/", page(home, anyone=True), name="home"),
+        Route("/docs", page(reference, anyone=True), name="reference"),
+        *Guide(Addresses(base_url, auth_url)).routes(),
         static_route(),
     ]

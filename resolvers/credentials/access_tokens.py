@@ -27,7 +27,9 @@ async def create_token(
     comment: str,
     scopes: Sequence[str],
     expires_in: int | None,
-    **owner: UUID | None,
+    *,
+    workspace_id: UUID | None = None,
+    user_id: UUID | None = None,
 ) -> tuple[str, CredentialRow]:
     """Create a token; returns its text and row. Raises `Invalid` if it exceeds the caller's credential."""
     lifetime = None if expires_in is None else timedelta(seconds=expires_in)
@@ -44,7 +46,8 @@ async def create_token(
         comment=comment,
         expires_in=lifetime,
         maker_user_id=creator_of(ctx.principal),
-        **owner,
+        workspace_id=workspace_id,
+        user_id=user_id,
     )
     return credential.text, row
 

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
+from resolvers.mails.brands import brand_of
 from resolvers.mails.mails import make_mail, send_mails
 from resolvers.mails.workspace_addresses import addresses_of_owners
 from resolvers.operations.context import Context
@@ -49,12 +50,16 @@ async def mail_new_client(ctx: Context, client: OAuthClient) -> None:
 
 
 async def _mail_owners(ctx: Context, workspace_id: UUID, template: str, *, path: str, **values: Any) -> None:
-    statement = select(_workspaces.c.name, _workspaces.c.slug).where(_workspaces.c.id == workspace_id)
+    columns = (_workspaces.c.name, _workspaces.c.slug, _workspaces.c.avatar_url)
+    statement = select(*columns).where(_workspaces.c.id == workspace_id)
     workspace = (await ctx.connection.execute(statement)).one()
-    page = f"{ctx.services.auth_url}/workspaces/{workspace.slug}/{path}"
+    own = ctx.services.auth_url
+    brand = brand_of(workspace_id, workspace.name, workspace.avatar_url, own)
+    page = f"{own}/workspaces/{workspace.slug}/{path}"
     addresses = await addresses_of_owners(ctx.connection, workspace_id)
     mails = [
-        make_mail(address, template, workspace=workspace.name, page=page, **values) for address in addresses
+        make_mail(address, template, brand=brand, workspace=workspace.name, page=page, **values)
+        for address in addresses
     ]
     await send_mails(ctx, mails, workspace_id)
 

@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from oauth.credentials import digest, kind_of
 from oauth.revocation import Revoked, revoke_credential
+from resolvers.mails.brands import DUOGRAPH, find_brand
 from resolvers.mails.mails import make_mail
 from resolvers.mails.workspace_addresses import addresses_of_members
 from resolvers.operations.context import Context
@@ -22,7 +23,6 @@ from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceRow
 
 HASHES_IN_A_STATEMENT = 1_000
 NOUNS = {
@@ -38,7 +38,7 @@ NOUNS = {
 }
 
 _credentials, _clients = table_of(CredentialRow), table_of(OAuthClientRow)
-_users, _workspaces = table_of(UserRow), table_of(WorkspaceRow)
+_users = table_of(UserRow)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ async def notify_owners(
     for owner, rows in by_owner.items():
         credentials = [{**_named(row), "url": (urls or {}).get(row.hash)} for row in rows]
         values = {"credentials": credentials, "in_public": urls is not None, "home": f"{auth_url}/"}
-        await write_mails(connection, await _mails_to(connection, owner, values), owner.workspace_id)
+        mails = await _mails_to(connection, owner, auth_url, values)
+        await write_mails(connection, mails, owner.workspace_id)
 
 
 async def _issued(connection: Connection, hashes: Sequence[str]) -> list[str]:
@@ -113,17 +114,19 @@ async def _owner_of(connection: Connection, row: CredentialRow) -> Owner:
     return Owner(*(await connection.execute(statement)).one())
 
 
-async def _mails_to(connection: Connection, owner: Owner, values: dict[str, Any]) -> list[Mail]:
+async def _mails_to(
+    connection: Connection, owner: Owner, auth_url: str, values: dict[str, Any]
+) -> list[Mail]:
+    brand, workspace = DUOGRAPH, None
     if owner.workspace_id is not None:
-        statement = select(_workspaces.c.name).where(_workspaces.c.id == owner.workspace_id)
-        workspace = (await connection.execute(statement)).scalar_one()
+        brand = await find_brand(connection, owner.workspace_id, auth_url)
+        workspace = brand.name
         addresses = await addresses_of_members(connection, owner.workspace_id)
     else:
-        workspace = None
         addresses = list(
             (await connection.execute(select(_users.c.email).where(_users.c.id == owner.user_id))).scalars()
         )
-    return [make_mail(address, "leak", workspace=workspace, **values) for address in addresses]
+    return [make_mail(address, "leak", brand=brand, workspace=workspace, **values) for address in addresses]
 
 
 def _named(row: CredentialRow) -> dict[str, str]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import func, select
+
 from oauth.clients import AuthMethod, issue_client_credential
 from oauth.credentials import mint_client_id
 from oauth.endings import end_client
@@ -33,10 +35,14 @@ from schema.sorting import CreatedAtSorting
 from storage.clock import now
 from storage.connections import Connection
 from storage.enums import CredentialKind
-from storage.rows import insert_row, table_of, update_row
+from storage.rows import delete_rows, insert_row, read, table_of, update_row
+from storage.tables.oauth_client_documents import OAuthClientDocumentRow
 from storage.tables.oauth_clients import OAuthClientRow
+from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceRow
 
-_table = table_of(OAuthClientRow)
+_table, _documents = table_of(OAuthClientRow), table_of(OAuthClientDocumentRow)
+_users, _workspaces = table_of(UserRow), table_of(WorkspaceRow)
 LISTING = Listing(
     OAuthClientRow,
     CreatedAtSorting,
@@ -145,9 +151,27 @@ async def create_client(
     return secret.text, row
 
 
+async def list_clients(
+    connection: Connection, limit: int | None = None, **where: Any
+) -> list[tuple[OAuthClientRow, str | None]]:
+    """Clients whose columns have these values, oldest first, each with the slug or email of its owner."""
+    owner = func.coalesce(_workspaces.c.slug, _users.c.email).label("owner")
+    statement = (
+        select(_table, owner)
+        .join_from(_table, _workspaces, _table.c.workspace_id == _workspaces.c.id, isouter=True)
+        .join(_users, _table.c.user_id == _users.c.id, isouter=True)
+        .where(_table.c.deleted_at.is_(None), *(_table.c[name] == value for name, value in where.items()))
+        .order_by(_table.c.created_at, _table.c.id)
+        .limit(limit)
+    )
+    rows = await connection.execute(statement)
+    return [(read(OAuthClientRow, row), row.owner) for row in rows]
+
+
 async def delete_client(connection: Connection, row: OAuthClientRow) -> None:
-    """Delete the client and end its credentials and grants."""
+    """Delete the client and its documents, and end its credentials and grants."""
     await update_row(connection, OAuthClientRow, row, deleted_at=now())
+    await delete_rows(connection, OAuthClientDocumentRow, _documents.c.oauth_client_id == row.id)
     await end_client(connection, row.id)
 
 

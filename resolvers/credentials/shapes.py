@@ -6,13 +6,16 @@ from resolvers.operations.shapes import Derived, Shape, of_referenced
 from schema.access_tokens import PersonalAccessToken, WorkspaceAccessToken
 from schema.authorized_applications import AuthorizedApplication
 from schema.browser_sessions import BrowserSession
+from schema.oauth_client_documents import OAuthClientDocument
 from schema.oauth_clients import OAuthClient
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
+from storage.tables.oauth_client_documents import OAuthClientDocumentRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthConsentRow
 
 _credentials, _clients = table_of(CredentialRow), table_of(OAuthClientRow)
+_documents = table_of(OAuthClientDocumentRow)
 
 
 def _is_public(auth_method: str) -> bool:
@@ -29,6 +32,11 @@ OAUTH_CLIENT = Shape(
         "is_public": Derived(_is_public, (_clients.c.token_endpoint_auth_method,)),
         "created_by": person_of("maker_user_id"),
     },
+)
+OAUTH_CLIENT_DOCUMENT = Shape(
+    OAuthClientDocument,
+    _documents,
+    {"root_fields": Derived(lambda names: names or [], (_documents.c.root_fields,))},
 )
 APPLICATION = Shape(
     AuthorizedApplication,

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, select
 
 from oauth.authentication import is_live
-from oauth.credentials import Credential, mint
+from oauth.credentials import Credential, digest, mint
 from oauth.scopes import Scope
 from storage.clock import now
 from storage.connections import Connection
@@ -41,9 +41,10 @@ async def issue_token(
     maker_user_id: UUID | None = None,
     comment: str = "",
     expires_in: timedelta | None = None,
+    credential: Credential | None = None,
 ) -> tuple[Credential, CredentialRow]:
-    """Create a token; returns its text, to be shown once, and its row."""
-    credential = mint(kind)
+    """Create a token, a new `credential` if left out; returns its text, to be shown once, and its row."""
+    credential = credential or mint(kind)
     row = await insert_row(
         connection,
         CredentialRow,
@@ -60,14 +61,23 @@ async def issue_token(
 
 
 async def list_tokens(
-    connection: Connection, workspace_id: UUID | None = None, user_id: UUID | None = None
+    connection: Connection,
+    workspace_id: UUID | None = None,
+    user_id: UUID | None = None,
+    identifier: UUID | str | None = None,
 ) -> list[ListedToken]:
-    """Live access tokens, oldest first."""
+    """Live access tokens, oldest first; with `identifier`, only that of this id or text."""
     conditions: list[ColumnElement[bool]] = [_credentials.c.kind.in_(TOKEN_KINDS), is_live(now())]
+    # Null also for a token without a workspace.
+    conditions.append(_workspaces.c.deleted_at.is_(None))
     if workspace_id is not None:
         conditions.append(_credentials.c.workspace_id == workspace_id)
     if user_id is not None:
         conditions.append(_credentials.c.user_id == user_id)
+    if isinstance(identifier, UUID):
+        conditions.append(_credentials.c.id == identifier)
+    if isinstance(identifier, str):
+        conditions.append(_credentials.c.hash == digest(identifier))
     statement = (
         select(_credentials, _workspaces.c.slug, _users.c.email)
         .join_from(_credentials, _workspaces, _credentials.c.workspace_id == _workspaces.c.id, isouter=True)

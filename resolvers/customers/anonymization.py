@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import and_, bindparam, or_, select, update
 
 from resolvers.customers.loaders import of_customers
+from storage.clock import now
 from storage.connections import Connection
 from storage.rows import every, key_of, table_of, update_rows
 from storage.tables.customers import CustomerRow, MemberRow
@@ -53,7 +54,8 @@ async def _anonymize_events(connection: Connection, customer: CustomerRow, texts
     change = (
         update(_events)
         .where(_events.c.workspace_id == customer.workspace_id, _events.c.id == bindparam("event_id"))
-        .values(metadata=bindparam("anonymized"))
+        # A change like any other for callers that keep a copy.
+        .values(metadata=bindparam("anonymized"), created_at=bindparam("moment"))
     )
     texts |= await _earlier_texts(connection, customer)
     last: UUID | None = None
@@ -62,8 +64,9 @@ async def _anonymize_events(connection: Connection, customer: CustomerRow, texts
         rows = (await connection.execute(page)).all()
         if not rows:
             return
+        moment = now()
         changed = [
-            {"event_id": id, "anonymized": anonymized}
+            {"event_id": id, "anonymized": anonymized, "moment": moment}
             for id, metadata in rows
             if (anonymized := _anonymize(metadata, texts)) != metadata
         ]

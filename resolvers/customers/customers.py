@@ -13,7 +13,7 @@ from resolvers.customers.portal_access import end_customer_sessions, follow_addr
 from resolvers.customers.shapes import CUSTOMER, CUSTOMER_WITHOUT_MEMBERS, MEMBER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, custom, metadata_pairs, pattern
+from resolvers.operations.filters import any_of, changed_in, custom, metadata_pairs, pattern
 from resolvers.operations.lists import Listing
 from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.reading import read_one, read_page
@@ -58,9 +58,15 @@ LISTING = Listing(
     CustomerRow,
     CustomerSorting,
     default="-created_at",
-    columns={"email": _table.c.email_folded, "name": _table.c.name_folded},
+    columns={
+        "modified_at": _table.c.changed_at,
+        "email": _table.c.email_folded,
+        "name": _table.c.name_folded,
+    },
     query=CustomerQuery,
     filters={
+        **changed_in(_table.c.changed_at),
+        "id": any_of(_table.c.id),
         "workspace_id": any_of(_table.c.workspace_id),
         "email": any_of(_table.c.email_folded, fold_email),
         "metadata": metadata_pairs(_table.c.metadata),

@@ -10,7 +10,7 @@ from resolvers.customers.portal_access import end_customer_sessions, end_entries
 from resolvers.customers.shapes import MEMBER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of
+from resolvers.operations.filters import any_of, changed_in
 from resolvers.operations.lists import Listing
 from resolvers.operations.lookups import get_for_update, get_visible
 from resolvers.operations.reading import read_one, read_page
@@ -18,7 +18,7 @@ from resolvers.operations.shaped import shaped
 from schema.errors import Invalid, NotFound, problem
 from schema.members import Member, MemberCreate, MemberQuery, MemberUpdate
 from schema.pages import Page
-from schema.sorting import CreatedAtSorting
+from schema.sorting import ResourceSorting
 from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import CustomerType, MemberRole
@@ -28,10 +28,14 @@ from storage.tables.customers import CustomerRow, MemberRow
 _table = table_of(MemberRow)
 LISTING = Listing(
     MemberRow,
-    CreatedAtSorting,
+    ResourceSorting,
     default="created_at",
+    columns={"modified_at": _table.c.changed_at},
     query=MemberQuery,
-    filters={"customer_id": any_of(_table.c.customer_id)},
+    filters={
+        "customer_id": any_of(_table.c.customer_id),
+        **changed_in(_table.c.changed_at),
+    },
 )
 
 

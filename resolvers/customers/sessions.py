@@ -15,6 +15,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.lookups import get_for_update, get_visible, workspace_for
 from resolvers.operations.shaped import as_model, shaped
+from schema.app_links import may_return_to
 from schema.customer_sessions import CustomerSession, CustomerSessionCreate
 from schema.errors import Invalid, NotFound, problem
 from storage.clock import now
@@ -33,6 +34,7 @@ async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> 
     """
     customer = await _find_customer(ctx, data)
     workspace = await get_visible(ctx, WorkspaceRow, id=customer.workspace_id)
+    _check_return_url(data.return_url, workspace)
     member_id = await _find_member(ctx, data, customer, workspace)
     session, credential = await open_customer_session(
         ctx.connection, customer, member_id, _end(ctx), return_url=data.return_url
@@ -46,6 +48,13 @@ async def create_customer_session(ctx: Context, data: CustomerSessionCreate) -> 
             "customer": as_model(shaped(ctx.services, CUSTOMER_WITHOUT_MEMBERS, customer)),
         }
     )
+
+
+def _check_return_url(url: str | None, workspace: WorkspaceRow) -> None:
+    """Raises `Invalid` if the URL has the scheme of an app that the workspace does not allow."""
+    if url is not None and not may_return_to(url, workspace.return_url_schemes):
+        message = "Input should be an http or https URL, or have a scheme that the workspace allows"
+        raise Invalid([problem(("data", "return_url"), message, "url_scheme", input=url)])
 
 
 async def _find_customer(ctx: Context, data: CustomerSessionCreate) -> CustomerRow:

@@ -1,6 +1,7 @@
 """The list of events, and the loaders of links to them."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, or_, select
@@ -9,7 +10,7 @@ from oauth.principals import Principal
 from resolvers.events.shapes import EVENT
 from resolvers.operations.access import visible
 from resolvers.operations.context import Context
-from resolvers.operations.filters import any_of, at_or_after, before, custom, metadata_pairs
+from resolvers.operations.filters import any_of, at_or_after, before, changed_in, custom, metadata_pairs
 from resolvers.operations.linked_pages import LinkedList, load_pages
 from resolvers.operations.lists import Listing
 from resolvers.operations.reading import read_by_keys
@@ -36,9 +37,11 @@ LISTING = Listing(
     EventRow,
     EventSorting,
     default="-timestamp",
+    columns={"modified_at": _events.c.created_at},
     replica=True,
     query=EventQuery,
     filters={
+        **changed_in(_events.c.created_at),
         "workspace_id": any_of(_events.c.workspace_id),
         "customer_id": any_of(_events.c.customer_id),
         "external_customer_id": custom(
@@ -47,6 +50,11 @@ LISTING = Listing(
         "name": any_of(_events.c.name),
         "source": any_of(_events.c.source),
         "parent_id": any_of(_events.c.parent_id),
+        "external_id": any_of(_events.c.external_id),
+        "share_id": any_of(_events.c.share_id),
+        "currency": any_of(_events.c.cost_currency),
+        "start_date": at_or_after(_events.c.timestamp),
+        "end_date": before(_events.c.timestamp),
         "start_timestamp": at_or_after(_events.c.timestamp),
         "end_timestamp": before(_events.c.timestamp),
         "metadata": metadata_pairs(_events.c.metadata),
@@ -66,8 +74,7 @@ _CHILDREN: LinkedList[EventRow, Event] = LinkedList(
 
 async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None]:
     """The visible event of each key; None without one."""
-    async with ctx.read(replica=True) as connection:
-        events = await read_by_keys(ctx, connection, EventRow, EVENT, keys)
+    events = await read_by_keys(ctx, partial(ctx.fetch, replica=True), EventRow, EVENT, keys)
     return [as_model(events.get(key)) for key in keys]
 
 

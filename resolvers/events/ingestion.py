@@ -33,13 +33,22 @@ async def ingest_events(ctx: Context, data: EventIngest) -> EventIngestResult:
     """
     workspace_id = await workspace_for(ctx, data.workspace_id)
     existing = await _existing_ids(ctx, workspace_id, data.events)
-    events, ids = _new_events(data.events, existing)
-    rows = await _rows(ctx, workspace_id, events, existing | ids)
+    events, new_ids = _new_events(data.events, existing)
+    ids = existing | new_ids
+    rows = await _rows(ctx, workspace_id, events, ids)
     # Ordered by external id, so that batches with the same ids wait for each other but cannot deadlock.
     rows.sort(key=lambda values: values["external_id"] or "")
     inserted = await insert_new_rows(ctx.connection, EventRow, rows)
     await record_facts(ctx.connection, [fact for row in inserted for fact in facts_of(row)])
-    return EventIngestResult(inserted=len(inserted), duplicates=len(data.events) - len(inserted))
+    if len(inserted) < len(rows):  # Another request has just stored some of them.
+        ids |= await _existing_ids(ctx, workspace_id, data.events)
+    # Sorting has kept the order of those without an external id.
+    unnamed = iter([row["id"] for row in rows if row["external_id"] is None])
+    return EventIngestResult(
+        inserted=len(inserted),
+        duplicates=len(data.events) - len(inserted),
+        ids=[next(unnamed) if event.external_id is None else ids[event.external_id] for event in data.events],
+    )
 
 
 async def _existing_ids(ctx: Context, workspace_id: UUID, events: Sequence[EventCreate]) -> dict[str, UUID]:

@@ -121,23 +121,34 @@ async def find_parents(
 ) -> tuple[dict[int, UUID], list[Problem]]:
     """The ids of the parents; `batch` holds the ids of the batch's events by external id."""
     named = {place: event.parent_id for place, event in events.items() if event.parent_id is not None}
-    parents = {place: batch.get(name) or _as_id(name) for place, name in named.items()}
-    stored = {id for place, id in parents.items() if id is not None and named[place] not in batch}
-    existing_ids = set(batch.values())
-    if stored:
-        same = and_(_events.c.workspace_id == workspace_id, _events.c.id.in_(stored))
-        existing_ids |= await _ids(ctx, same, _events.c.id)
-    message = "There is no such event, and none in this batch has this external id"
+    known = {**batch, **await _earlier_events(ctx, workspace_id, set(named.values()) - batch.keys())}
+    message = "There is no event with this id or external id, here or in this batch"
     problems = [
         _problem(events, place, "parent_id", message, "not_found")
-        for place, id in parents.items()
-        if id not in existing_ids
+        for place, name in named.items()
+        if name not in known
     ]
     problems += [
         _problem(events, place, "parent_id", "An event cannot be among its own ancestors", "cycle")
         for place in _in_circles(events)
     ]
-    return {place: id for place, id in parents.items() if id is not None}, problems
+    return {place: known[name] for place, name in named.items() if name in known}, problems
+
+
+async def _earlier_events(ctx: Context, workspace_id: UUID, names: set[str]) -> dict[str, UUID]:
+    """The ids of stored events by the names that parents are given: their ids, else their external ids."""
+    here = _events.c.workspace_id == workspace_id
+    known = {name: id for name in names if (id := _as_id(name)) is not None}
+    if known:
+        same = and_(here, _events.c.id.in_(set(known.values())))
+        existing_ids = await _ids(ctx, same, _events.c.id)
+        known = {name: id for name, id in known.items() if id in existing_ids}
+    others = names - known.keys()
+    if others:
+        statement = select(_events.c.external_id, _events.c.id)
+        rows = await ctx.connection.execute(statement.where(here, _events.c.external_id.in_(others)))
+        known |= {row.external_id: row.id for row in rows}
+    return known
 
 
 def _in_circles(events: EventsByPlace) -> Iterable[int]:

@@ -6,6 +6,7 @@ from sqlalchemy import ColumnElement, FromClause, Select, and_, func, select
 
 from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
 from resolvers.operations.shapes import Counted, Derived, Part, Shape
+from schema.event_ingestion import COST_DIGITS
 from schema.events import LABELS, Event
 from storage.rows import table_of
 from storage.tables.customers import CustomerRow
@@ -17,6 +18,14 @@ _events, _customers = table_of(EventRow), table_of(CustomerRow)
 def label(name: str) -> str:
     """A title for the service's own events, else the name."""
     return LABELS.get(name, name)
+
+
+def cost(amount: int | None, parts: int | None, currency: str | None) -> dict[str, str] | None:
+    """The cost with its exact amount: whole minor units and 10^-12 parts."""
+    if currency is None:
+        return None
+    decimals = f"{parts or 0:0{COST_DIGITS}}".rstrip("0")
+    return {"amount": f"{amount}.{decimals}" if decimals else str(amount), "currency": currency}
 
 
 def _customer_of(event: FromClause) -> Select[Any]:
@@ -35,6 +44,7 @@ EVENT = Shape(
     Event,
     _events,
     {
+        "cost": Derived(cost, (_events.c.cost_amount, _events.c.cost_parts, _events.c.cost_currency)),
         "label": Derived(label, (_events.c.name,)),
         "customer": Part(CUSTOMER_WITHOUT_MEMBERS, _customer_of, many=False),
         "child_count": Counted(_child_count),

@@ -1,6 +1,6 @@
 """Backfill: batches of complete histories of file-share sessions, all or nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from oauth.scopes import Scope
@@ -29,7 +29,9 @@ async def ingest_file_share_sessions(
     nothing. A payment or refund whose external id exists already is refused: it belongs to another session.
     """
     workspace_id = await workspace_for(ctx, data.workspace_id)
-    new = await _new_histories(ctx, workspace_id, data.sessions)
+    external_ids = {history.external_id for history in data.sessions}
+    existing = await _ids(ctx, workspace_id, external_ids)
+    new = _new_histories(data.sessions, set(existing))
     clock = now()
     openings = [Opening(history, ("data", "sessions", index)) for index, history in new]
     rows, problems = await open_file_share_sessions(ctx, workspace_id, openings, clock)
@@ -45,15 +47,26 @@ async def ingest_file_share_sessions(
     if problems:
         raise _refusal(problems)
     await insert_steps(ctx.connection, inserted)
-    return FileShareSessionIngestResult(inserted=len(inserted), duplicates=len(data.sessions) - len(inserted))
+    ids = existing | {history.session.external_id: history.session.id for history in inserted}
+    if len(inserted) < len(histories):  # Another request has just stored some of them.
+        ids |= await _ids(ctx, workspace_id, external_ids)
+    return FileShareSessionIngestResult(
+        inserted=len(inserted),
+        duplicates=len(data.sessions) - len(inserted),
+        ids=[ids[history.external_id] for history in data.sessions],
+    )
 
 
-async def _new_histories(
-    ctx: Context, workspace_id: UUID, histories: Sequence[FileShareSessionHistory]
+async def _ids(ctx: Context, workspace_id: UUID, external_ids: Iterable[str]) -> dict[str | None, UUID]:
+    """The ids of the sessions that the workspace has, by external id."""
+    rows = await rows_by_external_id(ctx, FileShareSessionRow, workspace_id, external_ids)
+    return {external_id: row.id for external_id, row in rows.items()}
+
+
+def _new_histories(
+    histories: Sequence[FileShareSessionHistory], seen: set[str | None]
 ) -> list[tuple[int, FileShareSessionHistory]]:
     """The histories that are not duplicates, each with its place in the batch."""
-    external_ids = {history.external_id for history in histories}
-    seen = set(await rows_by_external_id(ctx, FileShareSessionRow, workspace_id, external_ids))
     new = []
     for index, history in enumerate(histories):
         if history.external_id not in seen:

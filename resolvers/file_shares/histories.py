@@ -13,6 +13,8 @@ from resolvers.file_shares.steps import (
     check_refund,
     download,
     end,
+    of_payment,
+    of_session,
     pay,
     refund,
     refunded,
@@ -78,12 +80,14 @@ class History:
             self.problems += check_download(self.session, at, self.clock, (*loc, index))
         # In order, as if each had been reported live: no activation has to move.
         for at in sorted(moments):
-            self.downloads.append({**self._of_session(), "at": at})
+            self.downloads.append({**of_session(self.session), "at": at})
             self._apply(download(self.session, at))
 
     def _add_payment(self, sent: PaymentHistory, loc: Location) -> None:
         self.problems += check_moment(self.session, sent.at, self.clock, (*loc, "at"))
-        payment = new_row(FileSharePaymentRow, **self._of_session(), **sent.model_dump(exclude={"refunds"}))
+        payment = new_row(
+            FileSharePaymentRow, **of_session(self.session), **sent.model_dump(exclude={"refunds"})
+        )
         if sent.external_id is not None:
             self.payment_places.append((sent.external_id, (*loc, "external_id")))
         self._apply(pay(self.session, payment))
@@ -95,8 +99,7 @@ class History:
         self, payment: FileSharePaymentRow, sent: RefundHistory, loc: Location
     ) -> FileSharePaymentRow:
         """Add the refund and return the payment after it."""
-        parent = {"workspace_id": payment.workspace_id, "file_share_payment_id": payment.id}
-        refund_row = new_row(FileShareRefundRow, **parent, **sent.model_dump())
+        refund_row = new_row(FileShareRefundRow, **of_payment(payment), **sent.model_dump())
         self.problems += check_moment(self.session, sent.at, self.clock, (*loc, "at"))
         self.problems += check_refund(payment, refund_row, loc)
         if sent.external_id is not None:
@@ -104,9 +107,6 @@ class History:
         self.refunds.append(values_of(refund_row))
         self._apply(refund(self.session, payment, refund_row))
         return changed(payment, **refunded(payment, refund_row))
-
-    def _of_session(self) -> Values:
-        return {"workspace_id": self.session.workspace_id, "file_share_session_id": self.session.id}
 
 
 async def insert_file_share_sessions(connection: Connection, histories: Sequence[History]) -> list[History]:

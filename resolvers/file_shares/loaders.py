@@ -1,37 +1,52 @@
 """Loaders of the links from and to file-share sessions, in batches."""
 
 from collections.abc import Sequence
-from uuid import UUID
 
 from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
-from resolvers.file_shares.sessions import LISTING
-from resolvers.file_shares.shapes import SESSION
+from resolvers.file_shares import downloads, payments, refunds, sessions
+from resolvers.file_shares.shapes import DOWNLOAD, PAYMENT, REFUND, SESSION
 from resolvers.operations.context import Context
 from resolvers.operations.linked_pages import LinkedList, load_pages
 from resolvers.operations.reading import read_by_keys
 from resolvers.operations.shaped import as_model
 from resolvers.shares.shapes import SHARE
 from schema.customers import Customer
+from schema.file_share_downloads import (
+    FileShareDownload,
+    FileShareDownloadPage,
+    FileShareDownloadQuery,
+)
+from schema.file_share_payments import (
+    FileSharePayment,
+    FileSharePaymentPage,
+    FileSharePaymentQuery,
+    FileShareRefund,
+    FileShareRefundPage,
+    FileShareRefundQuery,
+)
 from schema.file_share_sessions import FileShareSession, FileShareSessionPage, FileShareSessionQuery
 from schema.links import PageKey, RowKey
 from schema.shares import Share
 from storage.rows import table_of
 from storage.tables.customers import CustomerRow
-from storage.tables.file_share_sessions import FileShareSessionRow
+from storage.tables.file_share_sessions import (
+    FileShareDownloadRow,
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
 from storage.tables.shares import ShareRow
 
 
 async def load_shares(ctx: Context, keys: Sequence[RowKey]) -> list[Share | None]:
     """The visible share of each key; None without one."""
-    async with ctx.read() as connection:
-        shares = await read_by_keys(ctx, connection, ShareRow, SHARE, keys)
+    shares = await read_by_keys(ctx, ctx.fetch, ShareRow, SHARE, keys)
     return [as_model(shares.get(key)) for key in keys]
 
 
 async def load_customers(ctx: Context, keys: Sequence[RowKey]) -> list[Customer | None]:
     """The visible customer of each key; None if it is deleted."""
-    async with ctx.read() as connection:
-        customers = await read_by_keys(ctx, connection, CustomerRow, CUSTOMER_WITHOUT_MEMBERS, keys)
+    customers = await read_by_keys(ctx, ctx.fetch, CustomerRow, CUSTOMER_WITHOUT_MEMBERS, keys)
     return [as_model(customers.get(key)) for key in keys]
 
 
@@ -42,10 +57,50 @@ async def load_customer_file_share_sessions(
     return await load_pages(ctx, _OF_CUSTOMER, keys, SESSION)
 
 
-def _query(customer_id: UUID, limit: int, page: int) -> FileShareSessionQuery:
-    return FileShareSessionQuery(customer_id=[customer_id], limit=limit, page=page)
+async def load_file_share_sessions(ctx: Context, keys: Sequence[RowKey]) -> list[FileShareSession | None]:
+    """The visible session of each key; None without one."""
+    found = await read_by_keys(ctx, ctx.fetch, FileShareSessionRow, SESSION, keys)
+    return [as_model(found.get(key)) for key in keys]
+
+
+async def load_downloads(ctx: Context, keys: Sequence[PageKey]) -> list[FileShareDownloadPage]:
+    """A page of each session's downloads, latest first."""
+    return await load_pages(ctx, _DOWNLOADS, keys, DOWNLOAD)
+
+
+async def load_payments(ctx: Context, keys: Sequence[PageKey]) -> list[FileSharePaymentPage]:
+    """A page of each session's payments, latest first."""
+    return await load_pages(ctx, _PAYMENTS, keys, PAYMENT)
+
+
+async def load_refunds(ctx: Context, keys: Sequence[PageKey]) -> list[FileShareRefundPage]:
+    """A page of each session's refunds, latest first."""
+    return await load_pages(ctx, _REFUNDS, keys, REFUND)
 
 
 _OF_CUSTOMER: LinkedList[FileShareSessionRow, FileShareSession] = LinkedList(
-    LISTING, table_of(FileShareSessionRow).c.customer_id, _query
+    sessions.LISTING,
+    table_of(FileShareSessionRow).c.customer_id,
+    lambda customer_id, limit, page: FileShareSessionQuery(customer_id=[customer_id], limit=limit, page=page),
+)
+_DOWNLOADS: LinkedList[FileShareDownloadRow, FileShareDownload] = LinkedList(
+    downloads.LISTING,
+    table_of(FileShareDownloadRow).c.file_share_session_id,
+    lambda session_id, limit, page: FileShareDownloadQuery(
+        file_share_session_id=[session_id], limit=limit, page=page
+    ),
+)
+_PAYMENTS: LinkedList[FileSharePaymentRow, FileSharePayment] = LinkedList(
+    payments.LISTING,
+    table_of(FileSharePaymentRow).c.file_share_session_id,
+    lambda session_id, limit, page: FileSharePaymentQuery(
+        file_share_session_id=[session_id], limit=limit, page=page
+    ),
+)
+_REFUNDS: LinkedList[FileShareRefundRow, FileShareRefund] = LinkedList(
+    refunds.LISTING,
+    table_of(FileShareRefundRow).c.file_share_session_id,
+    lambda session_id, limit, page: FileShareRefundQuery(
+        file_share_session_id=[session_id], limit=limit, page=page
+    ),
 )

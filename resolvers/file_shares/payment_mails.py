@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import and_, select
 
+from resolvers.mails.brands import Brand, brand_of
 from resolvers.mails.mails import make_mail, send_mails
 from resolvers.mails.unsolicited_mails import send_unsolicited_mail_if_allowed
 from resolvers.mails.workspace_addresses import addresses_of_members
@@ -30,6 +31,8 @@ class Purchase(NamedTuple):
     """The values and settings of the emails; without a customer or a share, its values are None."""
 
     workspace: str
+    slug: str
+    avatar_url: str | None
     contact: str | None
     notification_settings: dict[str, Any]
     customer_email_settings: dict[str, Any]
@@ -43,13 +46,15 @@ async def mail_payment(ctx: Context, session: FileShareSessionRow, payment: File
     if now() - payment.at > LIVE_FOR:
         return
     purchase = await _find(ctx, session)
-    for mail in _to_customer(purchase, payment):
+    own = ctx.services.auth_url
+    brand = brand_of(session.workspace_id, purchase.workspace, purchase.avatar_url, own)
+    for mail in _to_customer(purchase, payment, brand, f"{own}/{purchase.slug}/portal"):
         await send_unsolicited_mail_if_allowed(ctx, mail, session.workspace_id)
     if NotificationSettings.model_validate(purchase.notification_settings).new_payment:
         addresses = await addresses_of_members(ctx.connection, session.workspace_id)
         payer = {"payer": purchase.customer_name, "payer_address": purchase.customer_email}
-        values = {**_shared_values(purchase, payment), **payer, "home": f"{ctx.services.auth_url}/"}
-        mails = [make_mail(address, "new_payment", **values) for address in addresses]
+        values = {**_shared_values(purchase, payment), **payer, "home": f"{own}/workspaces/{purchase.slug}"}
+        mails = [make_mail(address, "new_payment", brand=brand, **values) for address in addresses]
         await send_mails(ctx, mails, session.workspace_id)
 
 
@@ -63,6 +68,8 @@ async def _find(ctx: Context, session: FileShareSessionRow) -> Purchase:
     statement = (
         select(
             _workspaces.c.name,
+            _workspaces.c.slug,
+            _workspaces.c.avatar_url,
             _workspaces.c.email,
             _workspaces.c.notification_settings,
             _workspaces.c.customer_email_settings,
@@ -77,13 +84,14 @@ async def _find(ctx: Context, session: FileShareSessionRow) -> Purchase:
     return Purchase(*(await ctx.connection.execute(statement)).one())
 
 
-def _to_customer(purchase: Purchase, payment: FileSharePaymentRow) -> Iterator[Mail]:
+def _to_customer(
+    purchase: Purchase, payment: FileSharePaymentRow, brand: Brand, portal: str
+) -> Iterator[Mail]:
     is_enabled = CustomerEmailSettings.model_validate(purchase.customer_email_settings).payment_confirmation
     if is_enabled and purchase.customer_email is not None:
-        parties = {"customer": purchase.customer_name, "contact": purchase.contact}
-        yield make_mail(
-            purchase.customer_email, "payment_confirmation", **_shared_values(purchase, payment), **parties
-        )
+        values = _shared_values(purchase, payment)
+        values |= {"customer": purchase.customer_name, "contact": purchase.contact, "portal": portal}
+        yield make_mail(purchase.customer_email, "payment_confirmation", brand=brand, **values)
 
 
 def _shared_values(purchase: Purchase, payment: FileSharePaymentRow) -> dict[str, Any]:

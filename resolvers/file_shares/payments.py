@@ -3,21 +3,54 @@
 from uuid import UUID
 
 from oauth.scopes import Scope
+from resolvers.file_shares.filters import report_filters
 from resolvers.file_shares.opening import find_already_reported
 from resolvers.file_shares.payment_mails import mail_payment
 from resolvers.file_shares.shapes import PAYMENT
-from resolvers.file_shares.steps import check_moment, check_refund, pay, refund, refunded
+from resolvers.file_shares.steps import (
+    check_moment,
+    check_refund,
+    of_payment,
+    of_session,
+    pay,
+    refund,
+    refunded,
+)
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lookups import get_for_update, get_visible
-from resolvers.operations.reading import read_one
+from resolvers.operations.lists import Listing
+from resolvers.operations.lookups import check_workspaces, get_for_update, get_visible
+from resolvers.operations.reading import read_one, read_page
 from resolvers.operations.shaped import shaped
 from schema.errors import Invalid, problem
-from schema.file_share_payments import FileSharePayment, FileSharePaymentCreate, FileShareRefundCreate
+from schema.file_share_payments import (
+    FileSharePayment,
+    FileSharePaymentCreate,
+    FileSharePaymentQuery,
+    FileShareRefundCreate,
+)
+from schema.file_share_reports import FileShareReportSorting
+from schema.pages import Page
 from storage.clock import now
 from storage.metrics.facts import record_facts
-from storage.rows import insert_row, new_row, update_row, values_of
+from storage.rows import insert_row, new_row, table_of, update_row, values_of
 from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+
+LISTING = Listing(
+    FileSharePaymentRow,
+    FileShareReportSorting,
+    default="-at",
+    columns={"modified_at": table_of(FileSharePaymentRow).c.changed_at},
+    query=FileSharePaymentQuery,
+    filters=report_filters(table_of(FileSharePaymentRow), "currency"),
+)
+
+
+@requires(Scope.FILE_SHARE_SESSIONS_READ)
+async def list_file_share_payments(ctx: Context, filters: FileSharePaymentQuery) -> Page[FileSharePayment]:
+    """Lists payments with their refunds, latest first unless sorted otherwise."""
+    await check_workspaces(ctx, filters.workspace_id)
+    return await read_page(ctx, LISTING, PAYMENT, filters)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_READ)
@@ -39,12 +72,13 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
     existing = await find_already_reported(ctx, FileSharePaymentRow, workspace_id, data.external_id)
     if existing is not None:
         return await get_file_share_payment(ctx, existing.id)
-    clock = now()
-    at = data.at or max(clock, session.created_at)
+    # The clock may have been set back since the session began.
+    clock = now() if data.at else max(now(), session.created_at)
+    at = data.at or clock
     problems = check_moment(session, at, clock, ("data", "at"))
     if problems:
         raise Invalid(problems)
-    values = data.model_dump() | {"workspace_id": workspace_id, "file_share_session_id": id, "at": at}
+    values = data.model_dump() | of_session(session) | {"at": at}
     payment = await insert_row(ctx.connection, FileSharePaymentRow, **values)
     step = pay(session, payment)
     await update_row(ctx.connection, FileShareSessionRow, session, **step.changes)
@@ -77,15 +111,15 @@ def _checked(
     session: FileShareSessionRow, payment: FileSharePaymentRow, data: FileShareRefundCreate
 ) -> FileShareRefundRow:
     """The row of a valid refund, not yet inserted. Raises `Invalid`."""
-    clock, left = now(), payment.amount - payment.refunded_amount
+    clock = now() if data.at else max(now(), session.created_at)
+    left = payment.amount - payment.refunded_amount
     refund_row = new_row(
         FileShareRefundRow,
-        workspace_id=payment.workspace_id,
-        file_share_payment_id=payment.id,
+        **of_payment(payment),
         external_id=data.external_id,
         amount=left if data.amount is None else data.amount,
         platform_fee=data.platform_fee,
-        at=data.at or max(clock, session.created_at),
+        at=data.at or clock,
     )
     problems = check_moment(session, refund_row.at, clock, ("data", "at"))
     problems += check_refund(payment, refund_row, ("data",))

@@ -1,8 +1,10 @@
 """Operations on file-share sessions."""
 
+from datetime import datetime
 from uuid import UUID
 
 from oauth.scopes import Scope
+from resolvers.file_shares.filters import counted_by_metric
 from resolvers.file_shares.opening import (
     Opening,
     file_share_session_of,
@@ -10,10 +12,10 @@ from resolvers.file_shares.opening import (
     open_file_share_sessions,
 )
 from resolvers.file_shares.shapes import SESSION
-from resolvers.file_shares.steps import Step, begin, check_download, check_end, download, end
+from resolvers.file_shares.steps import Step, begin, check_download, check_end, download, end, of_session
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of
+from resolvers.operations.filters import any_of, at_or_after, before, changed_in
 from resolvers.operations.lists import Listing
 from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.reading import read_one, read_page
@@ -26,7 +28,7 @@ from schema.file_share_sessions import (
     FileShareSessionQuery,
 )
 from schema.pages import Page
-from schema.sorting import CreatedAtSorting
+from schema.sorting import ResourceSorting
 from storage.clock import now
 from storage.enums import FileShareSessionStatus
 from storage.metrics.facts import record_facts
@@ -34,12 +36,21 @@ from storage.rows import insert_row, table_of, update_row, values_of
 from storage.tables.file_share_sessions import FileShareDownloadRow, FileShareSessionRow
 
 _table = table_of(FileShareSessionRow)
+_COLUMNS = ("workspace_id", "share_id", "customer_id", "external_id", "status")
 LISTING = Listing(
     FileShareSessionRow,
-    CreatedAtSorting,
+    ResourceSorting,
     default="-created_at",
+    columns={"modified_at": _table.c.changed_at},
     query=FileShareSessionQuery,
-    filters={name: any_of(_table.c[name]) for name in ("workspace_id", "share_id", "customer_id", "status")},
+    filters={
+        **changed_in(_table.c.changed_at),
+        **{name: any_of(_table.c[name]) for name in _COLUMNS},
+        "currency": any_of(_table.c.price_currency),
+        "metric": counted_by_metric(),
+        "start_date": at_or_after(_table.c.created_at),
+        "end_date": before(_table.c.created_at),
+    },
 )
 
 
@@ -86,20 +97,13 @@ async def record_download(ctx: Context, id: UUID, data: FileShareDownloadCreate)
     existing = await find_already_reported(ctx, FileShareDownloadRow, workspace_id, data.external_id)
     if existing is not None:
         return await get_file_share_session(ctx, existing.file_share_session_id)
-    clock = now()
-    at = data.at or max(clock, session.created_at)
+    # The clock may have been set back since the session began.
+    clock = now() if data.at else max(now(), session.created_at)
+    at = data.at or clock
     problems = check_download(session, at, clock, ("data", "at"))
     if problems:
         raise Invalid(problems)
-    await insert_row(
-        ctx.connection,
-        FileShareDownloadRow,
-        workspace_id=workspace_id,
-        file_share_session_id=id,
-        external_id=data.external_id,
-        at=at,
-    )
-    return await _apply(ctx, session, download(session, at))
+    return await add_download(ctx, session, at, data.external_id)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
@@ -114,13 +118,23 @@ async def expire_file_share_session(ctx: Context, id: UUID, data: FileShareSessi
     return await _end(ctx, id, data, FileShareSessionStatus.EXPIRED)
 
 
+async def add_download(
+    ctx: Context, session: FileShareSessionRow, at: datetime, external_id: str | None = None
+) -> FileShareSession:
+    """Record a download of a locked session and return the session."""
+    values = {"external_id": external_id, "at": at}
+    await insert_row(ctx.connection, FileShareDownloadRow, **of_session(session), **values)
+    return await _apply(ctx, session, download(session, at))
+
+
 async def _end(
     ctx: Context, id: UUID, data: FileShareSessionEnd, status: FileShareSessionStatus
 ) -> FileShareSession:
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
-    clock = now()
-    # An end without `at` comes after downloads that were reported slightly ahead of our clock.
-    at = data.at or max(clock, session.last_download_at or session.created_at)
+    # An end without `at` comes after downloads that were reported slightly ahead of our clock, or before our
+    # clock was set back.
+    clock = now() if data.at else max(now(), session.last_download_at or session.created_at)
+    at = data.at or clock
     problems = check_end(session, at, clock, ("data", "at"))
     if problems:
         raise Invalid(problems)

@@ -1,14 +1,20 @@
-"""The shapes of file-share sessions, payments and refunds."""
+"""The shapes of file-share sessions, and of what happened in them."""
 
 from typing import Any
 
 from sqlalchemy import FromClause, Select, and_, select
 
 from resolvers.operations.shapes import Part, Shape
+from schema.file_share_downloads import FileShareDownload
 from schema.file_share_payments import FileSharePayment, FileShareRefund
 from schema.file_share_sessions import FileShareSession
 from storage.rows import table_of
-from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+from storage.tables.file_share_sessions import (
+    FileShareDownloadRow,
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
 
 _payments, _refunds = table_of(FileSharePaymentRow), table_of(FileShareRefundRow)
 
@@ -21,5 +27,7 @@ def refunds_of(payment: FromClause) -> Select[Any]:
     return select(_refunds).where(own).order_by(_refunds.c.at, _refunds.c.id)
 
 
+DOWNLOAD = Shape(FileShareDownload, table_of(FileShareDownloadRow))
+REFUND = Shape(FileShareRefund, _refunds)
 SESSION = Shape(FileShareSession, table_of(FileShareSessionRow))
-PAYMENT = Shape(FileSharePayment, _payments, {"refunds": Part(Shape(FileShareRefund, _refunds), refunds_of)})
+PAYMENT = Shape(FileSharePayment, _payments, {"refunds": Part(REFUND, refunds_of)})

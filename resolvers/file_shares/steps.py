@@ -34,6 +34,23 @@ def is_priced(session: FileShareSessionRow) -> bool:
     return bool(session.price_amount)
 
 
+def of_session(session: FileShareSessionRow) -> dict[str, Any]:
+    """What a report's row has of its session."""
+    return {
+        "workspace_id": session.workspace_id,
+        "file_share_session_id": session.id,
+        "share_id": session.share_id,
+        "customer_id": session.customer_id,
+        "person": session.person,
+    }
+
+
+def of_payment(payment: FileSharePaymentRow) -> dict[str, Any]:
+    """What a refund's row has of its payment."""
+    same = ("workspace_id", "file_share_session_id", "share_id", "customer_id", "person", "currency")
+    return {"file_share_payment_id": payment.id, **{name: getattr(payment, name) for name in same}}
+
+
 def begin(session: FileShareSessionRow) -> Step:
     """The session began; its row holds its first values."""
     size = session.file_size_bytes
@@ -45,14 +62,14 @@ def begin(session: FileShareSessionRow) -> Step:
 
 
 def download(session: FileShareSessionRow, at: datetime) -> Step:
-    """A file was downloaded; the earliest download makes the session active."""
-    first, last = session.first_download_at, session.last_download_at
+    """A file was downloaded; the earliest download makes the session active, unless it had ended before."""
+    first, last, ended = session.first_download_at, session.last_download_at, session.ended_at
     facts = [_fact(session, FactKind.DOWNLOAD, at)]
-    if first is None or at < first:
-        if first is not None:
+    if (ended is None or at <= ended) and (first is None or at < first):
+        if first is not None and (ended is None or first <= ended):
             facts.append(_fact(session, FactKind.ACTIVATION, first, count=-1))
-        elif session.ended_at is not None:
-            facts.append(_fact(session, FactKind.DEACTIVATION, session.ended_at))
+        elif ended is not None:
+            facts.append(_fact(session, FactKind.DEACTIVATION, ended))
         facts.append(_fact(session, FactKind.ACTIVATION, at))
     created = session.status == FileShareSessionStatus.CREATED
     changes = {

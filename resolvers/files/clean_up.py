@@ -1,6 +1,7 @@
 """Clean-up of stored content: deleted files and uploads that were never completed."""
 
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import structlog
 from sqlalchemy import delete, select
@@ -11,7 +12,7 @@ from resolvers.operations.context import Services
 from storage.clock import now
 from storage.connections import Connection
 from storage.objects.interface import ObjectStore, OpenUpload, StoreError, StoreUnavailable
-from storage.rows import delete_row, every_of, insert_rows, key_of, table_of
+from storage.rows import delete_row, every_of, first_of, insert_rows, key_of, table_of
 from storage.tables.files import UNFINISHED, DiscardedObjectRow, FileRow
 
 # Whatever is in progress when a file is deleted has ended by then: signed URLs, joins of parts.
@@ -35,14 +36,19 @@ async def remove_content(objects: ObjectStore, file: FileRow | DiscardedObjectRo
 
 async def discard_files(connection: Connection, files: list[FileRow]) -> None:
     """Delete the rows, and note for the clean-up the content that they leave in the store."""
+    await remember_content(connection, files)
+    await release_storage(connection, files)
+    for file in files:
+        await delete_row(connection, FileRow, file)
+
+
+async def remember_content(connection: Connection, files: list[FileRow]) -> None:
+    """Note the content that files leave in the store, in the transaction that deletes them."""
     objects = [
         {"workspace_id": file.workspace_id, "id": file.id, "path": file.path, "upload_id": file.upload_id}
         for file in files
     ]
     await insert_rows(connection, DiscardedObjectRow, objects)
-    await release_storage(connection, files)
-    for file in files:
-        await delete_row(connection, FileRow, file)
 
 
 async def drop_abandoned_uploads(services: Services, life: timedelta) -> bool:
@@ -51,18 +57,25 @@ async def drop_abandoned_uploads(services: Services, life: timedelta) -> bool:
     A later completion finds no file. Processes that run at the same time lock different rows.
     """
     abandoned = (
-        select(_files)
+        select(_files.c.workspace_id, _files.c.id)
         .where(UNFINISHED, _files.c.created_at < now() - life)
         .order_by(_files.c.created_at)
         .limit(ROWS_AT_A_TIME)
-        .with_for_update(skip_locked=True)
     )
     async with services.database.write() as connection:
-        files = await every_of(connection, FileRow, abandoned)
+        found = (await connection.execute(abandoned)).all()
+        files = [file for key in found if (file := await _lock_abandoned(connection, *key)) is not None]
         await discard_files(connection, files)
     if files:
         log.info("dropped uploads that were never completed", files=len(files))
-    return len(files) == ROWS_AT_A_TIME
+    return len(found) == ROWS_AT_A_TIME
+
+
+async def _lock_abandoned(connection: Connection, workspace_id: UUID, id: UUID) -> FileRow | None:
+    """The file, unless another process has it or it was completed. A lock names one workspace."""
+    own = (_files.c.workspace_id == workspace_id, _files.c.id == id)
+    statement = select(_files).where(*own, UNFINISHED).with_for_update(skip_locked=True)
+    return await first_of(connection, FileRow, statement)
 
 
 async def remove_discarded_content(services: Services, settled: datetime | None = None) -> bool:

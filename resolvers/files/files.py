@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from uuid import UUID, uuid4
 
-from sqlalchemy import and_, false, select
+from sqlalchemy import and_, false, or_, select
 
 from oauth.scopes import Scope
 from resolvers.files.clean_up import discard_files, remove_content
 from resolvers.files.quota import end_upload, reserve_storage
-from resolvers.files.shapes import FILE
+from resolvers.files.shapes import FILE, public_url
 from resolvers.files.uploads import (
     IMAGE_SERVICES,
     URL_LIFETIME,
@@ -24,7 +24,7 @@ from resolvers.files.uploads import (
 )
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
-from resolvers.operations.filters import any_of, contains
+from resolvers.operations.filters import any_of, changed_in, contains
 from resolvers.operations.lists import Listing
 from resolvers.operations.lookups import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.reading import read_one, read_page
@@ -34,23 +34,31 @@ from schema.files import File, FileCreate, FileQuery, FileSorting
 from schema.pages import Page
 from schema.uploads import FileDownload, FileUpload, FileUploadCompletion
 from storage.clock import now
+from storage.enums import FileService
 from storage.objects.interface import StoredObject
 from storage.objects.names import object_path, safe_name
 from storage.rows import first, insert_row, insert_rows, key_of, table_of, update_row, update_rows
 from storage.tables.files import FilePartRow, FileRow
-from storage.tables.shares import ShareMediaRow, ShareRow
+from storage.tables.shares import ShareDownloadRow, ShareMediaRow, ShareRow
+from storage.tables.workspaces import WorkspaceRow
 
 # 10,000 parts, each with its SHA-256, take 1.5 MB.
 LARGEST_PLAN = 2 * 1024 * 1024
 
-_table, _medias, _shares = table_of(FileRow), table_of(ShareMediaRow), table_of(ShareRow)
+_table, _shares, _workspaces = table_of(FileRow), table_of(ShareRow), table_of(WorkspaceRow)
+# The tables that list files of shares.
+_LISTED = (table_of(ShareMediaRow), table_of(ShareDownloadRow))
 LISTING = Listing(
     FileRow,
     FileSorting,
     default="-created_at",
-    columns={"name": _table.c.name_folded},
+    columns={
+        "modified_at": _table.c.changed_at,
+        "name": _table.c.name_folded,
+    },
     query=FileQuery,
     filters={
+        **changed_in(_table.c.changed_at),
         "workspace_id": any_of(_table.c.workspace_id),
         "ids": any_of(_table.c.id),
         "service": any_of(_table.c.service),
@@ -199,15 +207,24 @@ async def complete_file_upload(ctx: Context, id: UUID, data: FileUploadCompletio
 
 @requires(Scope.FILES_WRITE)
 async def delete_file(ctx: Context, id: UUID) -> UUID:
-    """Deletes a file and its content, and removes it from its shares."""
+    """Deletes a file and its content, and removes it from its shares, or as the picture of its workspace."""
     row = await get_visible(ctx, FileRow, id=id)
     # Shares are locked before the file: changes of shares lock in this order too.
-    listing = (_medias.c.workspace_id == row.workspace_id, _medias.c.file_id == id)
-    with_file = _shares.c.id.in_(select(_medias.c.share_id).where(*listing))
+    with_file = or_(
+        *(
+            _shares.c.id.in_(
+                select(listed.c.share_id).where(
+                    listed.c.workspace_id == row.workspace_id, listed.c.file_id == id
+                )
+            )
+            for listed in _LISTED
+        )
+    )
     own = (_shares.c.workspace_id == row.workspace_id) & with_file
     await ctx.connection.execute(select(_shares.c.id).where(own).order_by(_shares.c.id).with_for_update())
     row = await get_for_update(ctx, FileRow, id=id)
     await update_rows(ctx.connection, ShareRow, own)
+    await _drop_picture(ctx, row)
     await discard_files(ctx.connection, [row])
 
     async def remove() -> None:
@@ -237,6 +254,15 @@ async def find_public_file(ctx: Context, path: str) -> FileRow:
         if file is not None:
             return file
     raise NotFound("There is no such public file.")
+
+
+async def _drop_picture(ctx: Context, file: FileRow) -> None:
+    """Leave the workspace without a picture if the file is its picture."""
+    if file.service != FileService.WORKSPACE_AVATAR:
+        return
+    address = public_url(ctx.services, file.service, file.path)
+    own = (_workspaces.c.id == file.workspace_id) & (_workspaces.c.avatar_url == address)
+    await update_rows(ctx.connection, WorkspaceRow, own, avatar_url=None)
 
 
 async def _is_gone(ctx: Context, row: FileRow) -> bool:

@@ -20,15 +20,16 @@ from graphql import (
     SelectionNode,
     SelectionSetNode,
     TypeMetaFieldDef,
+    ValueNode,
     VariableNode,
     get_named_type,
 )
 
 from oauth.scopes import Scope
-from resolvers.graph.fields import OPERATION
+from resolvers.graph.fields import FIRST, LOOKUP, OPERATION
 from resolvers.graph.refused_arguments import weight_of_field
 from resolvers.graph.surveys import Survey
-from resolvers.operations.admission import Demand
+from resolvers.operations.admission import Demand, calls_for
 from schema.errors import Invalid, TooComplex, problem
 from schema.links import SCOPE
 from schema.pages import MOST_PER_PAGE
@@ -51,11 +52,13 @@ FREE = "free"
 class Totals:
     """The counts of a selection set for one object, with its fragments expanded.
 
-    `depth` counts levels of fields, `nested` levels of selection sets, and `members` levels of lists of a
-    type's members in introspection.
+    `calls` is the cost of the operations and of introspection. `links` counts the links by the objects that
+    each may give. `depth` counts levels of fields, `nested` levels of selection sets, and `members` levels
+    of lists of a type's members in introspection.
     """
 
-    cost: int = 0
+    calls: int = 0
+    links: dict[int, int] = field(default_factory=dict)
     depth: int = 0
     nested: int = 1
     aliases: int = 0
@@ -65,14 +68,25 @@ class Totals:
     members: int = 0
 
     def add(self, below: "Totals", times: int = 1) -> None:
-        """Add the counts of a nested selection set; its cost counts for each of `times` objects."""
-        self.cost += times * below.cost
+        """Add the counts of a nested selection set, which each of `times` objects has."""
+        self.calls += below.calls
+        for objects, count in below.links.items():
+            self.add_links(times * objects, count)
         self.nested = max(self.nested, below.nested + 1)
         self.aliases += below.aliases
         self.selections += below.selections
         self.schemas += below.schemas
         self.types += below.types
         self.members = max(self.members, below.members)
+
+    def add_links(self, objects: int, count: int = 1) -> None:
+        self.links[objects] = self.links.get(objects, 0) + count
+
+    @property
+    def cost(self) -> int:
+        """In calls: one for each 100 objects that a link may give, at least one for each link."""
+        links = sum(count * calls_for(objects) for objects, count in self.links.items())
+        return self.calls + links
 
 
 @dataclass
@@ -130,13 +144,13 @@ class _Surveyor:
         if node.alias is not None:
             _check_alias(node.alias.value, owner)
             totals.aliases += 1
-        depth = 1
+        depth, items = 1, 1 if definition is None else self._limit(node, definition)
         if definition is not None:
-            totals.cost += self._cost(node, definition)
+            self._add_cost(totals, node, definition, items)
         if node.selection_set:
             named = get_named_type(definition.type) if definition is not None else None
             below = self.totals_of(node.selection_set, named, level + 1)
-            totals.add(below, 1 if definition is None else self._limit(node, definition))
+            totals.add(below, items)
             depth += below.depth
             if is_meta:
                 _add_introspection(totals, name, below)
@@ -149,17 +163,20 @@ class _Surveyor:
         definition: GraphQLField | None = owner.fields.get(name) or _META_FIELDS.get(name)
         return definition
 
-    def _cost(self, node: FieldNode, definition: GraphQLField) -> int:
-        """The cost of the field itself; records its demands."""
+    def _add_cost(self, totals: Totals, node: FieldNode, definition: GraphQLField, items: int) -> None:
+        """Add the cost of the field itself, which may give so many items, and record its demands."""
         metadata = _metadata(definition)
         if operation := metadata.get(OPERATION):
             self.survey.roots.append((operation, node))
             self.survey.demands.append(Demand.of(operation))
-            return weight_of_field(operation, node, self.variables)
-        if scope := metadata.get(SCOPE):
+            totals.calls += max(calls_for(items), weight_of_field(operation, node, self.variables))
+        elif scope := metadata.get(SCOPE):
             self.survey.demands.append(Demand(Scope(scope)))
-            return 1
-        return 0
+            totals.add_links(items)
+        elif LOOKUP in metadata:
+            # Its resource decides the scope, but it always needs a credential.
+            self.survey.demands.append(Demand(None))
+            totals.calls += 1
 
     def _limit(self, node: FieldNode, definition: GraphQLField) -> int:
         """The largest number of items in the field's list; 1 if the field is not a list."""
@@ -167,15 +184,19 @@ class _Surveyor:
         if declared is None:
             return 1
         value: Any = declared.default_value
-        for argument in node.arguments or ():
-            if argument.name.value == "limit":
-                if isinstance(argument.value, IntValueNode):
-                    # Python refuses to parse thousands of digits.
-                    text = argument.value.value
-                    value = int(text) if len(text) <= _LONGEST_LIMIT else None
-                elif isinstance(argument.value, VariableNode):
-                    value = self.variables.get(argument.value.name.value, value)
+        sent = {argument.name.value: argument.value for argument in node.arguments or ()}
+        for name in ("limit", FIRST):
+            if name in sent:
+                value = self._integer(sent[name], value)
         return min(max(value, 1), MOST_PER_PAGE) if isinstance(value, int) else MOST_PER_PAGE
+
+    def _integer(self, node: ValueNode, otherwise: Any) -> Any:
+        """The integer of a literal or variable; None if it has thousands of digits."""
+        if isinstance(node, IntValueNode):
+            # Python refuses to parse them.
+            return int(node.value) if len(node.value) <= _LONGEST_LIMIT else None
+        sent = self.variables.get(node.name.value) if isinstance(node, VariableNode) else None
+        return otherwise if sent is None else sent
 
 
 def survey(
@@ -248,10 +269,10 @@ def _add_introspection(totals: Totals, name: str, below: Totals) -> None:
                 "select each type by `__type`."
             )
         totals.schemas += 1
-        totals.cost += INTROSPECTION_COST
+        totals.calls += INTROSPECTION_COST
     elif name == "__type":
         totals.types += 1
-        totals.cost += INTROSPECTION_COST
+        totals.calls += INTROSPECTION_COST
     elif name in _MEMBERS:
         totals.members = max(totals.members, below.members + 1)
 

@@ -7,7 +7,9 @@ import strawberry
 from graphql import DocumentNode, get_operation_ast
 
 from resolvers.graph.plans import DocumentPlan, plan_of
+from resolvers.graph.used_fields import used_by
 from storage.caches import Cache
+from storage.usage import Used
 
 LONGEST_CACHED = 8 * 1024
 BYTES_OF_DOCUMENTS = 16 * 1024 * 1024
@@ -25,6 +27,7 @@ class KeptDocument:
 
     document: DocumentNode
     plans: dict[str | None, DocumentPlan | None] = field(default_factory=dict)
+    uses: dict[str | None, Used | None] = field(default_factory=dict)
 
     def plan(self, schema: strawberry.Schema, name: str | None) -> DocumentPlan | None:
         """The plan of the operation with this name, made at the first request."""
@@ -34,6 +37,15 @@ class KeptDocument:
                 return None  # The stock executor refuses it.
             self.plans[name] = plan_of(schema, self.document, definition)
         return self.plans[name]
+
+    def used(self, schema: strawberry.Schema, name: str | None) -> Used | None:
+        """What the operation with this name uses of the schema; None if there is no such operation."""
+        if name not in self.uses:
+            definition = get_operation_ast(self.document, name)
+            if definition is None:
+                return None
+            self.uses[name] = used_by(schema._schema, self.document, definition)
+        return self.uses[name]
 
 
 @dataclass(frozen=True)

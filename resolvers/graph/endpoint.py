@@ -1,6 +1,6 @@
 """`/graphql`: GraphQL over HTTP, and the explorer for browsers."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
@@ -11,36 +11,41 @@ from starlette.responses import Response
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
+from oauth.principals import AllowList
+from resolvers.graph.allow_lists import check_document, name_roots
 from resolvers.graph.executor import NeedsStockExecutor
-from resolvers.graph.extension import SIZE, SURVEY, Submission, admit_document
-from resolvers.graph.loaders import make_load
+from resolvers.graph.extension import ADMITTED_SURVEY, SIZE, Submission, admit_survey, survey_of
+from resolvers.graph.fields import RESULTS
+from resolvers.graph.loaders import make_check, make_load
+from resolvers.graph.media_types import accepted_type, status_of
 from resolvers.graph.requests import GraphQLRequest, keep, read_json, read_query
 from resolvers.graph.root import Schema, exposed
-from resolvers.operations.admission import admit, largest_body
+from resolvers.operations.admission import admit, check_demands, largest_body
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
+from resolvers.operations.outages import unforeseen
+from resolvers.operations.sent_headers import sent_list
 from schema.errors import (
     MOST_PROBLEMS,
     Failure,
     Internal,
     Invalid,
     MethodNotAllowed,
-    RateLimited,
-    TooLarge,
-    Unauthorized,
     problem,
 )
+from storage.outages import is_outage
+from storage.usage import Used
 
 log = structlog.get_logger()
 
 GRAPHQL_PATH = "/graphql"
 MOST_ERRORS = 100
 MOST_LOCATIONS = 10
+# A GET with one of these parameters runs a document, also for browsers.
+_NAMES_OF_DOCUMENTS = frozenset({"query", "extensions"})
 _QUERIES = {OperationType.QUERY}
 _ALL = {OperationType.QUERY, OperationType.MUTATION}
-# Failures of the whole document that have an HTTP status; every other response is 200.
-_HTTP_FAILURES = (Unauthorized, RateLimited, MethodNotAllowed, TooLarge)
 
 
 class GraphQLEndpoint:
@@ -49,7 +54,7 @@ class GraphQLEndpoint:
     def __init__(
         self,
         schema: Schema,
-        explorer: Callable[[], Response],
+        explorer: Callable[[Request], Awaitable[Response]],
     ) -> None:
         self._schema = schema
         self._documents = schema.documents
@@ -59,15 +64,18 @@ class GraphQLEndpoint:
         self._batches = [item for item in operations if item.largest_body > LARGEST_BODY]
 
     async def answer(self, ctx: Context, request: Request) -> Answer:
+        media_type = accepted_type(sent_list(request, b"accept"))
+        sent: GraphQLRequest | None = None
         try:
             await admit(ctx.caller, [])
-            if request.method == "GET" and "query" not in request.query_params and _shows_pages(request):
-                return Answer.of(self._explorer())
-            if request.method == "GET":
-                data, errors = await self._execute(ctx, read_query(request), _QUERIES)
+            if request.scope["method"] == "POST":
+                sent = await read_json(request, lambda: largest_body(ctx.caller, self._batches), ctx)
+                data, errors = await self._run(ctx, sent, _ALL)
+            elif not _NAMES_OF_DOCUMENTS & request.query_params.keys() and _shows_pages(request):
+                return Answer.of(await self._explorer(request))
             else:
-                sent = await read_json(request, lambda: largest_body(ctx.caller, self._batches))
-                data, errors = await self._execute(ctx, sent, _ALL)
+                sent = await read_query(request, ctx)
+                data, errors = await self._run(ctx, sent, _QUERIES)
         except CannotGetOperationTypeError as error:
             message = "The document has no operation: send a query or a mutation"
             if error.operation_name is not None:
@@ -77,26 +85,62 @@ class GraphQLEndpoint:
             data, errors = None, [_as_error(_wrong_type(error))]
         except Failure as failure:
             data, errors = None, [_as_error(failure)]
-        return _respond(ctx, data, errors)
+        extensions = {"cost": ctx.caller.budget.report()} if sent is not None and sent.wants_cost else {}
+        answer = _respond(ctx, data, errors, media_type, extensions)
+        if errors and ctx.caller.watch is not None:
+            ctx.caller.watch.refused([int(_failure_of(ctx, error).status) for error in errors])
+        if data is None and errors:
+            first = _failure_of(ctx, errors[0])
+            answer.status = status_of(first, media_type, is_read=sent is not None)
+            answer.headers = first.headers
+        return answer
+
+    def _run(
+        self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
+    ) -> Awaitable[tuple[Any, list[GraphQLError]]]:
+        principal = ctx.caller.principal
+        if principal is None or principal.allow_list is None:
+            return self._execute(ctx, sent, allowed)
+        return self._run_allowed(ctx, sent, allowed, principal.allow_list)
+
+    async def _run_allowed(
+        self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType], allow_list: AllowList
+    ) -> tuple[Any, list[GraphQLError]]:
+        """The same for an OAuth client with an allow-list. Raises `DocumentNotRegistered`."""
+        unregistered = await check_document(ctx.services, allow_list, sent.digest)
+        result = await self._execute(ctx, sent, allowed)
+        if unregistered is not None:
+            name_roots(unregistered, self._documents, sent.text)
+        return result
 
     async def _execute(
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
     ) -> tuple[Any, list[GraphQLError]]:
         """The data and errors of a document: by its plan, or else by the stock executor."""
-        kept, survey = self._documents.parsed.get(sent.text), None
+        kept, admitted = self._documents.parsed.get(sent.text), None
+        results: dict[str, Any] = {}
         plan = None if kept is None else kept.plan(self._schema, sent.name)
         if kept is not None and plan is not None:
-            submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
-            survey = await admit_document(ctx, self._schema._schema, submitted, sent.survey)
+            admitted = sent.survey
+            if admitted is None:
+                submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
+                admitted = survey_of(self._schema._schema, submitted)
+            await admit_survey(ctx.caller, admitted, sent.size)
             try:
-                data = await plan.answer(ctx, sent.variables, sent.arguments)
+                # The stock executor reports a refusal at its field.
+                check_demands(ctx.caller, admitted.demands)
+                data = await plan.answer(ctx, sent.variables, sent.arguments, results)
             except NeedsStockExecutor:
                 kept.plans[sent.name] = None
-            except Exception as error:  # noqa: BLE001 - the stock executor reports it at its field
+            except Exception as error:
+                if is_outage(error):
+                    # The stock executor would wait for the database as long again.
+                    raise unforeseen(error, ctx.caller.request_id) from error
                 log.debug("unplanned", reason=type(error).__name__)
             else:
                 if not sent.is_kept:
-                    keep(sent, survey, len(plan.fields))
+                    keep(sent, admitted, len(plan.fields))
+                _count(ctx, kept.used(self._schema, sent.name))
                 return data, []
         ctx.caller.limit_units()
         result = await self._schema.execute(
@@ -107,17 +151,25 @@ class GraphQLEndpoint:
                 "ctx": ctx,
                 "outcome": ctx.outcome,
                 "load": make_load(ctx),
+                "check": make_check(ctx.caller),
                 SIZE: sent.size,
                 # Only of this request: a kept one's says nothing about this caller.
-                SURVEY: survey,
+                ADMITTED_SURVEY: admitted,
+                RESULTS: results,
             },
             allowed_operation_types=allowed,
         )
         return result.data, result.errors or []
 
 
+def _count(ctx: Context, used: Used | None) -> None:
+    principal = ctx.caller.principal
+    if principal is not None and used is not None:
+        ctx.services.usage.add(principal.client, used)
+
+
 def _shows_pages(request: Request) -> bool:
-    return "text/html" in request.headers.get("accept", "").lower()
+    return "text/html" in (sent_list(request, b"accept") or "").lower()
 
 
 def _wrong_type(error: InvalidOperationTypeError) -> Failure:
@@ -128,20 +180,20 @@ def _wrong_type(error: InvalidOperationTypeError) -> Failure:
     )
 
 
-def _respond(ctx: Context, data: Any, errors: list[GraphQLError]) -> Answer:
-    body: dict[str, Any] = {"data": data}
-    status, headers = 200, dict[str, str]()
+def _respond(
+    ctx: Context, data: Any, errors: list[GraphQLError], media_type: str, extensions: dict[str, Any]
+) -> Answer:
+    # An answer to a document that was not executed has no data, not even null.
+    body: dict[str, Any] = {} if data is None and errors else {"data": data}
     if errors:
         body["errors"] = [_formatted(ctx, error) for error in errors[:MOST_ERRORS]]
         _shorten(body["errors"])
         if len(errors) > MOST_ERRORS:
-            body["extensions"] = {"more": len(errors) - MOST_ERRORS}
-        first = errors[0].original_error
-        if data is None and isinstance(first, _HTTP_FAILURES):
-            status, headers = int(first.status), first.headers
-    if ctx.outcome.replayed:
-        headers = {**headers, "Idempotency-Replayed": "true"}
-    return Answer(status, orjson.dumps(body), headers)
+            extensions = {**extensions, "more": len(errors) - MOST_ERRORS}
+    if extensions:
+        body["extensions"] = extensions
+    headers = {"Idempotency-Replayed": "true"} if ctx.outcome.replayed else {}
+    return Answer(200, orjson.dumps(body), headers, media_type)
 
 
 def _shorten(errors: list[dict[str, Any]]) -> None:
@@ -158,21 +210,31 @@ def _shorten(errors: list[dict[str, Any]]) -> None:
 
 def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
     """The error as callers see it; an unexpected one is logged and reveals only the request id."""
-    cause = error.original_error
-    while isinstance(cause, GraphQLError) and cause.original_error is not None:
-        cause = cause.original_error
-    failure = cause if isinstance(cause, Failure) else None
-    if failure is None and (cause is None or isinstance(cause, GraphQLError)):
-        failure = Invalid([problem((), error.message, "graphql")])
-    if failure is None:
-        log.error("unforeseen", exc_info=cause, field=_field_of(error))
-        failure = Internal(ctx.caller.request_id)
-    formatted: dict[str, Any] = {"message": str(failure), "extensions": failure.extensions}
+    failure = _failure_of(ctx, error)
+    if isinstance(failure, Internal):
+        log.error("unforeseen", exc_info=_cause_of(error), field=_field_of(error))
+    formatted: dict[str, Any] = {"message": failure.message, "extensions": failure.extensions}
     if error.locations:
         formatted["locations"] = [place.formatted for place in error.locations[:MOST_LOCATIONS]]
     if error.path:
         formatted["path"] = error.path
     return formatted
+
+
+def _failure_of(ctx: Context, error: GraphQLError) -> Failure:
+    cause = _cause_of(error)
+    if isinstance(cause, Failure):
+        return cause
+    if cause is None or isinstance(cause, GraphQLError):
+        return Invalid([problem((), error.message, "graphql")])
+    return unforeseen(cause, ctx.caller.request_id)
+
+
+def _cause_of(error: GraphQLError) -> Exception | None:
+    cause = error.original_error
+    while isinstance(cause, GraphQLError) and cause.original_error is not None:
+        cause = cause.original_error
+    return cause
 
 
 def _field_of(error: GraphQLError) -> str | None:
@@ -182,4 +244,4 @@ def _field_of(error: GraphQLError) -> str | None:
 
 
 def _as_error(failure: Failure) -> GraphQLError:
-    return GraphQLError(str(failure), original_error=failure)
+    return GraphQLError(failure.message, original_error=failure)

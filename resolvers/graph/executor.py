@@ -31,7 +31,7 @@ from graphql.pyutils import Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from schema.columns import ColumnList
-from schema.scalars import leaves_unchanged
+from schema.scalars import WrittenNumbers, leaves_unchanged
 
 PLAIN = "plain"
 DEFINITION = "strawberry-definition"
@@ -131,8 +131,8 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
     def _write_present(
         self, type_: GraphQLType, details: FieldDetailsList, values: list[Any], kinds: set[type]
     ) -> list[Any]:
-        if not values:
-            return []
+        if not values or (kinds == {WrittenNumbers} and is_list_type(type_)):
+            return values
         if is_leaf_type(type_):
             if leaves_unchanged(type_.name, kinds, values):
                 return values

@@ -26,18 +26,18 @@ from resolvers.graph.documents import Documents
 from resolvers.graph.fields import ADMITTED
 from resolvers.graph.refused_arguments import filled_size, refusal_of_field, with_defaults
 from resolvers.graph.surveys import Survey
+from resolvers.graph.used_fields import used_by
 from resolvers.graph.validation import validate
-from resolvers.operations.admission import charge_rest, check_demands
+from resolvers.operations.admission import Demand, charge_remainder, check_demands, first_refusal
 from resolvers.operations.bodies import body_too_large
-from resolvers.operations.context import Context
+from resolvers.operations.context import Caller
 from resolvers.operations.declaration import LARGEST_BODY
 from schema.errors import Failure, Invalid, TooComplex, TooLarge, problem
+from schema.oauth_client_documents import LONGEST_DOCUMENT, MOST_TOKENS
 
-MOST_TOKENS = 5_000
-LONGEST_DOCUMENT = 64 * 1024
 SIZE = "size"
-# The survey of a document that was admitted before it came to the executor.
-SURVEY = "survey"
+# The survey of a document that was admitted for this caller before it came to the executor.
+ADMITTED_SURVEY = "admitted survey"
 
 
 class AdmissionExtension(SchemaExtension):
@@ -63,12 +63,14 @@ class AdmissionExtension(SchemaExtension):
         document = context.graphql_document
         if document is not None:
             definition = self._definition(document)
-            self._survey = context.context.get(SURVEY) or await self._admit(document, definition)
+            self._survey = context.context.get(ADMITTED_SURVEY) or await self._admit(document, definition)
             context.context[ADMITTED] = definition
             # Validating here, after admission, also keeps Strawberry from validating again.
             context.pre_execution_errors = []
             if not self._is_cached:
                 self._validate(document)
+            if not context.pre_execution_errors:
+                self._count(document, definition)
         yield
 
     async def on_execute(self) -> AsyncIterator[None]:
@@ -94,24 +96,40 @@ class AdmissionExtension(SchemaExtension):
         else:
             self._documents.keep(self._text, document)
 
+    def _count(self, document: DocumentNode, definition: OperationDefinitionNode) -> None:
+        context = self.execution_context
+        principal = context.context["ctx"].caller.principal
+        if principal is None or principal.client is None:
+            return
+        kept = self._documents.parsed.get(self._text)
+        used = None if kept is None else kept.used(context.schema, context._provided_operation_name)
+        if used is None:
+            used = used_by(context.schema._schema, document, definition)
+        context.context["ctx"].services.usage.add(principal.client, used)
+
     async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
         context = self.execution_context
         submitted = Submission(document, definition, context.variables or {}, context.context[SIZE])
-        return await admit_document(context.context["ctx"], context.schema._schema, submitted)
+        requested = survey_of(context.schema._schema, submitted)
+        await admit_survey(context.context["ctx"].caller, requested, submitted.size)
+        return requested
 
     def _refusal(self, errors: Sequence[GraphQLError]) -> GraphQLError:
-        refusals = []
-        document = self.execution_context.graphql_document
+        context = self.execution_context
+        document, refused, invalid = context.graphql_document, None, []
         if document is not None and self._survey is not None:
-            variables = with_defaults(self._definition(document), self.execution_context.variables or {})
-            refusals = [refusal_of_field(*root, variables) for root in self._survey.roots]
-        invalid = [refusal for refusal in refusals if refusal is not None]
-        problems = [entry for refusal in invalid for entry in refusal.problems]
+            variables = with_defaults(self._definition(document), context.variables or {})
+            for operation, node in self._survey.roots:
+                found = refusal_of_field(operation, node, variables)
+                if found is not None:
+                    invalid.append(found)
+                    # As in REST, callers without the scope learn nothing about their input.
+                    refused = refused or first_refusal(context.context["ctx"].caller, [Demand.of(operation)])
+        problems = [entry for found in invalid for entry in found.problems]
         if not problems:
             problems = [problem((), error.message, "graphql") for error in errors]
-        more = sum(refusal.more for refusal in invalid)
-        cause = Invalid(problems, more)
-        return GraphQLError(str(cause), errors[0].nodes, original_error=cause)
+        cause = refused or Invalid(problems, sum(found.more for found in invalid))
+        return GraphQLError(cause.message, errors[0].nodes, original_error=cause)
 
     def _answer_key(self) -> str | None:
         """The answer's cache key; None unless the document asks for the schema, which is the same for all."""
@@ -143,26 +161,27 @@ class Submission:
     size: int
 
 
-async def admit_document(
-    ctx: Context, schema: GraphQLSchema, submitted: Submission, known: Survey | None = None
-) -> Survey:
-    """Charge a document and check its demands; `known` is its survey, if it was made before.
+async def admit_survey(caller: Caller, survey: Survey, size: int) -> None:
+    """Charge what a document of `size` bytes requests.
 
-    Raises `TooLarge`, `TooComplex`, `Invalid` and what `check_demands` raises.
+    A field that the caller's credential does not permit is refused when it is executed, and its siblings are
+    answered. Without a credential the whole document is refused.
+
+    Raises `Unauthorized`, `RateLimited`, `TooLarge`, `TooComplex` or `Invalid`.
     """
-    demand = known or _survey(schema, submitted)
-    check_demands(ctx.caller, demand.demands)
-    if demand.cost > 1 or demand.is_restricted:
-        await charge_rest(ctx.caller, demand.cost, restricted=demand.is_restricted)
-    if submitted.size > demand.largest_body:
-        raise body_too_large(demand.largest_body)
-    if ctx.caller.idempotency_key is not None and demand.mutations > 1:
-        message = f"An Idempotency-Key covers one mutation field; this document has {demand.mutations}"
+    if caller.principal is None:
+        check_demands(caller, survey.demands)
+    if survey.cost > 1 or survey.is_restricted:
+        await charge_remainder(caller, survey.cost, restricted=survey.is_restricted)
+    if size > survey.largest_body:
+        raise body_too_large(survey.largest_body)
+    if caller.idempotency_key is not None and survey.mutations > 1:
+        message = f"An Idempotency-Key covers one mutation field; this document has {survey.mutations}"
         raise Invalid([problem(("header", "Idempotency-Key"), message)])
-    return demand
 
 
-def _survey(schema: GraphQLSchema, submitted: Submission) -> Survey:
+def survey_of(schema: GraphQLSchema, submitted: Submission) -> Survey:
+    """What the document requests. Raises `TooLarge` and `TooComplex`."""
     document, definition = submitted.document, submitted.definition
     variables = with_defaults(definition, submitted.variables)
     # Each use of a variable adds work that the body's size does not show.

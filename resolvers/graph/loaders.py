@@ -1,14 +1,16 @@
-"""Loaders for the links between types: keys requested at the same moment share one statement."""
+"""What links between types need: a check of their scopes, and loaders that batch what they request."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from strawberry.dataloader import DataLoader
 
+from oauth.scopes import Scope
 from resolvers.customers import loaders as customer_loaders
 from resolvers.events import answers as event_answers
 from resolvers.file_shares import loaders as file_share_loaders
-from resolvers.operations.context import Context
+from resolvers.operations.admission import Demand, check_demands
+from resolvers.operations.context import Caller, Context
 from resolvers.workspaces import workspaces
 
 Batch = Callable[[Context, Sequence[Any]], Awaitable[list[Any]]]
@@ -19,6 +21,10 @@ LOADERS: dict[str, Batch] = {
     "customer_file_share_sessions": file_share_loaders.load_customer_file_share_sessions,
     "event": event_answers.load_events,
     "event_children": event_answers.load_event_children,
+    "file_share_session": file_share_loaders.load_file_share_sessions,
+    "file_share_session_downloads": file_share_loaders.load_downloads,
+    "file_share_session_payments": file_share_loaders.load_payments,
+    "file_share_session_refunds": file_share_loaders.load_refunds,
     "members": customer_loaders.load_members,
     "share": file_share_loaders.load_shares,
     "workspace": workspaces.load_workspaces,
@@ -41,3 +47,15 @@ def make_load(ctx: Context) -> Callable[[str, Any], Awaitable[Any]]:
         return loaders[name].load(key)
 
     return load
+
+
+def make_check(caller: Caller) -> Callable[[Scope], None]:
+    """The function `check(scope)` for one request. Raises what `check_demands` raises."""
+    met: set[Scope] = set()
+
+    def check(scope: Scope) -> None:
+        if scope not in met:
+            check_demands(caller, [Demand(scope)])
+            met.add(scope)
+
+    return check

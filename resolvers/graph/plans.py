@@ -1,10 +1,10 @@
 """Plans of documents: queries whose root fields are operations, answered from lines without an executor.
 
-A document is planned once. What a plan does not cover, errors included, goes to the stock executor, which
-starts again: reads have no side effects.
+A document is planned once. What a plan does not cover, errors included, goes to the stock executor, with the
+results of the fields that have been run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -22,7 +22,7 @@ from graphql.execution.values import VariableValues, get_variable_values
 from strawberry.types.arguments import convert_arguments
 
 from resolvers.graph.executor import DEFINITION, NeedsStockExecutor
-from resolvers.graph.fields import OPERATION, collect
+from resolvers.graph.fields import OPERATION, validated
 from resolvers.graph.selections import TYPE_NAME, Selected, SelectedField, select_from
 from resolvers.graph.writers import attribute_of, selection_writer
 from resolvers.operations.context import Context
@@ -36,6 +36,8 @@ from schema.pages import Page
 Variables = Mapping[str, Any]
 # The validated arguments of each root field, by its name in the answer.
 Arguments: TypeAlias = dict[str, Mapping[str, Any]]
+# What the operation of each root field returned, by the field's name in the answer.
+Results: TypeAlias = dict[str, Any]
 
 
 @dataclass(eq=False)
@@ -49,10 +51,12 @@ class PlannedField:
     selection: frozenset[str]
     writers: dict[tuple[Selected, Shape[Any]], Writer] = field(default_factory=dict)
 
-    async def answer(self, ctx: Context, arguments: Mapping[str, Any]) -> Any:
-        """The field's value. Raises `NeedsStockExecutor` for an answer that is not made of lines."""
-        own = Context(ctx.services, ctx.caller, selection=self.selection)
-        result: Any = await run(self.operation, own, arguments)
+    def run(self, ctx: Context, arguments: Mapping[str, Any]) -> Awaitable[Any]:
+        """What the field's operation returns."""
+        return run(self.operation, Context(ctx.services, ctx.caller, selection=self.selection), arguments)
+
+    def written(self, result: Any) -> Any:
+        """The field's value. Raises `NeedsStockExecutor` for a result that is not made of lines."""
         if isinstance(result, ShapedRow):
             return self._writer(self.below, result.shape)(result.line, result.services)
         if isinstance(result, Page) and isinstance(result.data, ShapedRows):
@@ -97,8 +101,12 @@ class DocumentPlan:
     definition: OperationDefinitionNode
     fields: Mapping[str, PlannedField]
 
-    async def answer(self, ctx: Context, variables: Variables, known: Arguments) -> dict[str, Any]:
+    async def answer(
+        self, ctx: Context, variables: Variables, known: Arguments, results: Results
+    ) -> dict[str, Any]:
         """The data. `known` has the arguments of an equal request, or gets those of this one.
+
+        `results` gets what each field returned, also if a later one fails.
 
         Raises `NeedsStockExecutor`, or another exception if the answer has errors.
         """
@@ -107,7 +115,8 @@ class DocumentPlan:
             known.update({name: self._arguments(each, values) for name, each in self.fields.items()})
         data = {}
         for name, planned in self.fields.items():
-            data[name] = await planned.answer(ctx, known[name])
+            results[name] = await planned.run(ctx, known[name])
+            data[name] = planned.written(results[name])
         return data
 
     def _variable_values(self, variables: Variables) -> VariableValues | None:
@@ -127,7 +136,7 @@ class DocumentPlan:
             self.schema.schema_converter.scalar_registry,
             self.schema.config,
         )
-        return planned.operation.validate(collect(planned.operation, sent))
+        return validated(planned.operation, sent)
 
 
 def plan_of(

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from pydantic_core import to_json
 from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
-from resolvers.graph.fields import collect, located
+from resolvers.graph.fields import annotations_of, located, validated
 from resolvers.operations.declaration import Operation
 from schema.annotations import unwrap
 from schema.errors import Invalid
@@ -82,22 +82,10 @@ def _checked(operation: Operation, node: FieldNode, variables: Variables) -> dic
         value = value_from_ast_untyped(argument.value, variables)
         if value is not Undefined:
             arguments[to_snake_case(argument.name.value)] = value
-    annotations = _annotations(operation)
+    annotations = annotations_of(operation)
     data = {name: _as_data(annotations.get(name), value) for name, value in arguments.items()}
     data.pop("if_match", None)
-    return operation.validate(collect(operation, data))
-
-
-def _annotations(operation: Operation) -> dict[str, Any]:
-    annotations: dict[str, Any] = {}
-    for parameter in operation.parameters:
-        if parameter.place == "filters":
-            annotations |= {
-                name: field.annotation for name, field in parameter.annotation.model_fields.items()
-            }
-        else:
-            annotations[parameter.name] = parameter.annotation
-    return annotations
+    return validated(operation, data)
 
 
 def _as_data(annotation: Any, value: Any) -> Any:

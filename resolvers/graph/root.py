@@ -14,11 +14,12 @@ from graphql import (
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types import ExecutionContext
 
-from resolvers import metrics
+from resolvers import deletions, usage
 from resolvers.accounts import viewer
 from resolvers.credentials import (
     authorized_applications,
     browser_sessions,
+    oauth_client_documents,
     oauth_clients,
     personal_access_tokens,
     workspace_access_tokens,
@@ -28,20 +29,26 @@ from resolvers.customers import sessions as customer_sessions
 from resolvers.events import events
 from resolvers.events import ingestion as event_ingestion
 from resolvers.file_shares import backfill as file_share_backfill
+from resolvers.file_shares import downloads as file_share_downloads
 from resolvers.file_shares import payments as file_share_payments
+from resolvers.file_shares import refunds as file_share_refunds
 from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.files import files
 from resolvers.graph.documents import Documents
 from resolvers.graph.executor import Executor, mark_plain_fields
 from resolvers.graph.extension import AdmissionExtension
 from resolvers.graph.fields import OPERATION, expose
+from resolvers.graph.nodes import declare_nodes, name_nodes, node_field, nodes_of
+from resolvers.metrics import metrics
 from resolvers.operations.declaration import Operation
+from resolvers.portal import downloads as portal_downloads
 from resolvers.portal import members as portal_members
 from resolvers.portal import portal
 from resolvers.portal import sessions as portal_sessions
 from resolvers.second_factors import overview as second_factors
 from resolvers.second_factors import passkeys, totp
 from resolvers.shares import custom_fields, shares
+from resolvers.workspaces import deletion as workspace_deletion
 from resolvers.workspaces import invitations as workspace_invitations
 from resolvers.workspaces import members as workspace_members
 from resolvers.workspaces import workspaces
@@ -65,7 +72,7 @@ def _enter_portal() -> Portal:
 
 
 @strawberry.type
-class Query:
+class Reads:
     authorized_application = expose(authorized_applications.get_authorized_application)
     authorized_applications = expose(authorized_applications.list_authorized_applications)
     workspace_access_token = expose(workspace_access_tokens.get_workspace_access_token)
@@ -81,6 +88,7 @@ class Query:
     custom_fields = expose(custom_fields.list_custom_fields)
     customer = expose(customers.get_customer)
     customers = expose(customers.list_customers)
+    deletions = expose(deletions.list_deletions)
     event = expose(events.get_event)
     event_names = expose(events.list_event_names)
     events = expose(events.list_events)
@@ -88,7 +96,12 @@ class Query:
     members = expose(members.list_members)
     metrics_limits = expose(metrics.get_metrics_limits)
     metrics = expose(metrics.get_metrics)
+    file_share_download = expose(file_share_downloads.get_file_share_download)
+    file_share_downloads = expose(file_share_downloads.list_file_share_downloads)
     file_share_payment = expose(file_share_payments.get_file_share_payment)
+    file_share_payments = expose(file_share_payments.list_file_share_payments)
+    file_share_refund = expose(file_share_refunds.get_file_share_refund)
+    file_share_refunds = expose(file_share_refunds.list_file_share_refunds)
     file_share_session = expose(file_share_sessions.get_file_share_session)
     file_share_sessions = expose(file_share_sessions.list_file_share_sessions)
     file = expose(files.get_file)
@@ -96,6 +109,8 @@ class Query:
     files = expose(files.list_files)
     oauth_client = expose(oauth_clients.get_oauth_client)
     oauth_clients = expose(oauth_clients.list_oauth_clients)
+    usage = expose(usage.list_usage)
+    oauth_client_documents = expose(oauth_client_documents.list_oauth_client_documents)
     share = expose(shares.get_share)
     shares = expose(shares.list_shares)
     portal = strawberry.field(_enter_portal, description="The customer portal, for customers' own tokens.")
@@ -106,6 +121,14 @@ class Query:
     workspace_invitations = expose(workspace_invitations.list_workspace_invitations)
     workspace_member = expose(workspace_members.get_workspace_member)
     workspace_members = expose(workspace_members.list_workspace_members)
+
+
+NODES = nodes_of(Reads)
+
+
+@strawberry.type
+class Query(Reads):
+    node = node_field(NODES)
 
 
 @strawberry.type
@@ -136,6 +159,7 @@ class Mutation:
     authenticate_portal_code = expose(portal_sessions.authenticate_portal_code)
     end_portal_session = expose(portal_sessions.end_portal_session)
     update_portal_customer = expose(portal.update_portal_customer)
+    download_portal_file = expose(portal_downloads.download_portal_file)
     create_portal_member = expose(portal_members.create_portal_member)
     update_portal_member = expose(portal_members.update_portal_member)
     delete_portal_member = expose(portal_members.delete_portal_member)
@@ -153,11 +177,14 @@ class Mutation:
     update_oauth_client = expose(oauth_clients.update_oauth_client)
     delete_oauth_client = expose(oauth_clients.delete_oauth_client)
     rotate_oauth_client_secret = expose(oauth_clients.rotate_oauth_client_secret)
+    register_oauth_client_documents = expose(oauth_client_documents.register_oauth_client_documents)
+    delete_oauth_client_document = expose(oauth_client_documents.delete_oauth_client_document)
     create_share = expose(shares.create_share)
     update_share = expose(shares.update_share)
     delete_share = expose(shares.delete_share)
     create_workspace = expose(workspaces.create_workspace)
     update_workspace = expose(workspaces.update_workspace)
+    delete_workspace = expose(workspace_deletion.delete_workspace)
     invite_workspace_member = expose(workspace_members.invite_workspace_member)
     update_workspace_member = expose(workspace_members.update_workspace_member)
     accept_workspace_invitation = expose(workspace_invitations.accept_workspace_invitation)
@@ -182,6 +209,7 @@ class Schema(strawberry.Schema):
 def make_schema() -> Schema:
     """The executable schema."""
     documents = Documents()
+    declare_nodes(NODES.values())
     schema = Schema(
         Query,
         Mutation,
@@ -190,6 +218,7 @@ def make_schema() -> Schema:
         execution_context_class=Executor,
     )
     schema.documents = documents
+    name_nodes(schema._schema)
     mark_plain_fields(schema._schema)
     return schema
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from graphql import (
@@ -24,21 +23,16 @@ TYPE_NAME = "__typename"
 
 @dataclass(frozen=True, eq=False)
 class SelectedField:
-    """A selected field as it is first written; `below` is what is selected from its objects."""
+    """A selected field as it is first written; `below` is what is selected from its objects.
+
+    `attribute` is its name in the schema in snake case, as models have it.
+    """
 
     node: FieldNode
+    name: str
+    attribute: str
     type: Any
     below: "Selected | None"
-
-    @cached_property
-    def name(self) -> str:
-        """The field's name in the schema."""
-        return self.node.name.value
-
-    @cached_property
-    def attribute(self) -> str:
-        """The same in snake case, as models have it."""
-        return to_snake_case(self.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +77,15 @@ def _collect(
 
 def _field(owner: GraphQLObjectType, nodes: Sequence[FieldNode], fragments: Fragments) -> SelectedField:
     first = nodes[0]
-    declared = owner.fields.get(first.name.value)
+    name = first.name.value
+    declared = owner.fields.get(name)
     if declared is None:
-        if first.name.value != TYPE_NAME:
+        if name != TYPE_NAME:
             raise NeedsStockExecutor  # The schema itself.
-        return SelectedField(first, None, None)
+        return SelectedField(first, name, to_snake_case(name), None, None)
     named = get_named_type(declared.type)
     below = None
     if isinstance(named, GraphQLObjectType):
         selection_sets = [node.selection_set for node in nodes if node.selection_set is not None]
         below = select_from(named, selection_sets, fragments)
-    return SelectedField(first, declared.type, below)
+    return SelectedField(first, name, to_snake_case(name), declared.type, below)

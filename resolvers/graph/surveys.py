@@ -11,7 +11,7 @@ from resolvers.operations.declaration import LARGEST_BODY, Operation
 
 @dataclass
 class Survey:
-    """What a document requests. `cost` is the number of calls that REST would need for the same.
+    """What a document requests. `cost` is in calls.
 
     `roots` are the fields that are operations, each as often as it is written. `is_introspection` marks a
     document that selects only the schema.
@@ -38,7 +38,7 @@ class Survey:
         return sum(operation.changes for operation, _ in self.roots)
 
     def without_nodes(self) -> "Survey":
-        """The same demands and numbers without the roots, whose nodes keep their whole document in memory."""
+        """The same without the roots: each of their nodes would hold the whole document in memory."""
         numbers = {name: getattr(self, name) for name in ("is_restricted", "largest_body", "mutations")}
         same = Survey([], self.demands, self.cost, self.is_introspection)
         vars(same).update(numbers)

@@ -13,7 +13,7 @@ from schema.base import SHAPED
 from schema.scalars import UNCHANGED, write_number
 
 # Scalars whose values in JSON are those that REST writes too.
-_AS_WRITTEN = frozenset({"DateTime", "Metadata", "UUID", *UNCHANGED}) - {"Long"}
+_AS_WRITTEN = frozenset({"DateTime", "Metadata", "ID", *UNCHANGED}) - {"Long"}
 
 
 def selection_writer(shape: Shape[Any], selected: Selected) -> Writer:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
+from resolvers.mails.brands import DUOGRAPH, Brand
 from resolvers.operations.context import Context
 from storage.mails import Mail, write_mails
 
@@ -30,6 +31,7 @@ VERBATIM = frozenset(
         "home",
         "inviter_address",
         "link",
+        "new_address",
         "noun",
         "page",
         "payer_address",
@@ -62,16 +64,19 @@ def templates() -> Environment:
     )
 
 
-def make_mail(to: str, template: str, **values: Any) -> Mail:
-    """Render the template's two files; the first line of `{template}.txt` is the subject.
+def make_mail(to: str, template: str, *, brand: Brand = DUOGRAPH, **values: Any) -> Mail:
+    """Render the template's two files in the brand's look; the first line of `{template}.txt` is the subject.
 
-    Values are cleaned by `plain_name` unless their variable is in `VERBATIM`.
+    Values are cleaned by `plain_name` unless their variable is in `VERBATIM`; the brand's name always is.
     """
     cleaned = {name: _cleaned(name, value) for name, value in values.items()}
     rendered = templates().get_template(f"{template}.txt").render(cleaned)
     subject, _, text = rendered.partition("\n\n")
-    html = templates().get_template(f"{template}.html").render({**cleaned, "subject": subject})
-    return Mail(to, subject, text, html, is_urgent=template in URGENT)
+    look = {"name": plain_name(brand.name), "colour": brand.colour, "picture": brand.picture}
+    shared = {"subject": subject, "brand": {**look, "is_ours": brand is DUOGRAPH}}
+    html = templates().get_template(f"{template}.html").render({**cleaned, **shared})
+    signed = f"{text.rstrip()}\n\n-- \n{look['name']}\n"
+    return Mail(to, subject, signed, html, is_urgent=template in URGENT)
 
 
 def plain_name(text: str) -> str:

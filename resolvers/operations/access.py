@@ -6,12 +6,15 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     ScalarSelect,
     Select,
+    Uuid,
     and_,
     exists,
     false,
+    literal,
     or_,
     select,
     true,
@@ -20,15 +23,19 @@ from sqlmodel import SQLModel
 
 from oauth.principals import Principal
 from schema.errors import NotFound
-from storage.enums import CredentialKind, Visibility
+from storage.dialects.matching import AnyOf, ListOf
+from storage.distribution import COLUMN
+from storage.enums import CredentialKind, Visibility, WorkspaceRole
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
 from storage.tables.file_share_sessions import FileShareSessionRow
+from storage.tables.oauth_client_documents import OAuthClientDocumentRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthConsentRow
 from storage.tables.second_factors import PasskeyRow
 from storage.tables.shares import ShareRow
+from storage.tables.usage import UsageRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 from storage.totals.periods import Workspaces
@@ -56,6 +63,13 @@ def reachable(principal: Principal) -> Select[UUID]:
     return select(_members.c.workspace_id).where(_members.c.user_id == principal.user_id)
 
 
+def owned(principal: Principal) -> Select[UUID]:
+    """The same for the workspaces that the user owns; a workspace's credential has its workspace."""
+    if principal.workspace_id is not None:
+        return reachable(principal)
+    return reachable(principal).where(_members.c.role == WorkspaceRole.OWNER.value)
+
+
 def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
     """The condition on the rows of `model` that the principal can see; deleted rows are never visible."""
     if model in _OWN_CONDITIONS:
@@ -68,6 +82,8 @@ def visible(model: type[SQLModel], principal: Principal) -> ColumnElement[bool]:
         )
     elif principal.workspace_id is not None:
         condition = owner == principal.workspace_id
+    elif COLUMN in table.primary_key.columns:
+        condition = _in_workspaces(owner, principal)
     else:
         condition = owner.in_(reachable(principal))
     return and_(condition, table.c.deleted_at.is_(None) if "deleted_at" in table.columns else true())
@@ -97,7 +113,7 @@ def workspaces_of(principal: Principal, ids: list[UUID] | None) -> Workspaces:
 
     def among(column: ColumnElement[UUID]) -> ColumnElement[bool]:
         if principal.workspace_id is None:
-            condition: ColumnElement[bool] = column.in_(reachable(principal))
+            condition = _in_workspaces(column, principal)
         else:
             condition = column == principal.workspace_id
         if principal.customer_id is not None:
@@ -105,6 +121,15 @@ def workspaces_of(principal: Principal, ids: list[UUID] | None) -> Workspaces:
         return condition if ids is None else condition & column.in_(ids)
 
     return among
+
+
+def _in_workspaces(column: ColumnElement[UUID], principal: Principal) -> ColumnElement[bool]:
+    """Whether the column holds one of the user's workspaces.
+
+    A cluster asks the nodes of these ids only; for a subquery of ids it would ask all.
+    """
+    ids: Any = principal.workspace_ids
+    return AnyOf(column, ids if isinstance(ids, BindParameter) else literal(ids, ListOf(Uuid())))
 
 
 def _customer_values(model: type[SQLModel], principal: Principal) -> Mapping[str, Any] | None:
@@ -160,6 +185,20 @@ def _visible_clients(principal: Principal) -> ColumnElement[bool]:
     return and_(manageable, table.c.deleted_at.is_(None))
 
 
+def _visible_documents(principal: Principal) -> ColumnElement[bool]:
+    """The documents of OAuth clients of owned workspaces, and of a user's own clients."""
+    clients = table_of(OAuthClientRow)
+    is_owned = or_(clients.c.workspace_id.is_(None), clients.c.workspace_id.in_(owned(principal)))
+    ids = select(clients.c.id).where(_visible_clients(principal), is_owned)
+    return table_of(OAuthClientDocumentRow).c.oauth_client_id.in_(ids)
+
+
+def _visible_usage(principal: Principal) -> ColumnElement[bool]:
+    """What was used in owned workspaces."""
+    workspace_id = table_of(UsageRow).c.workspace_id
+    return and_(workspaces_of(principal, None)(workspace_id), workspace_id.in_(owned(principal)))
+
+
 def _visible_consents(principal: Principal) -> ColumnElement[bool]:
     """The consents that the user gave to OAuth clients."""
     return table_of(OAuthConsentRow).c.user_id == principal.user_id if _is_user(principal) else false()
@@ -186,8 +225,10 @@ def _is_user(principal: Principal) -> bool:
 _OWN_CONDITIONS: Mapping[type[SQLModel], Seen] = {
     CredentialRow: _visible_credentials,
     OAuthClientRow: _visible_clients,
+    OAuthClientDocumentRow: _visible_documents,
     OAuthConsentRow: _visible_consents,
     PasskeyRow: _visible_passkeys,
+    UsageRow: _visible_usage,
 }
 
 

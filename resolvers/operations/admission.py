@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 
 from oauth.principals import CORE_KINDS, PrincipalKind
-from oauth.scopes import Scope, covers, that_would_do
+from oauth.scopes import Scope, any_that_would_do
 from resolvers.operations.context import Caller
 from resolvers.operations.declaration import LARGEST_BODY, Operation
 from schema.errors import (
@@ -18,6 +19,8 @@ from schema.errors import (
 )
 from storage.clock import now
 
+# A list, and a link over all objects that have it, cost a call for each so many objects that they may hold.
+OBJECTS_PER_CALL = 100
 # How long after entering the password a browser session may grant access to others.
 FRESH_FOR = timedelta(hours=1)
 
@@ -26,16 +29,27 @@ FRESH_FOR = timedelta(hours=1)
 class Demand:
     """What one operation or link requires of the caller's credential; nothing if `kinds` is empty.
 
-    `fresh` requires that the user of a browser session entered the password within the last hour.
+    A `scope` of None with `any_of` requires one of these scopes. `fresh` requires that the user of a browser
+    session entered the password within the last hour.
     """
 
     scope: Scope | None
     kinds: frozenset[PrincipalKind] = CORE_KINDS
     fresh: bool = False
+    any_of: tuple[Scope, ...] = ()
 
     @classmethod
     def of(cls, operation: Operation) -> "Demand":
-        return cls(operation.scope, operation.kinds, operation.fresh)
+        return cls(operation.scope, operation.kinds, operation.fresh, operation.any_of)
+
+    def is_met_by(self, scopes: frozenset[Scope]) -> bool:
+        """Whether these scopes suffice."""
+        return not (self.sufficient_scopes and scopes.isdisjoint(self.sufficient_scopes))
+
+    @cached_property
+    def sufficient_scopes(self) -> tuple[Scope, ...]:
+        """The scopes that each suffice; empty if any credential does."""
+        return any_that_would_do(self.any_of if self.scope is None else (self.scope,))
 
 
 async def admit(caller: Caller, demands: Iterable[Demand], *, restricted: bool = False) -> None:
@@ -47,7 +61,7 @@ async def admit(caller: Caller, demands: Iterable[Demand], *, restricted: bool =
     check_demands(caller, demands)
 
 
-async def charge_rest(caller: Caller, cost: int, *, restricted: bool = False) -> None:
+async def charge_remainder(caller: Caller, cost: int, *, restricted: bool = False) -> None:
     """Charge the request's cost of at least 1 beyond its first call, which `admit` has charged.
 
     Raises `RateLimited`, or `TooComplex` if the cost could never fit the limit.
@@ -60,12 +74,25 @@ async def charge_rest(caller: Caller, cost: int, *, restricted: bool = False) ->
         await _charge(caller, cost if restricted else cost - 1, restricted=restricted)
 
 
+def calls_for(objects: int) -> int:
+    """The cost in calls of reading at most so many objects."""
+    return max(1, -(-objects // OBJECTS_PER_CALL))
+
+
 def check_demands(caller: Caller, demands: Iterable[Demand]) -> None:
     """Raises the refusal of the first demand that is not met, as `admit` does."""
+    refusal = first_refusal(caller, demands)
+    if refusal is not None:
+        raise refusal
+
+
+def first_refusal(caller: Caller, demands: Iterable[Demand]) -> Failure | None:
+    """The refusal of the first demand that is not met; None if all are met."""
     for demand in demands:
         refusal = _refusal(caller, demand)
         if refusal is not None:
-            raise refusal
+            return refusal
+    return None
 
 
 def largest_body(caller: Caller, operations: Iterable[Operation]) -> int:
@@ -86,7 +113,7 @@ def _limit(caller: Caller) -> int | None:
 
 
 def _refusal(caller: Caller, demand: Demand) -> Failure | None:
-    principal, scope = caller.principal, demand.scope
+    principal = caller.principal
     if not demand.kinds:
         return None
     if principal is None:
@@ -94,8 +121,8 @@ def _refusal(caller: Caller, demand: Demand) -> Failure | None:
     if principal.kind not in demand.kinds:
         accepted = ", ".join(sorted(kind.replace("_", " ") for kind in demand.kinds))
         return NotPermitted(f"A {principal.kind.replace('_', ' ')} cannot do this; use one of: {accepted}.")
-    if scope is not None and not covers(principal.scopes, scope):
-        return InsufficientScope(that_would_do(scope))
+    if not demand.is_met_by(principal.scopes):
+        return InsufficientScope(demand.sufficient_scopes)
     if demand.fresh and principal.kind is PrincipalKind.BROWSER_SESSION:
         proved_at = principal.authenticated_at
         if proved_at is None or now() - proved_at > FRESH_FOR:

@@ -22,7 +22,8 @@ async def read_body(request: Request, largest: int = LARGEST_BODY, announced: fl
     """
     if (announced_length(request) if announced is None else announced) > largest:
         raise body_too_large(largest)
-    chunks, size = list[bytes](), 0
+    chunks: list[bytes] = []
+    size = 0
     while True:
         message = await request.receive()
         if message["type"] == "http.disconnect":

@@ -4,19 +4,26 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from datetime import timedelta
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from oauth.principals import Principal
 from oauth.signed_reports import ReportKeys
+from resolvers.operations.outages import refused_change
 from schema.errors import Unauthorized
 from storage.connections import Connection
 from storage.database import Database
+from storage.dialects.refusals import ChangesRefused
+from storage.document_counts import DocumentCounts
 from storage.kept import Kept
 from storage.mails import Mail
 from storage.objects.interface import ObjectStore
+from storage.usage import Usage
 
 UNITS_AT_A_TIME = 4
+
+Result = TypeVar("Result")
 
 
 class Budget(Protocol):
@@ -30,12 +37,25 @@ class Budget(Protocol):
     def largest(self, limit: int | None) -> int | None:
         """The highest cost that could ever fit; None without a limit."""
 
+    def report(self) -> dict[str, int | None]:
+        """The calls `requested` so far, the `limit` and how many are `remaining`; null without a limit."""
+
 
 class MailBudget(Protocol):
     """The limits for mails to people who did not request them."""
 
     async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
         """Whole seconds until the mail may be sent; 0 if it was charged and may be sent now."""
+
+
+class RequestWatch(Protocol):
+    """Notes what a request does; there is none unless the gateway is monitored."""
+
+    def operation(self, name: str, result: Awaitable[Any]) -> Awaitable[Any]:
+        """The same result, of an operation that is noted when it is awaited."""
+
+    def refused(self, statuses: Sequence[int]) -> None:
+        """Note the errors of an answer whose own status does not show them."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +73,7 @@ class Services:
     `base_url` and `auth_url` have no trailing slash; `secret_key` is for `storage.sealing`. `wake_delivery`
     starts the delivery of committed mails; without a running gateway it does nothing.
     `mails_for_new_workspaces` allows mails to strangers for a workspace whose review has not begun.
+    A customer's link to a file works for `download_life`.
     """
 
     database: Database
@@ -64,9 +85,12 @@ class Services:
     size_limits: Mapping[str, int]
     report_keys: ReportKeys
     mail_budget: MailBudget
+    document_counts: DocumentCounts
+    usage: Usage
     mails_for_new_workspaces: bool = False
     wake_delivery: Callable[[], None] = lambda: None
     quota: Quota = Quota()
+    download_life: timedelta = timedelta(minutes=10)
 
 
 # Made for each request and changed by none; frozen, both would take three times as long to make.
@@ -87,6 +111,7 @@ class Caller:
     units: asyncio.Semaphore | None = field(default=None, repr=False)
     batches: dict[Any, Any] = field(default_factory=dict, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
+    watch: RequestWatch | None = field(default=None, repr=False)
 
     def limit_units(self) -> None:
         """From now on, at most `UNITS_AT_A_TIME` units of work run at a time; others wait."""
@@ -97,7 +122,7 @@ class Caller:
         return nullcontext() if self.units is None else self.units
 
 
-@dataclass
+@dataclass(slots=True)
 class Outcome:
     """An operation's report besides its result: the status, if it varies, and whether it is a replay."""
 
@@ -132,6 +157,14 @@ class Context:
             raise Unauthorized
         return self.caller.principal
 
+    def note_joining(self, workspace_id: UUID) -> None:
+        """From now on, the user who calls has access to this workspace too."""
+        self.caller.principal = self.principal.after_joining(workspace_id)
+
+    def note_leaving(self, workspace_id: UUID) -> None:
+        """From now on, the user who calls has no access to this workspace."""
+        self.caller.principal = self.principal.after_leaving(workspace_id)
+
     def wants(self, path: str) -> bool:
         """Whether the caller selected the field at `path`, like `meta.total`; REST selects all."""
         return self.selection is None or path in self.selection
@@ -147,42 +180,68 @@ class Context:
         if self.transaction is not None:
             return self.transaction.fetch(kept, values)
         if self.caller.units is None:
-            return self.services.database.fetch(kept, values, replica=replica)
+            return self.services.database.fetch(
+                kept, values, replica_for=self._replica_for() if replica else None
+            )
         return self._fetch_in_turn(self.caller.units, kept, values, replica=replica)
 
     async def _fetch_in_turn(
         self, units: asyncio.Semaphore, kept: Kept, values: Mapping[str, Any], *, replica: bool
     ) -> Sequence[Any]:
         async with units:
-            return await self.services.database.fetch(kept, values, replica=replica)
+            return await self.services.database.fetch(
+                kept, values, replica_for=self._replica_for() if replica else None
+            )
 
     @asynccontextmanager
-    async def read(self, *, replica: bool = False) -> AsyncIterator[Connection]:
+    async def read(self) -> AsyncIterator[Connection]:
         """A connection for one statement; inside a change, that of its transaction."""
         if self.transaction is not None:
             yield self.transaction
             return
-        async with self.caller.turn(), self.services.database.read(replica=replica) as connection:
+        async with self.caller.turn(), self.services.database.read() as connection:
             yield connection
 
     @asynccontextmanager
-    async def snapshot(self, *, replica: bool = False) -> AsyncIterator[Connection]:
+    async def snapshot(self) -> AsyncIterator[Connection]:
         """A connection for several statements that must agree; inside a change, that of its transaction."""
         if self.transaction is not None:
             yield self.transaction
             return
-        async with self.caller.turn(), self.services.database.snapshot(replica=replica) as connection:
+        async with self.caller.turn(), self.services.database.snapshot() as connection:
             yield connection
+
+    async def in_snapshot(
+        self, work: Callable[[Connection], Awaitable[Result]], *, replica: bool = False
+    ) -> Result:
+        """What `work` makes of a `snapshot`; with `replica` it may run twice, so it changes nothing else."""
+        if self.transaction is not None:
+            return await work(self.transaction)
+        async with self.caller.turn():
+            return await self.services.database.in_snapshot(
+                work, replica_for=self._replica_for() if replica else None
+            )
+
+    def _replica_for(self) -> tuple[UUID, ...] | None:
+        """The workspaces whose last writes a replica must hold to answer the caller; None without one."""
+        return None if self.services.database.replica is None else self.principal.all_workspace_ids
 
     @asynccontextmanager
     async def change(self) -> AsyncIterator["Context"]:
         """One transaction: commits when its block ends, rolls back when it raises.
 
-        The actions in `afterwards` run after the commit.
+        The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved.
         """
         afterwards: list[Callable[[], Awaitable[None]]] = []
-        async with self.caller.turn(), self.services.database.write() as connection:
-            yield replace(self, transaction=connection, afterwards=afterwards)
+        try:
+            async with self.caller.turn(), self.services.database.write() as connection:
+                yield replace(self, transaction=connection, afterwards=afterwards)
+        except ChangesRefused as refused:
+            raise refused_change(refused) from None
+        finally:
+            # Whatever became of it: the answer to a commit may be lost.
+            if self.services.database.replica is not None and self.caller.principal is not None:
+                self.services.database.note_writes(self.caller.principal.all_workspace_ids)
         for action in afterwards:
             await action()
 

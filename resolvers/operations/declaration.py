@@ -11,9 +11,10 @@ from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
-from oauth.scopes import Scope, covers, that_would_do
+from oauth.scopes import Scope, any_that_would_do, that_would_do
 from schema.annotations import unwrap
 from schema.base import Count, Filters, Input
+from schema.deprecation import Deprecation
 from schema.errors import Invalid, Problem, problem
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Awaitable[Any]])
@@ -45,7 +46,8 @@ class Parameter:
 class Operation:
     """The declaration of a resolver, which both surfaces publish.
 
-    `scope` is None if any credential of the kinds suffices, or if `why_public` explains why none is needed.
+    `scope` is None if any credential of the kinds suffices, if it needs one of the scopes `any_of`, or if
+    `why_public` explains why no credential is needed.
     `gives` is the operation that reads the same resource: `ETag` and `If-Match` compare its result, and a
     retry with the same Idempotency-Key returns it. `restricted` calls count against the lower limit. `fresh`
     operations grant access, so the user of a browser session must have entered the password within the last
@@ -58,12 +60,14 @@ class Operation:
     with; it also runs for operations that change nothing.
 
     `largest_body` is the request's largest size in bytes. `weigh` takes the resolver's arguments and returns
-    the cost of the call; without it a call costs 1.
+    the cost of the call; without it a call costs 1. `deprecation` says when the operation ends, and what
+    replaces it.
     """
 
     resolver: Callable[..., Awaitable[Any]]
     scope: Scope | None
     kinds: frozenset[PrincipalKind]
+    any_of: tuple[Scope, ...] = ()
     gives: "Operation | None" = None
     why_public: str | None = None
     restricted: bool = False
@@ -75,10 +79,16 @@ class Operation:
     finish: Finish | None = None
     largest_body: int = LARGEST_BODY
     weigh: Callable[..., int] | None = None
+    deprecation: Deprecation | None = None
 
     @property
     def name(self) -> str:
         return self.resolver.__name__
+
+    @cached_property
+    def sufficient_scopes(self) -> tuple[Scope, ...]:
+        """The scopes that each suffice; empty if the operation needs none."""
+        return any_that_would_do(self.any_of) if self.scope is None else that_would_do(self.scope)
 
     @cached_property
     def changes(self) -> bool:
@@ -100,9 +110,9 @@ class Operation:
         text = inspect.getdoc(self.resolver) or ""
         if self.why_public is not None:
             return f"{text}\n\nNeeds no credential: {self.why_public}."
-        if self.scope is None:
+        if not self.sufficient_scopes:
             return f"{text}\n\nNeeds a credential, but no scope."
-        scopes = " or ".join(f"`{scope}`" for scope in that_would_do(self.scope))
+        scopes = " or ".join(f"`{scope}`" for scope in self.sufficient_scopes)
         needs = f"{text}\n\nNeeds the scope {scopes}."
         if self.owners_only:
             needs += " A user must also be an owner of the workspace."
@@ -116,7 +126,8 @@ class Operation:
             return True
         if kind not in self.kinds:
             return False
-        return self.scope is None or covers(WIDEST_SCOPES[kind], self.scope)
+        needed = self.sufficient_scopes
+        return not needed or not WIDEST_SCOPES[kind].isdisjoint(needed)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -147,10 +158,14 @@ class Operation:
         }
         return create_model(f"{self.name}_arguments", __base__=Input, **fields)
 
-    def validate(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments for the resolver. Raises `Invalid` with every problem at once."""
+    def validate(self, values: Mapping[str, Any], *, reads_back: bool = False) -> dict[str, Any]:
+        """The arguments for the resolver. Raises `Invalid` with every problem at once.
+
+        With `reads_back`, an update may repeat the fields of its resource that cannot change.
+        """
         try:
-            checked = self._arguments.model_validate(dict(values), context=Count())
+            context = Count(reads_back=reads_back)
+            checked = self._arguments.model_validate(dict(values), context=context)
         except ValidationError as error:
             raise Invalid(problems_of(error)) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields}
@@ -165,6 +180,8 @@ def problems_of(error: ValidationError) -> list[Problem]:
 
 
 def _message(entry: Any) -> str:
+    if entry["type"] == "missing" and entry["msg"] == "Field required":
+        return f"`{entry['loc'][-1]}` is required"
     cause = (entry.get("ctx") or {}).get("error")
     return str(cause) if isinstance(cause, ValueError) else str(entry["msg"])
 
@@ -190,6 +207,7 @@ def _place_of(annotation: Any) -> str:
 def requires(
     scope: Scope | None,
     *,
+    any_of: tuple[Scope, ...] = (),
     kinds: frozenset[PrincipalKind] = CORE_KINDS,
     gives: Callable[..., Any] | None = None,
     seals: bool = False,
@@ -200,11 +218,13 @@ def requires(
     finish: Finish | None = None,
     largest_body: int = LARGEST_BODY,
     weigh: Callable[..., int] | None = None,
+    deprecation: Deprecation | None = None,
 ) -> Callable[[Resolver], Resolver]:
     """Declare the scope that a resolver needs, and the kinds of credential that it accepts.
 
-    A scope of None accepts any. `seals` marks a result that contains a secret shown once, `makes_child` an
-    operation whose `id` is that of the new resource's parent. `Operation` describes the others.
+    A scope of None accepts any credential, or with `any_of` those with one of these scopes. `seals` marks
+    a result that contains a secret shown once, `makes_child` an operation whose `id` is that of the new
+    resource's parent. `Operation` describes the others.
     """
 
     def declare(resolver: Resolver) -> Resolver:
@@ -213,6 +233,7 @@ def requires(
             resolver,
             scope,
             kinds,
+            any_of,
             read,
             seals=seals,
             makes_child=makes_child,
@@ -222,17 +243,22 @@ def requires(
             finish=finish,
             largest_body=largest_body,
             weigh=weigh,
+            deprecation=deprecation,
         )
         return resolver
 
     return declare
 
 
-def public(why: str, *, restricted: bool = False) -> Callable[[Resolver], Resolver]:
+def public(
+    why: str, *, restricted: bool = False, deprecation: Deprecation | None = None
+) -> Callable[[Resolver], Resolver]:
     """Declare that a resolver needs no credential, and why."""
 
     def declare(resolver: Resolver) -> Resolver:
-        operation = Operation(resolver, None, frozenset(), why_public=why, restricted=restricted)
+        operation = Operation(
+            resolver, None, frozenset(), why_public=why, restricted=restricted, deprecation=deprecation
+        )
         resolver.operation = operation  # type: ignore[attr-defined]
         return resolver
 

@@ -85,6 +85,11 @@ def before(column: Column[Any]) -> Filter:
     return _bound(column, "ends")
 
 
+def changed_in(column: Column[Any]) -> dict[str, Filter]:
+    """The filters of a `ChangesQuery`, by the column that has the moment of the last change."""
+    return {"modified_since": at_or_after(column), "modified_before": before(column)}
+
+
 def _bound(column: Column[Any], side: str) -> Filter:
     def condition(place: BindParameter[Any]) -> ColumnElement[bool]:
         return and_(*Span(**{side: place}).holds(column))
@@ -104,8 +109,10 @@ def chosen_values(
         chosen = filters[name]
         if chosen.column is not None and chosen.side is not None:
             (place,) = chosen.places(name, form)
-            column = chosen.column.name
-            values[column] = replace(values.get(column, Span()), **{chosen.side: place})
+            span = values.get(chosen.column.name, Span())
+            if getattr(span, chosen.side) is not None:
+                return None  # A date and a moment bound the same side.
+            values[chosen.column.name] = replace(span, **{chosen.side: place})
         elif chosen.is_equality(name, form):
             (values[name],) = chosen.places(name, form)
         else:

@@ -2,25 +2,23 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel
-from sqlalchemy import and_, delete, func, select, tuple_
+from sqlalchemy import and_, delete, func, select
 
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from schema.errors import IdempotencyConflict
 from storage.clock import now
-from storage.database import Database
+from storage.retention.rules import RETRIES_KEPT_FOR
 from storage.rows import first, insert_row, table_of
 from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 
-KEPT_FOR = timedelta(hours=24)
-ROWS_AT_A_TIME = 1000
 _keys = table_of(IdempotencyKeyRow)
 
 
@@ -40,7 +38,7 @@ async def find(
     kept = await first(change.connection, IdempotencyKeyRow, own)
     if kept is None:
         return None
-    if kept.created_at < now() - KEPT_FOR:
+    if kept.created_at < now() - RETRIES_KEPT_FOR:
         await change.connection.execute(delete(_keys).where(own))
         return None
     if kept.digest != _digest(arguments):
@@ -88,15 +86,6 @@ async def replay(change: Context, operation: Operation, kept: IdempotencyKeyRow)
     # The caller's own resource, like its profile, is read without an id.
     identity = {"id": kept.resource_id} if operation.gives.parameters else {}
     return await operation.gives.resolver(change, **identity)
-
-
-async def drop_expired(database: Database) -> bool:
-    """Delete keys older than a day with their sealed answers; True if more may remain."""
-    identity = [_keys.c.subject, _keys.c.operation, _keys.c.key]
-    expired = select(*identity).where(_keys.c.created_at < now() - KEPT_FOR).limit(ROWS_AT_A_TIME)
-    async with database.write() as connection:
-        dropped = await connection.execute(delete(_keys).where(tuple_(*identity).in_(expired)))
-    return dropped.rowcount == ROWS_AT_A_TIME
 
 
 def _identity(change: Context, operation: Operation) -> dict[str, str]:

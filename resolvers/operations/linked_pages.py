@@ -16,7 +16,8 @@ from resolvers.operations.reading import read_by_keys
 from resolvers.operations.shaped import as_model
 from resolvers.operations.shapes import Item, Shape
 from schema.links import PageKey, RowKey
-from schema.pages import ListQuery, Page
+from schema.pages import Listed, ListQuery, Page
+from storage.connections import Connection
 from storage.rows import Model, table_of
 
 # A row with its `place` and `total` among its parent's rows, and the item made of it.
@@ -61,13 +62,18 @@ async def load_pages(
         places.append(numbered.c.place.between(literal(first, BigInteger), literal(last, BigInteger)))
     same = and_(table.c.workspace_id == numbered.c.workspace_id, table.c.id == numbered.c.id)
     joined = select(table, numbered.c.place, numbered.c.total).join_from(numbered, table, same)
-    async with ctx.snapshot(replica=linked.listing.replica) as connection:
-        rows = (await connection.execute(joined.where(or_(*places)).order_by(numbered.c.place))).all()
+    statement = joined.where(or_(*places)).order_by(numbered.c.place)
+
+    async def read(connection: Connection) -> tuple[Sequence[SelectedRow[Any]], dict[RowKey, Item]]:
+        rows = (await connection.execute(statement)).all()
         row_keys = [RowKey(row.workspace_id, row.id) for row in rows]
-        items = await read_by_keys(ctx, connection, linked.listing.model, shape, row_keys)
+        return rows, await read_by_keys(ctx, connection.fetch, linked.listing.model, shape, row_keys)
+
+    rows, items = await ctx.in_snapshot(read, replica=linked.listing.replica)
     by_parent: dict[RowKey, list[Numbered[Item]]] = defaultdict(list)
-    for row, key in zip(rows, row_keys, strict=True):
-        by_parent[RowKey(row.workspace_id, getattr(row, column.name))].append((row, as_model(items[key])))
+    for row in rows:
+        item = as_model(items[RowKey(row.workspace_id, row.id)])
+        by_parent[RowKey(row.workspace_id, getattr(row, column.name))].append((row, item))
     return [_page(ctx, linked, key, by_parent[key.parent]) for key in keys]
 
 
@@ -88,5 +94,6 @@ def _page(
     more = any(row.place > skipped + limit for row, _ in numbered) and here
     total = (numbered[0][0].total if numbered else 0) if key.counted else None
     query = linked.query(key.parent_id, limit, page)
-    cursor = make_cursor(ctx, linked.listing, query, here[-1][0]) if more else None
-    return page_of(query, [item for _, item in here], total, cursor)
+    items = Listed([item for _, item in here])
+    items.cursor_of = lambda index: make_cursor(ctx, linked.listing, query, here[index][0])
+    return page_of(query, items, total, items.cursor_of(-1) if more else None)

@@ -50,7 +50,8 @@ class Listing(Generic[Model]):
 
     `columns` maps sort keys to columns; other keys sort by the table's column of the same name. The column
     of an `inverted` key has the opposite order: `days_in_status` grows as its moment gets earlier. `identity`
-    makes the order total and defaults to the table's `id`. Lists with `replica` are read from a replica.
+    makes the order total and defaults to the table's `id`. Lists with `replica` are read from a replica, but
+    not their changes.
     `filters` says how each argument of `query` restricts the rows; the conditions in `always` hold for every
     page. Without `seen`, the condition of `visible` says which rows a caller sees. `groups` are listed
     instead of the model's rows.

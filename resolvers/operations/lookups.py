@@ -10,7 +10,7 @@ from sqlmodel import SQLModel
 from oauth.principals import PrincipalKind
 from resolvers.operations.access import absent, reachable, visible
 from resolvers.operations.context import Context
-from resolvers.operations.plans import form_of, plan_for, values_of_caller, with_places
+from resolvers.operations.plans import form_of, plan_for, with_places
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from storage.dialects.matching import AnyOf, ListOf
 from storage.enums import WorkspaceRole
@@ -32,10 +32,13 @@ async def get_for_update(ctx: Context, model: type[Model], **values: Any) -> Mod
     Raises `NotFound`, `PreconditionFailed` and what `check_owner` raises.
     """
     statement = _select(ctx, model, values)
-    if ctx.owners_only:
-        # A removal locks the membership before its user's rows too: one order avoids deadlocks.
+    if ctx.owners_only or ctx.principal.workspace_id is None:
         columns = values_of(_present(await first_of(ctx.connection, model, statement), model))
+        # A removal locks the membership before its user's rows too: one order avoids deadlocks.
         await check_owner(ctx, columns["id"] if model is WorkspaceRow else columns.get("workspace_id"))
+        if "workspace_id" in table_of(model).primary_key.columns:
+            # A lock names one workspace: a cluster refuses one among all the user's workspaces.
+            statement = statement.where(table_of(model).c.workspace_id == columns["workspace_id"])
     row = _present(await first_of(ctx.connection, model, statement.with_for_update()), model)
     if ctx.precondition is not None:
         await ctx.precondition()
@@ -93,7 +96,7 @@ async def check_workspaces(ctx: Context, ids: list[UUID] | None) -> None:
     """Raises `NotFound` if one of the workspaces that filter a list is not visible."""
     if not ids:
         return
-    wanted = set(ids)
+    distinct = set(ids)
 
     def make() -> Select[int]:
         table = table_of(WorkspaceRow)
@@ -101,8 +104,8 @@ async def check_workspaces(ctx: Context, ids: list[UUID] | None) -> None:
         return select(func.count()).where(visible(WorkspaceRow, with_places(ctx.principal)), among)
 
     plan = plan_for(ctx.services.database.dialect, ("workspaces", form_of(ctx.principal)), make)
-    ((count,),) = await ctx.fetch(plan, {"ids": list(wanted), **values_of_caller(ctx.principal)})
-    if count != len(wanted):
+    ((count,),) = await ctx.fetch(plan, {"ids": list(distinct), **ctx.principal.ids})
+    if count != len(distinct):
         raise NotFound("There is no such workspace.")
 
 

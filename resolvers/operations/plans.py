@@ -12,15 +12,16 @@ from sqlalchemy import Executable, Uuid, bindparam
 from sqlalchemy.engine import Dialect
 
 from oauth.principals import Principal
-from storage.clock import now
+from storage.dialects.matching import ListOf
 from storage.kept import Kept
-from storage.types import MomentColumn
+from storage.types import CurrentMoment
 
 # A plan takes 5 to 10 KB with its text and its conversions, one with 50 pairs of metadata 24, measured with
 # tracemalloc.
 MOST_PLANS = 1000
-# The moment of a request, for conditions that end with time.
-MOMENT = bindparam("moment", type_=MomentColumn())
+_ID, _IDS = Uuid(), ListOf(Uuid())
+# For conditions that end with time.
+MOMENT = bindparam("moment", type_=CurrentMoment())
 
 # By the name of the dialect and the form.
 _plans: defaultdict[str, OrderedDict[Hashable, Kept]] = defaultdict(OrderedDict)
@@ -45,13 +46,9 @@ def form_of(principal: Principal) -> Hashable:
 
 
 def with_places(principal: Principal) -> Principal:
-    """The principal with places instead of its ids, for the conditions of a plan."""
+    """The principal with places instead of its ids, for the conditions of a plan; `ids` has their values."""
     places: dict[str, Any] = {
-        name.removeprefix("principal_"): bindparam(name, type_=Uuid()) for name in principal.ids
+        name.removeprefix("principal_"): bindparam(name, type_=_IDS if isinstance(id, tuple) else _ID)
+        for name, id in principal.ids.items()
     }
     return replace(principal, **places)
-
-
-def values_of_caller(principal: Principal) -> dict[str, Any]:
-    """The values of those places and of `MOMENT`."""
-    return {"moment": now(), **principal.ids}

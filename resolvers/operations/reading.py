@@ -1,7 +1,8 @@
 """Reading shaped rows: one object or one page by one kept statement, as lines that both surfaces write."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 from uuid import UUID
 
@@ -18,15 +19,18 @@ from resolvers.operations.access import Seen, absent, visible
 from resolvers.operations.context import Context
 from resolvers.operations.lists import Listing, open_cursor, page_of, sign_cursor
 from resolvers.operations.page_forms import PageForm, rounded, seen_by
-from resolvers.operations.plans import form_of, plan_for, values_of_caller, with_places
+from resolvers.operations.plans import MOST_PLANS, form_of, plan_for, with_places
 from resolvers.operations.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes import Item, Shape
 from schema.links import RowKey
 from schema.pages import ListQuery, Page
-from storage.connections import Connection
+from storage.connections import Values
 from storage.dialects.json_rows import as_text, lines
 from storage.dialects.matching import AnyOf, ListOf
+from storage.kept import Kept
 from storage.rows import Model, table_of
+
+Fetch = Callable[[Kept, Values], Awaitable[Sequence[Any]]]
 
 
 async def read_one(
@@ -45,7 +49,8 @@ async def read_one(
     chosen = _chosen(ctx, shape, "")
     key = ("one", model, shape, seen, chosen, tuple(values), form_of(ctx.principal))
 
-    def make() -> Select[Any]:
+    # A string, because this annotation would be made at each request.
+    def make() -> "Select[Any]":
         table = table_of(model)
         same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
         own = seen_by(model, seen, with_places(ctx.principal))
@@ -53,7 +58,7 @@ async def read_one(
         return select(as_text(lines(select(row), *shape.cells(row, chosen))))
 
     plan = plan_for(ctx.services.database.dialect, key, make)
-    ((found,),) = await ctx.fetch(plan, values | values_of_caller(ctx.principal), replica=replica)
+    ((found,),) = await ctx.fetch(plan, values | ctx.principal.ids, replica=replica)
     listed = orjson.loads(found)
     if not listed:
         raise absent(model)
@@ -62,18 +67,21 @@ async def read_one(
 
 async def read_by_keys(
     ctx: Context,
-    connection: Connection,
+    fetch: Fetch,
     model: type[SQLModel],
     shape: Shape[Item],
     keys: Collection[RowKey],
     *,
     path: str = "",
 ) -> dict[RowKey, Item]:
-    """The visible rows among these keys, in this shape; `path` leads to them in the caller's selection."""
+    """The visible rows among these keys, in this shape; `path` leads to them in the caller's selection.
+
+    `fetch` runs the statement: that of the context, or of a connection.
+    """
     chosen = _chosen(ctx, shape, path)
     form = ("keys", model, shape, chosen, form_of(ctx.principal))
 
-    def make() -> Select[Any]:
+    def make() -> "Select[Any]":
         table = table_of(model)
         workspaces = AnyOf(table.c.workspace_id, bindparam("workspace_ids", type_=ListOf(Uuid())))
         ids = AnyOf(table.c.id, bindparam("ids", type_=ListOf(Uuid())))
@@ -88,9 +96,9 @@ async def read_by_keys(
     values = {
         "workspace_ids": list({key.workspace_id for key in keys}),
         "ids": [key.id for key in keys],
-        **values_of_caller(ctx.principal),
+        **ctx.principal.ids,
     }
-    ((found,),) = await connection.fetch(plan_for(connection.dialect, form, make), values)
+    ((found,),) = await fetch(plan_for(ctx.services.database.dialect, form, make), values)
     return {
         RowKey(UUID(line[-2]), UUID(line[-1])): cast(Item, ShapedRow(shape, line, ctx.services))
         for line in orjson.loads(found)
@@ -105,32 +113,36 @@ async def read_page(
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
     prepared = _prepare(ctx, listing, shape, query)
-    values = {**values_of_caller(ctx.principal), **prepared.values}
+    values = {**ctx.principal.ids, **prepared.values}
     plan = plan_for(
         ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(ctx.principal)
     )
-    ((total, found),) = await ctx.fetch(plan, values, replica=listing.replica)
+    ((total, found),) = await ctx.fetch(plan, values, replica=prepared.replica)
     listed = orjson.loads(found)
     shown = listed[: query.limit]
     end = prepared.values["skipped"] + len(shown)
     more = len(listed) > query.limit if total is None else end < total
-    cursor = None
-    if more and shown:
-        last = shown[-1]
-        cursor = sign_cursor(ctx, listing, query, [last[place] for place in prepared.key_places])
-    return page_of(query, cast("list[Item]", ShapedRows(shape, shown, ctx.services)), total, cursor)
+
+    def cursor_of(index: int) -> str:
+        line = shown[index]
+        return sign_cursor(ctx, listing, query, [line[place] for place in prepared.key_places])
+
+    rows = ShapedRows(shape, shown, ctx.services, cursor_of)
+    cursor = cursor_of(-1) if more and shown else None
+    return page_of(query, cast("list[Item]", rows), total, cursor)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Prepared:
     """What is known of a page before it is read: its statement's form, and the values besides the caller's.
 
-    `key_places` are the places of the sort keys in a line.
+    `key_places` are the places of the sort keys in a line; `replica` says whether a replica may answer.
     """
 
     form: PageForm
     values: Mapping[str, Any]
     key_places: Sequence[int]
+    replica: bool
 
 
 def _prepare(ctx: Context, listing: Listing[Any], shape: Shape[Any], query: ListQuery) -> _Prepared:
@@ -170,7 +182,15 @@ def _prepare_place(
     for name, value in sent.items():
         values |= listing.filters[name].named_values(name, value)
     values |= {f"after_{index}": value for index, value in enumerate(place or ())}
-    return _Prepared(form, values, form.key_places(listing.order(form.sorting)))
+    # A caller that keeps a copy asks for each span once: what a replica has not got yet would be lost to it.
+    replica = listing.replica and not query.is_of_changes()
+    return _Prepared(_shared(form), values, form.key_places(listing.order(form.sorting)), replica)
+
+
+@lru_cache(maxsize=MOST_PLANS)
+def _shared(form: PageForm) -> PageForm:
+    """One object for equal forms: looking its plan up then compares none of its parts."""
+    return form
 
 
 def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:

@@ -9,6 +9,8 @@ from resolvers.operations import idempotency
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Finish, Operation
 from resolvers.operations.etags import matches_strongly
+from resolvers.operations.shaped import ShapedRow
+from schema.base import Update
 from schema.errors import Invalid, PreconditionFailed, problem
 from storage.rows import Duplicate, taken_fields
 
@@ -23,7 +25,10 @@ def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Awa
         result: Awaitable[Any] = _change(operation, ctx, arguments)
     else:
         result = operation.resolver(ctx, **arguments)
-    return result if operation.finish is None else _finish(operation.finish, ctx, result)
+    if operation.finish is not None:
+        result = _finish(operation.finish, ctx, result)
+    watch = ctx.caller.watch
+    return result if watch is None else watch.operation(operation.name, result)
 
 
 async def _finish(finish: Finish, ctx: Context, result: Awaitable[Any]) -> Any:
@@ -82,18 +87,28 @@ async def _is_retry(operation: Operation, ctx: Context, arguments: Mapping[str, 
 
 
 def _with_precondition(operation: Operation, change: Context, arguments: Mapping[str, Any]) -> Context:
-    """The change with a precondition that compares `If-Match` with the resource once it is locked."""
-    read = operation.gives
-    if change.if_match is None or read is None:
+    """The change with a precondition on the resource once it is locked.
+
+    It compares `If-Match`, and the fields of the body that cannot change.
+    """
+    read, data = operation.gives, arguments.get("data")
+    repeated = data.repeated if isinstance(data, Update) else ()
+    if read is None or (change.if_match is None and not repeated):
         return change
 
     async def compare() -> None:
         names = {parameter.name for parameter in read.parameters}
         current = await read.resolver(change, **{k: v for k, v in arguments.items() if k in names})
-        if not matches_strongly(change.if_match or "", current.etag_text()):
+        if change.if_match is not None and not matches_strongly(change.if_match, current.etag_text()):
             raise PreconditionFailed(
                 "The resource has changed since you read it: read it again and repeat your change."
             )
+
+        if repeated:
+            written = current.written() if isinstance(current, ShapedRow) else current.model_dump(mode="json")
+            problems = [entry for each in repeated for entry in each.problems(written)]
+            if problems:
+                raise Invalid(problems)
 
     return replace(change, precondition=compare)
 

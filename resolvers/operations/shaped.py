@@ -1,7 +1,8 @@
 """Answers that are still lines of a statement: surfaces write them, and others see the models."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, Generic, cast, overload
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from sqlmodel import SQLModel
 from resolvers.operations.shapes import Derived, Item, Shape
 from resolvers.operations.writers import etag_of, rest_writer
 from schema.base import entity_tag
+from schema.pages import Listed
 from schema.scalars import write_moment
 from storage.rows import values_of
 
@@ -56,14 +58,23 @@ class ShapedRow(Generic[Item]):
 
 
 class ShapedRows(Sequence[Item]):
-    """A list of objects of `shape`. The models are made while it is iterated."""
+    """A list of objects of `shape`, with the cursor of each by its index. The models are made while it is
+    iterated.
+    """
 
-    __slots__ = ("lines", "services", "shape")
+    __slots__ = ("cursor_of", "lines", "services", "shape")
 
-    def __init__(self, shape: Shape[Item], lines: Sequence[Sequence[Any]], services: Any) -> None:
+    def __init__(
+        self,
+        shape: Shape[Item],
+        lines: Sequence[Sequence[Any]],
+        services: Any,
+        cursor_of: Callable[[int], str],
+    ) -> None:
         self.shape = shape
         self.lines = lines
         self.services = services
+        self.cursor_of = cursor_of
 
     def written(self) -> list[dict[str, Any]]:
         """The objects as REST writes them."""
@@ -104,7 +115,10 @@ def as_model(answer: Any) -> Any:
         return answer.model
     listed = getattr(answer, "data", None)
     if isinstance(listed, ShapedRows):
-        return answer.model_copy(update={"data": list(listed)})
+        models = Listed(listed)
+        # Fields of the page may be selected under many aliases.
+        models.cursor_of = cache(listed.cursor_of)
+        return answer.model_copy(update={"data": models})
     return answer
 
 

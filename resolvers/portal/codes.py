@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import and_, delete, select
 
 from resolvers.customers.portal_access import Entrant, find_entrants, lock_customers, recipient_of
+from resolvers.mails.brands import brand_of
 from resolvers.mails.mails import make_mail
 from resolvers.mails.unsolicited_mails import send_unsolicited_mail_if_allowed
 from resolvers.operations.context import Context
@@ -137,6 +138,7 @@ def _mail(ctx: Context, workspace: WorkspaceRow, address: str, code: str) -> Mai
     return make_mail(
         address,
         "portal_code",
+        brand=brand_of(workspace.id, workspace.name, workspace.avatar_url, ctx.services.auth_url),
         workspace=workspace.name,
         code=code,
         portal=f"{ctx.services.auth_url}/{workspace.slug}/portal",

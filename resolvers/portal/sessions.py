@@ -12,6 +12,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
 from resolvers.operations.lookups import get_visible
 from resolvers.portal.codes import mail_code, use_code
+from schema.app_links import may_return_to
 from schema.errors import InvalidCode, NotFound
 from schema.members import Member
 from schema.portal import (
@@ -105,9 +106,12 @@ async def get_portal_session(ctx: Context) -> PortalSession:
     if principal.member_id is not None:
         row = await get_visible(ctx, MemberRow, id=principal.member_id)
         member = Member.model_validate(values_of(row))
+    url = session.return_url
+    allowed = url is not None and may_return_to(url, workspace.return_url_schemes)
     return PortalSession.model_validate(
         {
             **values_of(session),
+            "return_url": url if allowed else None,
             "member": member,
             "workspace": PortalWorkspace.model_validate(values_of(workspace)),
         }
@@ -138,7 +142,7 @@ async def _workspace_of(ctx: Context, data: PortalAddress) -> WorkspaceRow:
 async def _find_workspace(ctx: Context, condition: ColumnElement[bool]) -> WorkspaceRow:
     """The workspace; its public page shows that it exists. Raises `NotFound`."""
     async with ctx.read() as connection:
-        workspace = await first(connection, WorkspaceRow, condition)
+        workspace = await first(connection, WorkspaceRow, condition, _workspaces.c.deleted_at.is_(None))
     if workspace is None:
         raise NotFound("There is no such workspace.")
     return workspace

@@ -24,13 +24,13 @@ _totp, _passkeys = table_of(TotpSecretRow), table_of(PasskeyRow)
 async def get_second_factors(ctx: Context) -> SecondFactors:
     """Returns the state of the user's second factors."""
     async with ctx.snapshot() as connection:
-        return await _state_of(connection, session_user_id(ctx))
+        return await state_of(connection, session_user_id(ctx))
 
 
 async def reset_factors(connection: Connection, auth_url: str, user_id: UUID) -> SecondFactors:
     """Remove all factors of a user who lost them, and notify the user; returns the former state."""
     user = await lock_user(connection, user_id)
-    state = await _state_of(connection, user_id)
+    state = await state_of(connection, user_id)
     await drop_factors(connection, user_id)
     await end_steps(connection, user_id)
     if state.enabled:
@@ -38,7 +38,7 @@ async def reset_factors(connection: Connection, auth_url: str, user_id: UUID) ->
     return state
 
 
-async def _state_of(connection: Connection, user_id: UUID) -> SecondFactors:
+async def state_of(connection: Connection, user_id: UUID) -> SecondFactors:
     totp = await first(connection, TotpSecretRow, _totp.c.user_id == user_id)
     count = select(func.count()).select_from(_passkeys).where(_passkeys.c.user_id == user_id)
     passkeys = (await connection.execute(count)).scalar_one()

@@ -56,7 +56,7 @@ async def begin_totp(ctx: Context, sealed: str | None = None) -> Enrolment:
 
 @requires(Scope.ACCESS_TOKENS_WRITE, kinds=IN_A_BROWSER, fresh=True)
 async def confirm_totp(ctx: Context, data: TotpConfirmation) -> list[str]:
-    """Set up the app, whose code proves its secret; returns recovery codes if it is the first factor.
+    """Set up the app: a current code proves that it has the secret. The first factor returns recovery codes.
 
     Raises `Invalid` for a wrong code.
     """

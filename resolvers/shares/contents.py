@@ -1,4 +1,4 @@
-"""The contents of shares: prices, media and custom fields, read and replaced as whole lists."""
+"""The contents of shares: prices, media, downloads and custom fields, read and replaced as whole lists."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,20 +10,28 @@ from resolvers.operations.context import Context
 from schema.errors import Invalid, Problem, problem
 from schema.prices import KIND_FIELDS
 from storage.enums import FileService, PriceAmountType
-from storage.rows import every, every_of, insert_rows, key_of, table_of, update_rows
+from storage.rows import every, every_of, insert_rows, key_of, table_of, update_rows, values_of
 from storage.tables.custom_fields import CustomFieldRow
 from storage.tables.files import FileRow
-from storage.tables.shares import ShareCustomFieldRow, ShareMediaRow, SharePriceRow, ShareRow
+from storage.tables.shares import (
+    ShareCustomFieldRow,
+    ShareDownloadRow,
+    ShareFileRow,
+    ShareMediaRow,
+    SharePriceRow,
+    ShareRow,
+)
 from storage.tables.workspaces import WorkspaceRow
 
-_prices, _medias = table_of(SharePriceRow), table_of(ShareMediaRow)
-_attachments = table_of(ShareCustomFieldRow)
+_prices = table_of(SharePriceRow)
 _files, _custom_fields = table_of(FileRow), table_of(CustomFieldRow)
 _SORT_AMOUNT: dict[str, int] = {PriceAmountType.FREE: 0}
 
 
-async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[str, Any]]) -> None:
+async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[str, Any]]) -> bool:
     """Make `prices` the current ones: those with an id stay, those without are new, others are archived.
+
+    Returns whether this changed anything.
 
     Raises `Invalid` for an id that is not a current price of the share, for values that differ from that
     price, and for more than one price.
@@ -46,26 +54,47 @@ async def replace_prices(ctx: Context, share: ShareRow, prices: Sequence[dict[st
     # Only a sort key that follows the price: the share itself does not change, so modified_at stays.
     sort_key = update(table_of(ShareRow)).where(key_of(ShareRow, share)).values(price_amount=amount)
     await ctx.connection.execute(sort_key)
+    return bool(new) or kept != current.keys()
 
 
-async def replace_medias(ctx: Context, share: ShareRow, ids: Sequence[UUID]) -> None:
-    """Make these files the share's media, in this order. Raises `Invalid` with each that is not allowed."""
+async def replace_medias(ctx: Context, share: ShareRow, ids: Sequence[UUID]) -> bool:
+    """Make these files the share's media, in this order; returns whether they were others.
+
+    Raises `Invalid` with each that is not allowed.
+    """
+    await _check_files(ctx, share, "medias", ids, FileService.PRODUCT_MEDIA)
+    return await _replace(ctx, share, ShareMediaRow, _places(share, ids))
+
+
+async def replace_downloads(ctx: Context, share: ShareRow, ids: Sequence[UUID]) -> bool:
+    """Make these files what the share's customers download, in this order; returns whether they were others.
+
+    Raises `Invalid` with each that is not allowed.
+    """
+    await _check_files(ctx, share, "downloads", ids, FileService.DOWNLOADABLE)
+    return await _replace(ctx, share, ShareDownloadRow, _places(share, ids))
+
+
+async def _check_files(
+    ctx: Context, share: ShareRow, field: str, ids: Sequence[UUID], service: FileService
+) -> None:
+    """Raises `Invalid` for ids that are not uploaded files of the service in the share's workspace."""
     own = and_(_files.c.workspace_id == share.workspace_id, _files.c.id.in_(ids))
     files = {file.id: file for file in await every(ctx.connection, FileRow, own)}
     problems = [
-        problem(("data", "medias", index), message, "media", input=str(id))
+        problem(("data", field, index), message, field.removesuffix("s"), input=str(id))
         for index, id in enumerate(ids)
-        if (message := _refuse_media(files.get(id)))
+        if (message := _refuse_file(files.get(id), service))
     ]
     if problems:
         raise Invalid(problems)
-    await ctx.connection.execute(delete(_medias).where(_own(_medias, share)))
-    rows = [{**_keys(share), "file_id": id, "position": place} for place, id in enumerate(ids)]
-    await insert_rows(ctx.connection, ShareMediaRow, rows)
 
 
-async def replace_custom_fields(ctx: Context, share: ShareRow, attached: Sequence[dict[str, Any]]) -> None:
-    """Attach these custom fields, in this order. Raises `Invalid` for unknown and repeated ones."""
+async def replace_custom_fields(ctx: Context, share: ShareRow, attached: Sequence[dict[str, Any]]) -> bool:
+    """Attach these custom fields, in this order; returns whether they were others.
+
+    Raises `Invalid` for unknown and repeated ones.
+    """
     ids = [entry["custom_field_id"] for entry in attached]
     own = and_(_custom_fields.c.workspace_id == share.workspace_id, _custom_fields.c.id.in_(ids))
     existing_ids = set((await ctx.connection.execute(select(_custom_fields.c.id).where(own))).scalars())
@@ -78,9 +107,26 @@ async def replace_custom_fields(ctx: Context, share: ShareRow, attached: Sequenc
             problems.append(problem(loc, "This custom field is listed twice", "twice", input=str(id)))
     if problems:
         raise Invalid(problems)
-    await ctx.connection.execute(delete(_attachments).where(_own(_attachments, share)))
     rows = [{**_keys(share), **entry, "position": place} for place, entry in enumerate(attached)]
-    await insert_rows(ctx.connection, ShareCustomFieldRow, rows)
+    return await _replace(ctx, share, ShareCustomFieldRow, rows)
+
+
+async def _replace(
+    ctx: Context,
+    share: ShareRow,
+    model: type[ShareFileRow] | type[ShareCustomFieldRow],
+    rows: Sequence[dict[str, Any]],
+) -> bool:
+    """Make these rows the share's only ones in the table; returns whether they were others."""
+    own = _own(table_of(model), share)
+    before = sorted(
+        [values_of(row) for row in await every(ctx.connection, model, own)], key=lambda row: row["position"]
+    )
+    if before == list(rows):
+        return False
+    await ctx.connection.execute(delete(table_of(model)).where(own))
+    await insert_rows(ctx.connection, model, rows)
+    return True
 
 
 def _check_kept(index: int, price: dict[str, Any], current: dict[UUID, SharePriceRow]) -> Iterable[Problem]:
@@ -100,11 +146,11 @@ def _check_kept(index: int, price: dict[str, Any], current: dict[UUID, SharePric
             )
 
 
-def _refuse_media(file: FileRow | None) -> str | None:
+def _refuse_file(file: FileRow | None, service: FileService) -> str | None:
     if file is None:
         return "There is no such file in the share's workspace"
-    if file.service != FileService.PRODUCT_MEDIA:
-        return "Only a file of the service product_media can be a media"
+    if file.service != service:
+        return f"Only files of the service {service} can be listed here"
     return None if file.is_uploaded else "The file is not fully uploaded"
 
 
@@ -123,6 +169,10 @@ async def _default_currency(ctx: Context, share: ShareRow) -> str:
 
 def _keys(share: ShareRow) -> dict[str, Any]:
     return {"workspace_id": share.workspace_id, "share_id": share.id}
+
+
+def _places(share: ShareRow, ids: Sequence[UUID]) -> list[dict[str, Any]]:
+    return [{**_keys(share), "file_id": id, "position": place} for place, id in enumerate(ids)]
 
 
 def _own(table: Table, share: ShareRow) -> Any:

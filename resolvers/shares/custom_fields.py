@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import and_, select
+
 from oauth.scopes import Scope
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of
+from resolvers.operations.filters import any_of, changed_in
 from resolvers.operations.lists import Listing
 from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.reading import read_one, read_page
@@ -16,18 +18,24 @@ from resolvers.shares.shapes import CUSTOM_FIELD
 from schema.custom_fields import CustomField, CustomFieldCreate, CustomFieldQuery, CustomFieldUpdate
 from schema.errors import Invalid, problem
 from schema.pages import Page
-from schema.sorting import CreatedAtSorting
+from schema.sorting import ResourceSorting
 from storage.enums import CustomFieldType
-from storage.rows import delete_row, insert_row, table_of, update_row
+from storage.rows import delete_row, insert_row, table_of, update_row, update_rows
 from storage.tables.custom_fields import CustomFieldRow
+from storage.tables.shares import ShareCustomFieldRow, ShareRow
 
-_table = table_of(CustomFieldRow)
+_table, _shares = table_of(CustomFieldRow), table_of(ShareRow)
+_attachments = table_of(ShareCustomFieldRow)
 LISTING = Listing(
     CustomFieldRow,
-    CreatedAtSorting,
+    ResourceSorting,
     default="created_at",
+    columns={"modified_at": _table.c.changed_at},
     query=CustomFieldQuery,
-    filters={"workspace_id": any_of(_table.c.workspace_id)},
+    filters={
+        "workspace_id": any_of(_table.c.workspace_id),
+        **changed_in(_table.c.changed_at),
+    },
 )
 
 
@@ -69,6 +77,14 @@ async def update_custom_field(ctx: Context, id: UUID, data: CustomFieldUpdate) -
 async def delete_custom_field(ctx: Context, id: UUID) -> UUID:
     """Deletes a custom field permanently and detaches it from all shares."""
     row = await get_for_update(ctx, CustomFieldRow, id=id)
+    attached = select(_attachments.c.share_id).where(
+        _attachments.c.workspace_id == row.workspace_id, _attachments.c.custom_field_id == id
+    )
+    await update_rows(
+        ctx.connection,
+        ShareRow,
+        and_(_shares.c.workspace_id == row.workspace_id, _shares.c.id.in_(attached)),
+    )
     await delete_row(ctx.connection, CustomFieldRow, row)
     return id
 

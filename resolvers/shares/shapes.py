@@ -1,8 +1,9 @@
 """The shapes of shares and of what they embed."""
 
+from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import FromClause, Select, and_, select
+from sqlalchemy import FromClause, Select, Table, and_, select
 
 from resolvers.files.shapes import FILE
 from resolvers.operations.shapes import Embedded, Part, Shape
@@ -13,9 +14,16 @@ from schema.shares import AttachedCustomField, Share
 from storage.rows import table_of
 from storage.tables.custom_fields import CustomFieldRow
 from storage.tables.files import FileRow
-from storage.tables.shares import ShareCustomFieldRow, ShareMediaRow, SharePriceRow, ShareRow
+from storage.tables.shares import (
+    ShareCustomFieldRow,
+    ShareDownloadRow,
+    ShareMediaRow,
+    SharePriceRow,
+    ShareRow,
+)
 
-_shares, _prices, _medias = table_of(ShareRow), table_of(SharePriceRow), table_of(ShareMediaRow)
+_shares, _prices = table_of(ShareRow), table_of(SharePriceRow)
+_medias, _downloads = table_of(ShareMediaRow), table_of(ShareDownloadRow)
 _attached, _custom_fields, _files = table_of(ShareCustomFieldRow), table_of(CustomFieldRow), table_of(FileRow)
 
 
@@ -25,10 +33,15 @@ def _prices_of(share: FromClause) -> Select[Any]:
     return select(_prices).where(own, current).order_by(_prices.c.created_at, _prices.c.id)
 
 
-def _medias_of(share: FromClause) -> Select[Any]:
-    same = and_(_files.c.workspace_id == _medias.c.workspace_id, _files.c.id == _medias.c.file_id)
-    own = and_(_medias.c.workspace_id == share.c.workspace_id, _medias.c.share_id == share.c.id)
-    return select(_files).join_from(_medias, _files, same).where(own).order_by(_medias.c.position)
+def _files_in(listed: Table) -> Callable[[FromClause], Select[Any]]:
+    """The files that the table lists for a share, in order."""
+
+    def files_of(share: FromClause) -> Select[Any]:
+        same = and_(_files.c.workspace_id == listed.c.workspace_id, _files.c.id == listed.c.file_id)
+        own = and_(listed.c.workspace_id == share.c.workspace_id, listed.c.share_id == share.c.id)
+        return select(_files).join_from(listed, _files, same).where(own).order_by(listed.c.position)
+
+    return files_of
 
 
 def _attached_to(share: FromClause) -> Select[Any]:
@@ -47,6 +60,11 @@ PRICE = Shape(Price, _prices)
 ATTACHED = Shape(
     AttachedCustomField, _attached, {"custom_field": Embedded(CUSTOM_FIELD), "order": _attached.c.position}
 )
-_OFFERED = {"prices": Part(PRICE, _prices_of), "medias": Part(FILE, _medias_of)}
-SHARE = Shape(Share, _shares, {**_OFFERED, "attached_custom_fields": Part(ATTACHED, _attached_to)})
+_OFFERED = {"prices": Part(PRICE, _prices_of), "medias": Part(FILE, _files_in(_medias))}
+_DOWNLOADS = Part(FILE, _files_in(_downloads))
+SHARE = Shape(
+    Share,
+    _shares,
+    {**_OFFERED, "downloads": _DOWNLOADS, "attached_custom_fields": Part(ATTACHED, _attached_to)},
+)
 PORTAL_SHARE = Shape(PortalShare, _shares, _OFFERED)

@@ -1,16 +1,22 @@
 """Operations on shares."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import UUID
 
 from oauth.scopes import Scope
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, contains, metadata_pairs
+from resolvers.operations.filters import any_of, changed_in, contains, metadata_pairs
 from resolvers.operations.lists import Listing
 from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.reading import read_one, read_page
-from resolvers.shares.contents import replace_custom_fields, replace_medias, replace_prices
+from resolvers.shares.contents import (
+    replace_custom_fields,
+    replace_downloads,
+    replace_medias,
+    replace_prices,
+)
 from resolvers.shares.shapes import SHARE
 from schema.pages import Page
 from schema.shares import Share, ShareCreate, ShareQuery, ShareSorting, ShareUpdate
@@ -19,14 +25,23 @@ from storage.rows import insert_row, table_of, update_row
 from storage.tables.shares import ShareRow
 
 _table = table_of(ShareRow)
-_PARTS = ("prices", "medias", "attached_custom_fields")
+_PARTS: Mapping[str, Callable[..., Awaitable[bool]]] = {
+    "prices": replace_prices,
+    "medias": replace_medias,
+    "downloads": replace_downloads,
+    "attached_custom_fields": replace_custom_fields,
+}
 LISTING = Listing(
     ShareRow,
     ShareSorting,
     default="-created_at",
-    columns={"name": _table.c.name_folded},
+    columns={
+        "modified_at": _table.c.changed_at,
+        "name": _table.c.name_folded,
+    },
     query=ShareQuery,
     filters={
+        **changed_in(_table.c.changed_at),
         "id": any_of(_table.c.id),
         "workspace_id": any_of(_table.c.workspace_id),
         "visibility": any_of(_table.c.visibility),
@@ -52,7 +67,7 @@ async def get_share(ctx: Context, id: UUID) -> Share:
 
 @requires(Scope.SHARES_WRITE, gives=get_share)
 async def create_share(ctx: Context, data: ShareCreate) -> Share:
-    """Creates a share with its prices, media and custom fields, all or nothing."""
+    """Creates a share with its prices, media, downloads and custom fields, all or nothing."""
     workspace_id = await workspace_for(ctx, data.workspace_id)
     values = data.model_dump(exclude={*_PARTS, "workspace_id"})
     row = await insert_row(ctx.connection, ShareRow, workspace_id=workspace_id, **values)
@@ -65,11 +80,13 @@ async def update_share(ctx: Context, id: UUID, data: ShareUpdate) -> Share:
     """Updates the fields that were sent. Lists are replaced as a whole; prices left out are archived."""
     row = await get_for_update(ctx, ShareRow, id=id)
     changes = data.changes()
-    parts = data.model_dump(include={name for name in _PARTS if changes.pop(name, None) is not None})
-    if parts:
+    emptied = {name: changes.pop(name) for name in _PARTS if name in changes}
+    # With the defaults of their items, which `changes` leaves out.
+    sent = data.model_dump(include=set(emptied))
+    parts = {name: value if sent[name] is None else sent[name] for name, value in emptied.items()}
+    if await _replace_parts(ctx, row, parts):
         changes["modified_at"] = now()
-    row = await update_row(ctx.connection, ShareRow, row, **changes)
-    await _replace_parts(ctx, row, parts)
+    await update_row(ctx.connection, ShareRow, row, **changes)
     return await get_share(ctx, id)
 
 
@@ -81,10 +98,10 @@ async def delete_share(ctx: Context, id: UUID) -> UUID:
     return id
 
 
-async def _replace_parts(ctx: Context, share: ShareRow, parts: dict[str, Any]) -> None:
-    if parts.get("prices") is not None:
-        await replace_prices(ctx, share, parts["prices"])
-    if parts.get("medias") is not None:
-        await replace_medias(ctx, share, parts["medias"])
-    if parts.get("attached_custom_fields") is not None:
-        await replace_custom_fields(ctx, share, parts["attached_custom_fields"])
+async def _replace_parts(ctx: Context, share: ShareRow, parts: dict[str, Any]) -> bool:
+    """Replace the lists that are given; returns whether one of them was different."""
+    has_changed = False
+    for name, replace in _PARTS.items():
+        if parts.get(name) is not None:
+            has_changed |= await replace(ctx, share, parts[name])
+    return has_changed

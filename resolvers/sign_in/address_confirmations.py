@@ -1,5 +1,7 @@
 """Confirmation of a user's email: by a link sent to it, followed while signed in."""
 
+from dataclasses import replace
+
 from resolvers.accounts.users import lock_user, verify_address
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
 from resolvers.operations.context import Context
@@ -49,4 +51,4 @@ async def confirm_address(ctx: Context, token: str) -> MailedLink:
             raise NotPermitted("This link is for another account. Sign in to that account, then confirm.")
         if link.user.email_verified_at is not None:
             return link
-        return MailedLink(link.state, await verify_address(change.connection, link.user))
+        return replace(link, user=await verify_address(change.connection, link.user))

@@ -1,12 +1,21 @@
 """Password reset by an emailed link."""
 
+from typing import Any
+
 from oauth.endings import end_user
 from resolvers.accounts.users import find_user, verify_address
 from resolvers.mails.mails import make_mail, send_mails
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
 from resolvers.sign_in.attempts import address_subject, forget_attempts
-from resolvers.sign_in.mailed_links import LinkState, MailedLink, find_link, mail_link_if_known, use_link
+from resolvers.sign_in.mailed_links import (
+    LinkState,
+    MailedLink,
+    end_links,
+    find_link,
+    mail_link_if_known,
+    use_link,
+)
 from resolvers.sign_in.new_passwords import hash_new_password
 from schema.accounts import ForgottenPassword, NewPassword
 from storage.enums import LinkPurpose
@@ -59,6 +68,7 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
         if link.user is not None and link.state is LinkState.VALID:
             user = await update_row(change.connection, UserRow, link.user, password_hash=password_hash)
             await end_user(change.connection, user.id)
+            await end_links(change.connection, user.id, LinkPurpose.NEW_ADDRESS)
             await forget_attempts(change.connection, address_subject(change, user.email))
             if user.email_verified_at is None:
                 user = await verify_address(change.connection, user)
@@ -79,7 +89,7 @@ async def mail_wrong_passwords(change: Context, email: str) -> None:
     await _mail(change, email, "wrong_passwords")
 
 
-async def _mail(change: Context, email: str, template: str, **values: bool) -> None:
+async def _mail(change: Context, email: str, template: str, **values: Any) -> None:
     forgotten = f"{change.services.auth_url}{PATH}"
     mail = make_mail(email, template, address=email, forgotten=forgotten, **values)
     await send_mails(change, [mail])

@@ -19,17 +19,28 @@ from storage.clock import now
 from storage.connections import Connection
 from storage.enums import LinkPurpose
 from storage.mails import NO_RECIPIENT
+from storage.retention.rules import LINKS_KEPT_FOR
 from storage.rows import first, insert_row, table_of, update_row, update_rows
 from storage.tables.mailed_links import MailedLinkRow
 from storage.tables.users import UserRow
 
-LIFETIMES = {LinkPurpose.ADDRESS: timedelta(days=3), LinkPurpose.PASSWORD: timedelta(hours=1)}
-PATHS = {LinkPurpose.ADDRESS: "/confirm-address", LinkPurpose.PASSWORD: "/new-password"}
-TEMPLATES = {LinkPurpose.ADDRESS: "address_confirmation", LinkPurpose.PASSWORD: "forgotten_password"}
+LIFETIMES = {
+    LinkPurpose.ADDRESS: timedelta(days=3),
+    LinkPurpose.NEW_ADDRESS: timedelta(days=1),
+    LinkPurpose.PASSWORD: timedelta(hours=1),
+}
+PATHS = {
+    LinkPurpose.ADDRESS: "/confirm-address",
+    LinkPurpose.NEW_ADDRESS: "/confirm-new-address",
+    LinkPurpose.PASSWORD: "/new-password",
+}
+TEMPLATES = {
+    LinkPurpose.ADDRESS: "address_confirmation",
+    LinkPurpose.NEW_ADDRESS: "new_address",
+    LinkPurpose.PASSWORD: "forgotten_password",
+}
 # The most links of one purpose that a user can be sent in an hour.
 MOST_LINKS, WINDOW = 5, timedelta(hours=1)
-# Links are kept this long to tell what became of them.
-RETENTION = timedelta(days=30)
 
 _links, _users = table_of(MailedLinkRow), table_of(UserRow)
 
@@ -55,19 +66,31 @@ class Recipient:
 
 @dataclass(frozen=True)
 class MailedLink:
-    """The state of a link, and its user: None if no such link was sent for this purpose."""
+    """The state of a link, its user, and the address it was sent to.
+
+    Without a user, no such link was sent for this purpose.
+    """
 
     state: LinkState
     user: UserRow | None = field(default=None, repr=False)
+    recipient: str = field(default="", repr=False)
 
 
-async def mail_link(change: Context, user_id: UUID, purpose: LinkPurpose) -> None:
-    """Email the user a link, which ends the previous ones. Raises `RateLimited` after five in an hour."""
+async def mail_link(
+    change: Context, user_id: UUID, purpose: LinkPurpose, new_address: str | None = None
+) -> None:
+    """Email the user a link, which ends the previous ones. Raises `RateLimited` after five in an hour.
+
+    It is sent to `new_address` if there is one, otherwise to the user's address.
+    """
     user = await lock_user(change.connection, user_id)
     latest = await _latest(change.connection, user_id, purpose)
     if len(latest) == MOST_LINKS:
         raise _too_many(latest[-1])
-    await _write(change, Recipient(user.id, user.email, user.email_folded), purpose)
+    recipient = Recipient(user.id, user.email, user.email_folded)
+    if new_address is not None:
+        recipient = Recipient(user.id, new_address, new_address)
+    await _write(change, recipient, purpose)
 
 
 async def mail_link_if_known(change: Context, user: UserRow | None, purpose: LinkPurpose) -> None:
@@ -87,7 +110,7 @@ async def mail_link_if_known(change: Context, user: UserRow | None, purpose: Lin
 async def _write(change: Context, recipient: Recipient, purpose: LinkPurpose) -> None:
     moment, user_id = now(), recipient.user_id
     # Links without a user are useless, so only the latest is kept.
-    outdated = moment - RETENTION if user_id is not None else moment
+    outdated = moment - LINKS_KEPT_FOR if user_id is not None else moment
     await change.connection.execute(
         delete(_links).where(_of(user_id, purpose), _links.c.created_at < outdated)
     )
@@ -139,6 +162,13 @@ async def end_links(connection: Connection, user_id: UUID | None, purpose: LinkP
     await update_rows(connection, MailedLinkRow, open_links, ended_at=now())
 
 
+async def find_open_recipient(connection: Connection, user_id: UUID, purpose: LinkPurpose) -> str | None:
+    """The address that the user's valid link for this purpose was sent to; None without such a link."""
+    valid = (_links.c.used_at.is_(None), _links.c.ended_at.is_(None), _links.c.expires_at > now())
+    row = await first(connection, MailedLinkRow, _of(user_id, purpose), *valid)
+    return None if row is None else row.recipient
+
+
 async def _latest(connection: Connection, user_id: UUID, purpose: LinkPurpose) -> Sequence[datetime]:
     """When the user's links of the last hour were created, latest first, up to the limit."""
     made_at = _links.c.created_at
@@ -159,12 +189,17 @@ def _too_many(oldest: datetime) -> RateLimited:
 def _assess(row: MailedLinkRow | None, user: UserRow | None) -> MailedLink:
     if row is None or user is None:
         return MailedLink(LinkState.UNKNOWN)
+    return MailedLink(_state(row, user), user, row.recipient)
+
+
+def _state(row: MailedLinkRow, user: UserRow) -> LinkState:
     if row.used_at is not None:
-        return MailedLink(LinkState.USED, user)
+        return LinkState.USED
     # A link sent to one address proves nothing about another.
-    if row.ended_at is not None or row.recipient != user.email_folded:
-        return MailedLink(LinkState.ENDED, user)
-    return MailedLink(LinkState.EXPIRED if row.expires_at <= now() else LinkState.VALID, user)
+    is_for_another = row.purpose != LinkPurpose.NEW_ADDRESS and row.recipient != user.email_folded
+    if row.ended_at is not None or is_for_another:
+        return LinkState.ENDED
+    return LinkState.EXPIRED if row.expires_at <= now() else LinkState.VALID
 
 
 def _of(user_id: UUID | None, purpose: LinkPurpose) -> ColumnElement[bool]:

@@ -139,7 +139,7 @@ async def sign_out(ctx: Context, session: str) -> None:
 
 @requires(None, kinds=IN_A_BROWSER)
 async def change_password(ctx: Context, data: PasswordChange, known_tokens: str = "") -> str:
-    """Change the user's password, and end all other sessions and the links of password resets.
+    """Change the user's password, and end all other sessions and the links to reset it or change the address.
 
     With `end_everything`, personal access tokens and the authorizations of applications end too. The user is
     notified if the email is confirmed. Returns the browser's tokens with one for the new password. Raises
@@ -159,6 +159,7 @@ async def change_password(ctx: Context, data: PasswordChange, known_tokens: str 
             await end_user(change.connection, user.id, kept=ctx.principal.credential_id)
         await end_browser_sessions(change.connection, user.id, kept=ctx.principal.credential_id)
         await end_links(change.connection, user.id, LinkPurpose.PASSWORD)
+        await end_links(change.connection, user.id, LinkPurpose.NEW_ADDRESS)
         # An unconfirmed email may belong to another person, who should not get more of these.
         if row.email_verified_at is not None:
             await mail_password_change(change, row, everything_ended=data.end_everything)

@@ -9,7 +9,7 @@ from resolvers.workspaces.memberships import lock_members
 from storage.clock import now
 from storage.connections import Connection
 from storage.enums import WorkspaceRole, WorkspaceStatus
-from storage.rows import every, first, insert_row, read, table_of, update_row
+from storage.rows import every, every_of, first, insert_row, read, table_of, update_row
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
@@ -23,6 +23,7 @@ NEXT_STATUSES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
 }
 
 _users, _members, _workspaces = table_of(UserRow), table_of(WorkspaceMemberRow), table_of(WorkspaceRow)
+_PRESENT = _workspaces.c.deleted_at.is_(None)
 
 
 class StatusRefused(ValueError):
@@ -56,12 +57,12 @@ async def insert_workspace(connection: Connection, owner: UserRow, **values: Any
 
 
 async def find_workspace(connection: Connection, slug: str) -> WorkspaceRow | None:
-    return await first(connection, WorkspaceRow, _workspaces.c.slug == slug)
+    return await first(connection, WorkspaceRow, _workspaces.c.slug == slug, _PRESENT)
 
 
 async def change_status(connection: Connection, slug: str, status: WorkspaceStatus) -> WorkspaceRow:
     """Give a workspace its next status. Raises `StatusRefused`, which names the allowed ones."""
-    workspace = await first(connection, WorkspaceRow, _workspaces.c.slug == slug, lock=True)
+    workspace = await first(connection, WorkspaceRow, _workspaces.c.slug == slug, _PRESENT, lock=True)
     if workspace is None:
         raise StatusRefused(f"There is no workspace {slug!r}.")
     allowed = NEXT_STATUSES[WorkspaceStatus(workspace.status)]
@@ -126,6 +127,24 @@ async def list_members(connection: Connection, workspace_id: UUID) -> list[Liste
     )
     rows = await connection.execute(statement)
     return [ListedMember(read(WorkspaceMemberRow, row), row.address) for row in rows]
+
+
+async def list_memberships(connection: Connection, user_id: UUID) -> list[tuple[WorkspaceMemberRow, str]]:
+    """What the user belongs to, each with the slug of its workspace, in their order."""
+    statement = (
+        select(_members, _workspaces.c.slug)
+        .join_from(_members, _workspaces, _members.c.workspace_id == _workspaces.c.id)
+        .where(_members.c.user_id == user_id)
+        .order_by(_workspaces.c.slug)
+    )
+    rows = await connection.execute(statement)
+    return [(read(WorkspaceMemberRow, row), row.slug) for row in rows]
+
+
+async def list_all_workspaces(connection: Connection, limit: int) -> list[WorkspaceRow]:
+    """The workspaces that were created first."""
+    oldest = select(_workspaces).where(_PRESENT).order_by(_workspaces.c.created_at, _workspaces.c.id)
+    return await every_of(connection, WorkspaceRow, oldest.limit(limit))
 
 
 async def set_role(

@@ -2,6 +2,7 @@
 
 from sqlalchemy import select
 
+from resolvers.mails.brands import brand_of
 from resolvers.mails.mails import make_mail
 from resolvers.mails.unsolicited_mails import send_unsolicited_mail
 from resolvers.operations.context import Context
@@ -24,19 +25,26 @@ async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
     if member.expires_at is None:
         raise TypeError("An invitation always has an end.")
     statement = (
-        select(_workspaces.c.name, _users.c.name.label("inviter"), _users.c.email.label("inviter_email"))
+        select(
+            _workspaces.c.name,
+            _workspaces.c.avatar_url,
+            _users.c.name.label("inviter"),
+            _users.c.email.label("inviter_email"),
+        )
         .join_from(_workspaces, _users, _users.c.id == member.invited_by_user_id, isouter=True)
         .where(_workspaces.c.id == member.workspace_id)
     )
     workspace = (await ctx.connection.execute(statement)).one()
+    own = ctx.services.auth_url
     mail = make_mail(
         member.email,
         "invitation",
+        brand=brand_of(member.workspace_id, workspace.name, workspace.avatar_url, own),
         workspace=workspace.name,
         inviter=workspace.inviter,
         inviter_address=workspace.inviter_email,
         address=member.email,
         ends=write_moment(member.expires_at),
-        page=f"{ctx.services.auth_url}{PAGE_PATH}",
+        page=f"{own}{PAGE_PATH}",
     )
     await send_unsolicited_mail(ctx, mail, member.workspace_id)

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy import ColumnElement, select
 
 from oauth.principals import Principal
 from oauth.scopes import Scope
@@ -11,6 +11,7 @@ from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.operations.access import invitations_to
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
+from resolvers.operations.filters import changed_in
 from resolvers.operations.lists import Listing
 from resolvers.operations.plans import MOMENT
 from resolvers.operations.reading import read_one, read_page
@@ -19,10 +20,10 @@ from resolvers.workspaces.memberships import join
 from resolvers.workspaces.shapes import INVITATION
 from schema.errors import Invalid, NotFound, problem
 from schema.pages import Page
-from schema.sorting import CreatedAtSorting
+from schema.sorting import ResourceSorting
 from schema.workspace_members import WorkspaceInvitation, WorkspaceInvitationQuery, WorkspaceMember
 from storage.clock import now
-from storage.rows import first, table_of
+from storage.rows import delete_row, first, table_of
 from storage.tables.workspaces import WorkspaceMemberRow
 
 _table = table_of(WorkspaceMemberRow)
@@ -34,9 +35,11 @@ def _open(principal: Principal) -> ColumnElement[bool]:
 
 LISTING = Listing(
     WorkspaceMemberRow,
-    CreatedAtSorting,
+    ResourceSorting,
     default="created_at",
+    columns={"modified_at": _table.c.changed_at},
     query=WorkspaceInvitationQuery,
+    filters=changed_in(_table.c.changed_at),
     seen=_open,
 )
 
@@ -69,14 +72,18 @@ async def accept_workspace_invitation(ctx: Context, id: UUID) -> WorkspaceMember
         message = "You are already a member of this workspace"
         raise Invalid([problem(("id",), message, "duplicate", input=str(id))])
     await join(ctx.connection, invitation, user)
+
+    async def note() -> None:
+        ctx.note_joining(invitation.workspace_id)
+
+    ctx.afterwards.append(note)
     return await get_workspace_member(ctx, id)
 
 
 @requires(Scope.WORKSPACE_MEMBERS_WRITE, kinds=USER_KINDS)
 async def decline_workspace_invitation(ctx: Context, id: UUID) -> UUID:
     """Declines an invitation, which ends it."""
-    await _lock(ctx, id)
-    await ctx.connection.execute(delete(_table).where(_table.c.id == id))
+    await delete_row(ctx.connection, WorkspaceMemberRow, await _lock(ctx, id))
     return id
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import func, select
 
 from oauth.endings import end_creations, end_membership
 from oauth.scopes import Scope
@@ -11,7 +11,7 @@ from resolvers.accounts.creators import creator_of
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of
+from resolvers.operations.filters import any_of, changed_in
 from resolvers.operations.lists import Listing
 from resolvers.operations.lookups import (
     check_owner,
@@ -26,7 +26,7 @@ from resolvers.workspaces.memberships import AlreadyMember, invite, lock_members
 from resolvers.workspaces.shapes import WORKSPACE_MEMBER
 from schema.errors import Invalid, problem
 from schema.pages import Page
-from schema.sorting import CreatedAtSorting
+from schema.sorting import ResourceSorting
 from schema.workspace_members import (
     WorkspaceMember,
     WorkspaceMemberInvite,
@@ -34,16 +34,20 @@ from schema.workspace_members import (
     WorkspaceMemberUpdate,
 )
 from storage.enums import WorkspaceRole
-from storage.rows import table_of, update_row
+from storage.rows import delete_row, table_of, update_row
 from storage.tables.workspaces import WorkspaceMemberRow
 
 _table = table_of(WorkspaceMemberRow)
 LISTING = Listing(
     WorkspaceMemberRow,
-    CreatedAtSorting,
+    ResourceSorting,
     default="created_at",
+    columns={"modified_at": _table.c.changed_at},
     query=WorkspaceMemberQuery,
-    filters={name: any_of(_table.c[name]) for name in ("workspace_id", "user_id")},
+    filters={
+        **{name: any_of(_table.c[name]) for name in ("workspace_id", "user_id")},
+        **changed_in(_table.c.changed_at),
+    },
 )
 
 
@@ -115,13 +119,15 @@ async def remove_workspace_member(ctx: Context, id: UUID, revoke_created: bool =
     leaves = row.user_id is not None and row.user_id == ctx.principal.user_id
     # Members can leave by themselves, but only an owner can keep what they created.
     row = await _lock(replace(ctx, owners_only=not (leaves and revoke_created)), id)
-    await ctx.connection.execute(delete(_table).where(_table.c.id == id))
+    await delete_row(ctx.connection, WorkspaceMemberRow, row)
     if row.user_id is not None:
         await _check_owned(ctx, row)
         await end_membership(ctx.connection, row.user_id, row.workspace_id)
         if revoke_created:
             await end_creations(ctx.connection, row.user_id, row.workspace_id)
             await withdraw_invitations(ctx.connection, row.user_id, row.workspace_id)
+        if leaves:
+            ctx.note_leaving(row.workspace_id)
     return id
 
 

@@ -3,14 +3,14 @@
 from datetime import timedelta
 from uuid import UUID
 
-from sqlalchemy import delete, or_, select
+from sqlalchemy import or_, select
 
 from resolvers.accounts.users import find_user
 from storage.clock import now
 from storage.connections import Connection
 from storage.emails import fold_email
 from storage.enums import WorkspaceRole
-from storage.rows import every_of, insert_row, table_of, update_row
+from storage.rows import delete_rows, every, every_of, insert_row, table_of, update_row
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
 
@@ -52,7 +52,18 @@ async def invite(
 async def withdraw_invitations(connection: Connection, inviter_id: UUID, workspace_id: UUID) -> None:
     """Delete the user's open invitations to the workspace. The members must be locked."""
     sent = (_members.c.workspace_id == workspace_id) & (_members.c.invited_by_user_id == inviter_id)
-    await connection.execute(delete(_members).where(sent, _members.c.user_id.is_(None)))
+    await delete_rows(connection, WorkspaceMemberRow, sent, _members.c.user_id.is_(None))
+
+
+async def change_members_address(connection: Connection, user: UserRow) -> None:
+    """Give the user's memberships the user's address, by which invitations find members.
+
+    Invitations of the address to these workspaces are moot and end. Raises `Duplicate`.
+    """
+    for member in await every(connection, WorkspaceMemberRow, _members.c.user_id == user.id):
+        same = (_members.c.workspace_id == member.workspace_id) & _members.c.user_id.is_(None)
+        await delete_rows(connection, WorkspaceMemberRow, same, _members.c.email_folded == user.email_folded)
+        await update_row(connection, WorkspaceMemberRow, member, email=user.email)
 
 
 async def join(connection: Connection, invitation: WorkspaceMemberRow, user: UserRow) -> WorkspaceMemberRow:

@@ -12,7 +12,7 @@ from resolvers.accounts.users import lock_user
 from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, contains
+from resolvers.operations.filters import any_of, changed_in, contains
 from resolvers.operations.lists import Listing
 from resolvers.operations.lookups import get_for_update
 from resolvers.operations.reading import read_one, read_page
@@ -43,10 +43,18 @@ LISTING = Listing(
     WorkspaceRow,
     WorkspaceSorting,
     default="created_at",
-    columns={"name": _table.c.name_folded, "days_in_status": _table.c.status_changed_at},
+    columns={
+        "modified_at": _table.c.changed_at,
+        "name": _table.c.name_folded,
+        "days_in_status": _table.c.status_changed_at,
+    },
     inverted=frozenset({"days_in_status"}),
     query=WorkspaceQuery,
-    filters={"slug": any_of(_table.c.slug, str.lower), "name": contains(_table.c.name_folded)},
+    filters={
+        **changed_in(_table.c.changed_at),
+        "slug": any_of(_table.c.slug, str.lower),
+        "name": contains(_table.c.name_folded),
+    },
 )
 
 
@@ -96,6 +104,7 @@ async def create_workspace(ctx: Context, data: WorkspaceCreate) -> Workspace:
     values = {name: value for name, value in sent.items() if value is not None}
     submission = _submission(None, values.get("details"))
     workspace = await insert_workspace(ctx.connection, founder, **values, **submission)
+    ctx.note_joining(workspace.id)
     return shaped(ctx.services, WORKSPACE, workspace)
 
 
@@ -105,7 +114,7 @@ async def update_workspace(ctx: Context, id: UUID, data: WorkspaceUpdate) -> Wor
     row = await get_for_update(ctx, WorkspaceRow, id=id)
     stored, sent = values_of(row), data.changes()
     changes = {
-        name: merged(stored[name], value) if isinstance(value, dict) else value
+        name: _changed_settings(name, stored[name], value) if isinstance(value, dict) else value
         for name, value in sent.items()
     }
     changes |= _submission(row.details_submitted_at, sent.get("details"))
@@ -128,6 +137,16 @@ def merged(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]
     for name, value in sent.items():
         before = stored.get(name)
         result[name] = merged(before or {}, value) if isinstance(value, dict) else value
+    return result
+
+
+def _changed_settings(name: str, stored: Mapping[str, Any], sent: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The stored settings with those sent; just those stored if their defaults make them the same."""
+    result = merged(stored, sent)
+    field = Workspace.model_fields.get(name)  # No answer has `details`.
+    settings: Any = None if field is None else field.annotation
+    if settings is not None and settings.model_validate(result) == settings.model_validate(stored):
+        return stored
     return result
 
 

@@ -1,9 +1,9 @@
 """Conditions whose SQL does not depend on how many values come, or on what they contain."""
 
 import json
-from typing import Any
+from typing import Any, Self
 
-from sqlalchemy import ARRAY, Boolean, String
+from sqlalchemy import ARRAY, Boolean, String, Uuid
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
@@ -26,8 +26,14 @@ class ListOf(TypeDecorator[Any]):
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         if dialect.name == "postgresql":
             return value
-        convert = self.item.dialect_impl(dialect).bind_processor(dialect) or (lambda item: item)
+        convert = self.item._cached_bind_processor(dialect) or (lambda item: item)
         return json.dumps([convert(item) for item in value])
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        if dialect.name == "postgresql" or value is None:
+            return value
+        convert = self.item._cached_result_processor(dialect, None) or (lambda item: item)
+        return [convert(item) for item in json.loads(value)]
 
 
 class AnyOf(FunctionElement[bool]):
@@ -36,6 +42,30 @@ class AnyOf(FunctionElement[bool]):
     name = "any_of"
     type = Boolean()
     inherit_cache = True
+
+    def self_group(self, against: Any = None) -> Self:
+        """As it is: `= 1`, which SQLAlchemy adds for SQLite, would keep the index from being used."""
+        return self
+
+
+class IdsOf(FunctionElement[Any]):
+    """The list of the ids that a subquery finds in its column `id`."""
+
+    name = "ids_of"
+    type = ListOf(Uuid())
+    inherit_cache = True
+
+
+@compiles(IdsOf, "postgresql")
+def _ids_of_in_postgresql(element: IdsOf, compiler: Any, **options: Any) -> str:
+    (subquery,) = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"ARRAY{subquery}"
+
+
+@compiles(IdsOf, "sqlite")
+def _ids_of_in_sqlite(element: IdsOf, compiler: Any, **options: Any) -> str:
+    (subquery,) = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"(SELECT json_group_array(id) FROM {subquery})"  # noqa: S608 - of a compiled clause
 
 
 @compiles(AnyOf, "postgresql")

@@ -1,8 +1,9 @@
-"""Lists of integers as one value: a parameter to join with, or the aggregate of a group."""
+"""Lists of integers or ids as one value: a parameter to join with, or the aggregate of a group."""
 
 import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import orjson
 from sqlalchemy import (
@@ -13,6 +14,7 @@ from sqlalchemy import (
     ColumnElement,
     String,
     TableValuedAlias,
+    Uuid,
     bindparam,
     cast,
     column,
@@ -34,6 +36,20 @@ def numbers_in(dialect: str, values: Sequence[int]) -> TableValuedAlias:
 def numbers_named(dialect: str, name: str) -> TableValuedAlias:
     """The same, with a parameter of this name for the numbers, which `as_numbers` writes."""
     return _table(dialect, bindparam(name, type_=_type(dialect)))
+
+
+def ids_named(dialect: str, name: str) -> TableValuedAlias:
+    """A table with one column, `value`, of the ids in this parameter, which `as_ids` writes."""
+    if dialect == _POSTGRESQL:
+        array = ARRAY(Uuid())
+        value = column("value", Uuid())
+        return func.unnest(cast(bindparam(name, type_=array), array)).table_valued(value).render_derived()
+    return func.json_each(bindparam(name, type_=String())).table_valued(column("value", Uuid()))
+
+
+def as_ids(dialect: str, ids: Sequence[UUID]) -> list[UUID] | str:
+    """The parameter's value: an array on PostgreSQL, JSON of the texts that SQLite stores."""
+    return list(ids) if dialect == _POSTGRESQL else json.dumps([id.hex for id in ids])
 
 
 class Pairs(NamedTuple):
@@ -62,10 +78,15 @@ def as_numbers(dialect: str, values: Sequence[int]) -> list[int] | str:
     return list(values) if dialect == _POSTGRESQL else json.dumps(list(values))
 
 
-def gathered(dialect: str, values: ColumnElement[int]) -> ColumnElement[Any]:
-    """The aggregate of a group's numbers without nulls, which `read_numbers` reads."""
+def gathered(
+    dialect: str, values: ColumnElement[int], exist: ColumnElement[bool] | None = None
+) -> ColumnElement[Any]:
+    """The aggregate of a group's numbers without nulls, which `read_numbers` reads.
+
+    `exist` is true for rows whose number is not null; it saves computing the number twice.
+    """
     gather = func.array_agg if dialect == _POSTGRESQL else func.json_group_array
-    return type_coerce(gather(values).filter(values.is_not(None)), NullType())
+    return type_coerce(gather(values).filter(values.is_not(None) if exist is None else exist), NullType())
 
 
 def read_numbers(gathered: list[int] | str | None) -> list[int]:

@@ -19,6 +19,7 @@ from sqlalchemy.util import EMPTY_DICT
 from sqlalchemy.util.concurrency import await_
 
 from storage.dialects.metadata_text import metadata_text
+from storage.dialects.refusals import ChangesRefused
 
 Finished = tuple[sqlite3.Cursor, Sequence[Any]]
 Step = Callable[[sqlite3.Connection], sqlite3.Cursor]
@@ -64,15 +65,27 @@ def _finish(
     *arguments: Any,
 ) -> Finished:
     _run_all(waiting, connection)
-    cursor = execute(connection, *arguments)
+    try:
+        cursor = execute(connection, *arguments)
+    except sqlite3.IntegrityError as error:
+        raise _told_by_trigger(error) from error
     rows = cursor.fetchall() if cursor.description else ()
     cursor.close()
     return cursor, rows
 
 
 def _run_all(waiting: Sequence[Step], connection: sqlite3.Connection) -> None:
-    for step in waiting:
-        step(connection).close()
+    try:
+        for step in waiting:
+            step(connection).close()
+    except sqlite3.IntegrityError as error:
+        raise _told_by_trigger(error) from error
+
+
+def _told_by_trigger(error: sqlite3.IntegrityError) -> Exception:
+    """`ChangesRefused` for the error of a trigger, which is not about the row; otherwise the error itself."""
+    is_refusal = error.sqlite_errorcode == sqlite3.SQLITE_CONSTRAINT_TRIGGER
+    return ChangesRefused(str(error)) if is_refusal else error
 
 
 def _commit(waiting: Sequence[Step], connection: sqlite3.Connection) -> None:

@@ -87,6 +87,11 @@ class Metric:
         """Whether its values are integers; otherwise each is the double nearest to the exact value."""
         return self.per is None and all(measure.scale == 1 for measure in self.measures)
 
+    @cached_property
+    def is_money(self) -> bool:
+        """Whether its values depend on the currency."""
+        return any(measure.in_currency for measure in self.measures)
+
     def column(self, sums: Mapping[Measure, Sequence[int]]) -> list[Number]:
         """The metric's values by period, from the exact sums of its measures."""
         scale = max(measure.scale for measure in self.measures)
@@ -148,15 +153,15 @@ METRICS = (
         PERSONS,
         name="Active users",
     ),
-    Metric("file_share_sessions", Unit.COUNT, _C.SUM, "Sessions created.", SESSIONS),
-    Metric("file_share_downloads", Unit.COUNT, _C.SUM, "Downloads.", DOWNLOADS),
+    Metric("file_share_sessions", Unit.COUNT, _C.SUM, "Sessions created.", SESSIONS, name="Sessions"),
+    Metric("file_share_downloads", Unit.COUNT, _C.SUM, "Downloads.", DOWNLOADS, name="Downloads"),
     Metric(
         "file_share_free_sessions",
         Unit.COUNT,
         _C.SUM,
         "Sessions created without a price.",
         FREE_SESSIONS,
-        name="Free file share sessions",
+        name="Free sessions",
     ),
     Metric(
         "file_share_active_sessions",
@@ -164,7 +169,7 @@ METRICS = (
         _C.GAUGE,
         "Sessions with a download that have not ended by the end of the period, whenever they were created.",
         ACTIVE,
-        name="Active file share sessions",
+        name="Active sessions",
     ),
     Metric(
         "file_share_completed_sessions",
@@ -172,7 +177,7 @@ METRICS = (
         _C.SUM,
         "Sessions completed.",
         COMPLETIONS,
-        name="Completed file share sessions",
+        name="Completed sessions",
     ),
     Metric(
         "file_share_expired_sessions",
@@ -180,7 +185,7 @@ METRICS = (
         _C.SUM,
         "Sessions expired.",
         EXPIRIES,
-        name="Expired file share sessions",
+        name="Expired sessions",
     ),
     Metric(
         "file_share_avg_downloads",
@@ -189,7 +194,7 @@ METRICS = (
         "Downloads / sessions created; 0 without sessions.",
         DOWNLOADS,
         per=SESSIONS,
-        name="Average downloads per session",
+        name="Downloads per session",
     ),
     Metric(
         "file_share_total_size_bytes",
@@ -197,7 +202,7 @@ METRICS = (
         _C.SUM,
         "The sum of the file sizes of sessions created.",
         SIZES,
-        name="Total file share size",
+        name="Total file size",
     ),
     Metric(
         "cumulative_file_share_sessions",
@@ -205,6 +210,7 @@ METRICS = (
         _C.RUNNING_SUM,
         "Sessions created since the start of the range.",
         SESSIONS,
+        name="Cumulative sessions",
     ),
     Metric(
         "cumulative_file_share_downloads",
@@ -212,6 +218,7 @@ METRICS = (
         _C.RUNNING_SUM,
         "Downloads since the start of the range.",
         DOWNLOADS,
+        name="Cumulative downloads",
     ),
     Metric(
         "file_share_revenue",
@@ -219,8 +226,16 @@ METRICS = (
         _C.SUM,
         "Payments minus refunds, each counted when it happened.",
         REVENUE,
+        name="Revenue",
     ),
-    Metric("file_share_paid_sessions", Unit.COUNT, _C.SUM, "Sessions created with a price.", PRICED_SESSIONS),
+    Metric(
+        "file_share_paid_sessions",
+        Unit.COUNT,
+        _C.SUM,
+        "Sessions created with a price.",
+        PRICED_SESSIONS,
+        name="Paid sessions",
+    ),
     Metric(
         "file_share_avg_price",
         Unit.MONEY,
@@ -228,7 +243,7 @@ METRICS = (
         "The average list price of sessions created with a price in the currency; 0 without any.",
         LIST_PRICES,
         per=PRICED_IN_CURRENCY,
-        name="Average file share price",
+        name="Average price",
     ),
     Metric(
         "file_share_payment_conversion",
@@ -237,6 +252,7 @@ METRICS = (
         "The fraction of the priced sessions created that have a payment by now, from 0 to 1.",
         CONVERSIONS,
         per=PRICED_SESSIONS,
+        name="Payment conversion",
     ),
     Metric(
         "file_share_platform_fees",
@@ -244,6 +260,7 @@ METRICS = (
         _C.SUM,
         "Platform fees of payments, minus the fees returned with refunds.",
         FEES,
+        name="Platform fees",
     ),
     Metric(
         "cumulative_file_share_platform_fees",
@@ -251,12 +268,13 @@ METRICS = (
         _C.RUNNING_SUM,
         "Platform fees since the start of the range.",
         FEES,
+        name="Cumulative platform fees",
     ),
     Metric(
         "cashflow",
         Unit.MONEY,
         _C.SUM,
-        "File share revenue minus costs.",
+        "Revenue minus costs.",
         REVENUE,
         less=COSTS,
         name="Cash flow",

@@ -5,29 +5,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from sqlalchemy import bindparam, insert, select
-from sqlalchemy.dialects import sqlite
-
+from storage.before_commit import note_deltas
 from storage.connections import Connection, SqliteThread
 from storage.enums import FactKind
-from storage.inserts import insert_all, insert_twice
+from storage.inserts import insert_late, insert_twice
 from storage.rows import Values, table_of
 from storage.tables.metric_cells import MetricDeltaRow
 from storage.tables.metrics import MetricFactRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _deltas, _facts = table_of(MetricDeltaRow), table_of(MetricFactRow)
-
-
-def _copy() -> str:
-    """A statement in SQLite's own SQL that copies a fact of the log to the deltas."""
-    columns = list(_deltas.columns.keys())
-    same = _facts.c.workspace_id == bindparam("home"), _facts.c.id == bindparam("fact")
-    copy = insert(_deltas).from_select(columns, select(*(_facts.c[name] for name in columns)).where(*same))
-    return str(copy.compile(dialect=sqlite.dialect()))
-
-
-_COPY = _copy()
 
 
 @dataclass(frozen=True)
@@ -53,15 +40,19 @@ def microseconds(moment: datetime) -> int:
 
 
 async def record_facts(connection: Connection, facts: Sequence[Fact]) -> None:
-    """Append facts to the log, with the deltas that the fold moves into the cells."""
+    """Append facts to the log, with the deltas that the fold moves into the cells.
+
+    On SQLite they travel with the next statement or the COMMIT, as nothing waits for their answer.
+    """
     rows = [row_of(fact, uuid4()) for fact in facts]
     if not rows:
         return
     if isinstance(connection, SqliteThread):
-        await insert_all(connection, _facts, rows)
-        connection.put_off(_COPY, [(row["workspace_id"].hex, row["id"].hex) for row in rows])
+        for table in (_facts, _deltas):
+            insert_late(connection, table, rows)
     else:
         await insert_twice(connection, _facts, _deltas, rows)
+        note_deltas(connection, {fact.workspace_id for fact in facts})
 
 
 def row_of(fact: Fact, id: UUID) -> Values:

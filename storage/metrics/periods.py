@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -27,6 +27,29 @@ class Interval(StrEnum):
     WEEK = "week"
     DAY = "day"
     HOUR = "hour"
+
+
+class ComparedRange(StrEnum):
+    """The range to compare with.
+
+    `previous`: as many dates, ending on the day before `start_date`. `previous_year`: the same dates a year
+    before, 28 February for the 29th.
+    """
+
+    PREVIOUS = "previous"
+    PREVIOUS_YEAR = "previous_year"
+
+    def dates(self, start_date: date, end_date: date) -> tuple[date, date]:
+        """Its first and last date."""
+        if self is ComparedRange.PREVIOUS:
+            days = end_date - start_date + timedelta(days=1)
+            return start_date - days, end_date - days
+        return _year_before(start_date), _year_before(end_date)
+
+
+def _year_before(day: date) -> date:
+    is_leap_day = (day.month, day.day) == (2, 29)
+    return day.replace(year=day.year - 1, day=28 if is_leap_day else day.day)
 
 
 class TooManyPeriods(ValueError):
@@ -74,6 +97,17 @@ def make_timeline(start_date: date, end_date: date, interval: Interval, zone: st
     if len(starts) > MOST_PERIODS:
         raise TooManyPeriods
     return Timeline(begins, ends, starts, _local_times(starts, offsets))
+
+
+def instants_of(start_date: date, end_date: date, zone: str) -> tuple[datetime, datetime]:
+    """The instants at which the first of these local dates begins and the last one ends.
+
+    They are those of a `Timeline` of the same dates.
+    """
+    walls = _local(start_date.toordinal()), _local(end_date.toordinal() + 1)
+    offsets = spans(zone, walls[0] - 2 * DAY, walls[1] + 2 * DAY)
+    begins, ends = _first_instants(walls, offsets)
+    return datetime.fromtimestamp(begins, UTC), datetime.fromtimestamp(ends, UTC)
 
 
 def _first_days(start: date, end: date, interval: Interval) -> Sequence[int]:

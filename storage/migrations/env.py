@@ -4,7 +4,14 @@ from alembic import context
 
 from storage.tables.registry import METADATA
 
-connection = context.config.attributes["connection"]
-context.configure(connection=connection, target_metadata=METADATA, render_as_batch=True, compare_type=True)
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=METADATA,
+    render_as_batch=True,
+    compare_type=True,
+    # On PostgreSQL; in the transaction that SQLite has begun before, there are no others.
+    transaction_per_migration=True,
+    tell=context.config.attributes["tell"],
+)
 with context.begin_transaction():
     context.run_migrations()

@@ -16,6 +16,11 @@ def newest_revision() -> str:
     return max(_REVISIONS)
 
 
+def revision_after(revision: str | None) -> str | None:
+    """The revision that follows; None after the newest one."""
+    return min((each for each in _REVISIONS if revision is None or each > revision), default=None)
+
+
 def is_known(revision: str | None) -> bool:
     """Whether a database at this revision can be upgraded to the newest one."""
     return revision is None or revision in _REVISIONS

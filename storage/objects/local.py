@@ -37,6 +37,7 @@ from storage.objects.interface import (
 from storage.objects.part_files import IncomingPart, part_files
 from storage.objects.signing import DownloadClaims, PartClaims, SignedUrls
 
+OBJECTS_DIRECTORY, UPLOADS_DIRECTORY = "objects", "uploads"
 GATHERED_BYTES = 1024 * 1024
 READ_BYTES = 256 * 1024
 
@@ -74,8 +75,8 @@ class LocalObjectStore:
 
     def __init__(self, directory: Path, base_url: str, secret: bytes) -> None:
         self.urls = SignedUrls(base_url, secret)
-        self._objects = directory / "objects"
-        self._uploads = directory / "uploads"
+        self._objects = directory / OBJECTS_DIRECTORY
+        self._uploads = directory / UPLOADS_DIRECTORY
         self._discarded = directory / "discarded"
 
     async def begin(self, path: str, mime_type: str, *, checksums: bool) -> str:

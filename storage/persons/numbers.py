@@ -17,6 +17,8 @@ from storage.tables.workspaces import WorkspaceRow
 BLOCK = 1_000
 # When there are more, the oldest loses the rest of its block.
 MOST_BLOCKS = 10_000
+# A block takes milliseconds, unless all connections of a pooler are those of transactions that wait for one.
+PATIENCE_SECONDS = 1
 
 _counters, _workspaces = table_of(PersonCounterRow), table_of(WorkspaceRow)
 
@@ -52,7 +54,7 @@ async def new_persons(connection: Connection, database: Database, workspace_id: 
 
     On PostgreSQL they come from a block that this process has reserved, so that transactions do not wait for
     each other. SQLite's only writer counts in its own transaction. So does a transaction that creates the
-    workspace, which no other transaction can see yet.
+    workspace, which no other transaction can see yet, and one that gets no second connection.
     """
     if database.is_sqlite:
         return await _count_on(connection, workspace_id, many)
@@ -64,14 +66,27 @@ async def new_persons(connection: Connection, database: Database, workspace_id: 
         # The previous holder of the lock may have reserved a block for the same workspace.
         numbers = blocks.take(workspace_id, many)
         if numbers is None:
-            async with database.write_apart() as apart:
-                # Checked first: counting would wait for the transaction that creates the workspace.
-                if not await _is_committed(apart, workspace_id):
-                    return await _count_on(connection, workspace_id, many)
-                block = await _count_on(apart, workspace_id, max(many, BLOCK))
+            block = await _reserve(database, workspace_id, max(many, BLOCK))
+            if block is None:
+                return await _count_on(connection, workspace_id, many)
             numbers = block[:many]
             blocks.put(workspace_id, block[many:])
     return numbers
+
+
+async def _reserve(database: Database, workspace_id: UUID, many: int) -> range | None:
+    """Reserve numbers for this process.
+
+    None if other transactions cannot see the workspace, or if no connection gets free in time.
+    """
+    try:
+        async with asyncio.timeout(PATIENCE_SECONDS), database.write_apart() as apart:
+            # Checked first: counting would wait for the transaction that creates the workspace.
+            if await _is_committed(apart, workspace_id):
+                return await _count_on(apart, workspace_id, many)
+    except TimeoutError:
+        pass
+    return None
 
 
 async def _is_committed(apart: Connection, workspace_id: UUID) -> bool:

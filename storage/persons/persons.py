@@ -15,6 +15,7 @@ from uuid import UUID
 from sqlalchemy import and_, delete, insert, or_, select, update
 from sqlalchemy import bindparam as parameter
 
+from storage.before_commit import note_deltas
 from storage.connections import Connection
 from storage.database import Database
 from storage.dialects.upsert import upsert
@@ -234,6 +235,7 @@ async def _merge(connection: Connection, customer: CustomerRow, *, absorbed: int
     await connection.execute(update(_merges).where(earlier).values(into=into))
     await connection.execute(insert(_merges).values(workspace_id=workspace_id, absorbed=absorbed, into=into))
     await connection.execute(insert(_merge_deltas).values(workspace_id=workspace_id, absorbed=absorbed))
+    note_deltas(connection, (workspace_id,))
     await connection.execute(update(_externals).where(_is_external(customer)).values(person=into))
 
 

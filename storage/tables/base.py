@@ -8,6 +8,7 @@ from sqlalchemy import Table
 from sqlmodel import Field, ForeignKeyConstraint, SQLModel
 
 from storage.clock import now
+from storage.enums import DeletedResource
 from storage.types import MomentColumn
 
 Values = dict[str, Any]
@@ -41,6 +42,18 @@ class TimestampedRow(SQLModel):
     unique: ClassVar[dict[str, str]] = {}
 
     created_at: datetime = Field(default_factory=now, sa_type=MomentColumn)
+
+
+class ChangedRow(TimestampedRow):
+    """A row of which lists tell what changed since a moment: `changed_at` is that of its last change.
+
+    Its creation counts as a change, unlike for `modified_at`, and so do values that no field shows.
+    `tombstone` names the resource whose deletions are recorded.
+    """
+
+    tombstone: ClassVar[DeletedResource | None] = None
+
+    changed_at: datetime = Field(default_factory=now, sa_type=MomentColumn)
 
 
 class DirectoryRow(TimestampedRow):

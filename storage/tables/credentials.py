@@ -3,11 +3,13 @@
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from sqlalchemy import Index
+from sqlalchemy import Index, text
 from sqlmodel import Field
 
 from storage.tables.base import TimestampedRow
 from storage.types import JsonColumn, MomentColumn
+
+_EXPIRES, _IS_REVOKED = text("expires_at IS NOT NULL"), text("revoked_at IS NOT NULL")
 
 
 class CredentialRow(TimestampedRow, table=True):
@@ -22,6 +24,21 @@ class CredentialRow(TimestampedRow, table=True):
     __table_args__ = (
         Index("ix_credentials_workspace", "workspace_id", "kind", "created_at"),
         Index("ix_credentials_user", "user_id", "kind", "created_at"),
+        # What has ended is found by these.
+        Index(
+            "ix_credentials_expires_at",
+            "kind",
+            "expires_at",
+            sqlite_where=_EXPIRES,
+            postgresql_where=_EXPIRES,
+        ),
+        Index(
+            "ix_credentials_revoked_at",
+            "kind",
+            "revoked_at",
+            sqlite_where=_IS_REVOKED,
+            postgresql_where=_IS_REVOKED,
+        ),
     )
 
     hash: str = Field(primary_key=True)

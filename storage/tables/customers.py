@@ -7,15 +7,15 @@ from uuid import UUID
 from sqlalchemy import Column, Index, text
 from sqlmodel import Field
 
-from storage.enums import CustomerType, MemberRole
-from storage.tables.base import Counted, TenantRow, references
+from storage.enums import CustomerType, DeletedResource, MemberRole
+from storage.tables.base import ChangedRow, Counted, TenantRow, references
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
 _KEPT = text("deleted_at IS NULL")
 _OWNS = text("role = 'owner' AND deleted_at IS NULL")
 
 
-class CustomerRow(TenantRow, table=True):
+class CustomerRow(ChangedRow, TenantRow, table=True):
     """A customer. Deletion is soft and frees the email and external id, which are unique among the others.
 
     `person` is the number under which its facts are measured; null before the first one.
@@ -42,10 +42,12 @@ class CustomerRow(TenantRow, table=True):
         # `deleted_at` is there so that the indexes alone tell which rows a list shows.
         Index("ix_customers_created_at", "workspace_id", "created_at", "id", "deleted_at"),
         Index("ix_customers_name", "workspace_id", "name_folded", "id", "deleted_at"),
+        Index("ix_customers_changed_at", "workspace_id", "changed_at", "id", "deleted_at"),
     )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email", "name_folded": "name"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}
     counted: ClassVar[Counted] = ((),)
+    tombstone: ClassVar[DeletedResource | None] = DeletedResource.CUSTOMER
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     deleted_at: datetime | None = Field(default=None, sa_type=MomentColumn)
@@ -63,7 +65,7 @@ class CustomerRow(TenantRow, table=True):
     )
 
 
-class MemberRow(TenantRow, table=True):
+class MemberRow(ChangedRow, TenantRow, table=True):
     """A member of a customer; exactly one member is its owner, which a unique index ensures.
 
     Deletion is soft, because events refer to members; deleting a customer deletes its members.
@@ -102,10 +104,12 @@ class MemberRow(TenantRow, table=True):
         Index("ix_members_customer", "workspace_id", "customer_id", "created_at", "id"),
         Index("ix_members_created_at", "workspace_id", "created_at", "id", "deleted_at"),
         Index("ix_members_email", "workspace_id", "email_folded"),
+        Index("ix_members_changed_at", "workspace_id", "changed_at", "id", "deleted_at"),
     )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}
     counted: ClassVar[Counted] = ((), ("customer_id",))
+    tombstone: ClassVar[DeletedResource | None] = DeletedResource.MEMBER
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     deleted_at: datetime | None = Field(default=None, sa_type=MomentColumn)
@@ -129,6 +133,7 @@ class CustomerSessionRow(TenantRow, table=True):
         references("customer_id", "customers"),
         references("member_id", "members"),
         Index("ix_customer_sessions_customer", "workspace_id", "customer_id"),
+        Index("ix_customer_sessions_expires_at", "expires_at"),
     )
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)

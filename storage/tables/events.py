@@ -4,16 +4,19 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import BigInteger, Column, Index
+from sqlalchemy import BigInteger, Column, Index, text
 from sqlmodel import Field
 
 from storage.clock import now
 from storage.tables.base import Counted, TenantRow, references
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
+_HAS_SHARE = text("share_id IS NOT NULL")
+_BY_SHARE = ("workspace_id", "share_id", "timestamp", "id")
+
 
 class EventRow(TenantRow, table=True):
-    """An event. `timestamp` is when it happened, `created_at` when it was stored.
+    """An event. `timestamp` is when it happened, `created_at` when it was stored or anonymized.
 
     Its cost is `cost_amount` whole minor units plus `cost_parts` times 10^-12 of a minor unit.
     """
@@ -24,10 +27,12 @@ class EventRow(TenantRow, table=True):
         references("parent_id", "events"),
         references("share_id", "shares"),
         Index("uq_events_external_id", "workspace_id", "external_id", unique=True),
+        Index("ix_events_created_at", "workspace_id", "created_at", "id"),
         Index("ix_events_timestamp", "workspace_id", "timestamp", "id"),
         Index("ix_events_customer", "workspace_id", "customer_id", "timestamp", "id"),
         Index("ix_events_external_customer", "workspace_id", "external_customer_id", "timestamp", "id"),
         Index("ix_events_name", "workspace_id", "name", "timestamp", "id"),
+        Index("ix_events_share", *_BY_SHARE, sqlite_where=_HAS_SHARE, postgresql_where=_HAS_SHARE),
         Index("ix_events_parent", "workspace_id", "parent_id", "timestamp", "id"),
     )
     unique: ClassVar[dict[str, str]] = {"external_id": "external_id"}

@@ -12,11 +12,11 @@ from sqlalchemy import BigInteger, Index
 from sqlmodel import Field
 
 from storage.enums import FileShareSessionStatus
-from storage.tables.base import Counted, TenantRow, references
+from storage.tables.base import ChangedRow, Counted, TenantRow, references
 from storage.types import CodePointText, MomentColumn
 
 
-class FileShareSessionRow(TenantRow, table=True):
+class FileShareSessionRow(ChangedRow, TenantRow, table=True):
     """A session of `person`; `is_converted` is true once a payment for it was recorded.
 
     Amounts are minor units. The session cannot end before `last_download_at`.
@@ -30,6 +30,8 @@ class FileShareSessionRow(TenantRow, table=True):
         Index("ix_file_share_sessions_created_at", "workspace_id", "created_at", "id"),
         Index("ix_file_share_sessions_share", "workspace_id", "share_id", "created_at", "id"),
         Index("ix_file_share_sessions_customer", "workspace_id", "customer_id", "created_at", "id"),
+        Index("ix_file_share_sessions_ended_at", "workspace_id", "ended_at", "id"),
+        Index("ix_file_share_sessions_changed_at", "workspace_id", "changed_at", "id"),
     )
     counted: ClassVar[Counted] = ((), ("share_id",), ("customer_id",), ("status",))
 
@@ -50,49 +52,73 @@ class FileShareSessionRow(TenantRow, table=True):
     is_converted: bool = False
 
 
-class FileShareDownloadRow(TenantRow, table=True):
-    __tablename__ = "file_share_downloads"
-    __table_args__ = (
-        references("file_share_session_id", "file_share_sessions"),
-        Index("uq_file_share_downloads_external_id", "workspace_id", "external_id", unique=True),
-        Index("ix_file_share_downloads_session", "workspace_id", "file_share_session_id"),
-    )
+class FileShareReportRow(TenantRow):
+    """What happened in a session at a moment, with the share, customer and person of the session.
+
+    They are copied because lists are filtered by them and ordered by `at`. A session never changes them.
+    """
 
     file_share_session_id: UUID
+    share_id: UUID | None = None
+    customer_id: UUID | None = None
+    person: int | None = None
     external_id: str | None = Field(default=None, sa_type=CodePointText)
     at: datetime = Field(sa_type=MomentColumn)
 
 
-class FileSharePaymentRow(TenantRow, table=True):
+def _indexes(name: str) -> tuple[Index, ...]:
+    """The indexes of a table of reports."""
+    return (
+        Index(f"uq_{name}_external_id", "workspace_id", "external_id", unique=True),
+        Index(f"ix_{name}_at", "workspace_id", "at", "id"),
+        Index(f"ix_{name}_session", "workspace_id", "file_share_session_id", "at", "id"),
+        Index(f"ix_{name}_share", "workspace_id", "share_id", "at", "id"),
+        Index(f"ix_{name}_customer", "workspace_id", "customer_id", "at", "id"),
+    )
+
+
+class FileShareDownloadRow(FileShareReportRow, table=True):
+    __tablename__ = "file_share_downloads"
+    __table_args__ = (
+        references("file_share_session_id", "file_share_sessions"),
+        *_indexes("file_share_downloads"),
+        Index("ix_file_share_downloads_created_at", "workspace_id", "created_at", "id"),
+    )
+    counted: ClassVar[Counted] = ((), ("share_id",), ("customer_id",))
+
+
+class FileSharePaymentRow(ChangedRow, FileShareReportRow, table=True):
     """A payment; `refunded_amount` and `refunded_fee` are the sums over its refunds."""
 
     __tablename__ = "file_share_payments"
     __table_args__ = (
         references("file_share_session_id", "file_share_sessions"),
-        Index("uq_file_share_payments_external_id", "workspace_id", "external_id", unique=True),
-        Index("ix_file_share_payments_session", "workspace_id", "file_share_session_id"),
+        *_indexes("file_share_payments"),
+        Index("ix_file_share_payments_changed_at", "workspace_id", "changed_at", "id"),
     )
+    counted: ClassVar[Counted] = ((), ("share_id",), ("customer_id",), ("currency",))
 
-    file_share_session_id: UUID
-    external_id: str | None = Field(default=None, sa_type=CodePointText)
+    modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     amount: int
     platform_fee: int = 0
     currency: str
-    at: datetime = Field(sa_type=MomentColumn)
     refunded_amount: int = 0
     refunded_fee: int = 0
 
 
-class FileShareRefundRow(TenantRow, table=True):
+class FileShareRefundRow(FileShareReportRow, table=True):
+    """A refund, in the currency of its payment."""
+
     __tablename__ = "file_share_refunds"
     __table_args__ = (
         references("file_share_payment_id", "file_share_payments"),
-        Index("uq_file_share_refunds_external_id", "workspace_id", "external_id", unique=True),
-        Index("ix_file_share_refunds_payment", "workspace_id", "file_share_payment_id"),
+        *_indexes("file_share_refunds"),
+        Index("ix_file_share_refunds_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_file_share_refunds_payment", "workspace_id", "file_share_payment_id", "at", "id"),
     )
+    counted: ClassVar[Counted] = ((), ("share_id",), ("customer_id",), ("currency",))
 
     file_share_payment_id: UUID
-    external_id: str | None = Field(default=None, sa_type=CodePointText)
     amount: int
     platform_fee: int = 0
-    at: datetime = Field(sa_type=MomentColumn)
+    currency: str

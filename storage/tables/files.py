@@ -7,13 +7,14 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Index, text
 from sqlmodel import Field, SQLModel
 
-from storage.tables.base import Counted, TenantRow, references
+from storage.enums import DeletedResource
+from storage.tables.base import ChangedRow, Counted, TenantRow, references
 from storage.types import CodePointText, MomentColumn
 
 UNFINISHED = text("NOT is_uploaded")
 
 
-class FileRow(TenantRow, table=True):
+class FileRow(ChangedRow, TenantRow, table=True):
     """A file; `path` is its object's key in the store, `upload_id` the store's id of its upload."""
 
     __tablename__ = "files"
@@ -22,9 +23,11 @@ class FileRow(TenantRow, table=True):
         Index("ix_files_name", "workspace_id", "name_folded", "id"),
         Index("ix_files_size", "workspace_id", "size", "id"),
         Index("ix_files_unfinished", "created_at", sqlite_where=UNFINISHED, postgresql_where=UNFINISHED),
+        Index("ix_files_changed_at", "workspace_id", "changed_at", "id"),
     )
     folded: ClassVar[dict[str, str]] = {"name_folded": "name"}
     counted: ClassVar[Counted] = ((), ("service",))
+    tombstone: ClassVar[DeletedResource | None] = DeletedResource.FILE
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     name: str

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import Index
 from sqlmodel import Field
 
 from storage.tables.base import TimestampedRow
@@ -17,6 +18,7 @@ class IdempotencyKeyRow(TimestampedRow, table=True):
     """
 
     __tablename__ = "idempotency_keys"
+    __table_args__ = (Index("ix_idempotency_keys_created_at", "created_at"),)
 
     subject: str = Field(primary_key=True)
     operation: str = Field(primary_key=True)

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from sqlmodel import Field
 
+from storage.enums import DocumentMode
 from storage.tables.base import DirectoryRow
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
@@ -13,7 +14,8 @@ class OAuthClientRow(DirectoryRow, table=True):
     """Owned by a workspace or a user; clients of an operator or of open registration have no owner.
 
     `maker_user_id` is the user who created it, null if unknown. `token_endpoint_auth_method` is that of
-    RFC 7591, `none` for a public client. Secrets are credentials.
+    RFC 7591, `none` for a public client. Secrets are credentials. `documents_version` changes whenever the
+    client's registered documents do.
     """
 
     __tablename__ = "oauth_clients"
@@ -31,3 +33,5 @@ class OAuthClientRow(DirectoryRow, table=True):
     client_uri: str | None = None
     policy_uri: str | None = None
     tos_uri: str | None = None
+    document_mode: str = DocumentMode.OFF
+    documents_version: int = 0

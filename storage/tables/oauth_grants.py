@@ -13,7 +13,8 @@ from storage.types import JsonColumn, MomentColumn
 class OAuthGrantRow(DirectoryRow, table=True):
     """One authorization: its code and all tokens issued from it refer to it and end with it.
 
-    `workspace_id` is null if the tokens act for the user. The exchange of the code needs the other columns:
+    `ends_at` is when the last of them ends, or the moment of the revocation. `workspace_id` is null if the
+    tokens act for the user. The exchange of the code needs the other columns:
     the request's `redirect_uri`, `code_challenge` (S256) and `nonce`, and when the user signed in.
     """
 
@@ -21,6 +22,7 @@ class OAuthGrantRow(DirectoryRow, table=True):
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     revoked_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    ends_at: datetime | None = Field(default=None, index=True, sa_type=MomentColumn)
     oauth_client_id: UUID = Field(foreign_key="oauth_clients.id", index=True)
     user_id: UUID = Field(foreign_key="users.id", index=True)
     workspace_id: UUID | None = Field(default=None, foreign_key="workspaces.id", index=True)

@@ -27,6 +27,7 @@ class PortalCodeRow(TenantRow, table=True):
         references("member_id", "members"),
         Index("ix_portal_codes_recipient", "workspace_id", "recipient", "created_at"),
         Index("ix_portal_codes_customer", "workspace_id", "customer_id"),
+        Index("ix_portal_codes_expires_at", "expires_at"),
     )
 
     recipient: str

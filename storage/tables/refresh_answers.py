@@ -17,5 +17,5 @@ class RefreshAnswerRow(TimestampedRow, table=True):
     __tablename__ = "refresh_answers"
 
     hash: str = Field(primary_key=True)
-    expires_at: datetime = Field(sa_type=MomentColumn)
+    expires_at: datetime = Field(index=True, sa_type=MomentColumn)
     sealed: str

@@ -1,5 +1,6 @@
 """Imports all tables, so that `METADATA` is complete for migrations and tests."""
 
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -13,4 +14,16 @@ for module in iter_modules([str(Path(__file__).parent)]):
         import_module(f"storage.tables.{module.name}")
 
 METADATA = SQLModel.metadata
-COUNTED_MODELS = tuple(model for model in TenantRow.__subclasses__() if model.counted)
+MODELS: dict[str, type[SQLModel]] = {
+    str(mapper.local_table.name): mapper.class_  # type: ignore[attr-defined]
+    for mapper in SQLModel._sa_registry.mappers
+}
+
+
+def _below(model: type[TenantRow]) -> Iterator[type[TenantRow]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _below(each)
+
+
+COUNTED_MODELS = tuple(model for model in _below(TenantRow) if model.counted)

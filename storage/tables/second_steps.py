@@ -26,7 +26,7 @@ class SecondStepRow(DirectoryRow, table=True):
     password_digest: str
     authorization_digest: str | None = None
     tries: int = 0
-    expires_at: datetime = Field(sa_type=MomentColumn)
+    expires_at: datetime = Field(index=True, sa_type=MomentColumn)
     ended_at: datetime | None = Field(default=None, sa_type=MomentColumn)
 
 

@@ -1,18 +1,18 @@
-"""The `shares` table, and the tables of what a share embeds: prices, media and custom fields."""
+"""The `shares` table, and the tables of what a share embeds: prices, media, downloads and custom fields."""
 
 from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import Column, Index
+from sqlalchemy import Column, ForeignKeyConstraint, Index
 from sqlmodel import Field, SQLModel
 
 from storage.enums import Visibility
-from storage.tables.base import Counted, TenantRow, references
+from storage.tables.base import ChangedRow, Counted, TenantRow, references
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
 
-class ShareRow(TenantRow, table=True):
+class ShareRow(ChangedRow, TenantRow, table=True):
     """A share; `price_amount`, a sort key, is the amount of its fixed price, 0 if it is free."""
 
     __tablename__ = "shares"
@@ -20,6 +20,7 @@ class ShareRow(TenantRow, table=True):
         Index("ix_shares_created_at", "workspace_id", "created_at", "id"),
         Index("ix_shares_name", "workspace_id", "name_folded", "id"),
         Index("ix_shares_price_amount", "workspace_id", "price_amount", "id"),
+        Index("ix_shares_changed_at", "workspace_id", "changed_at", "id"),
     )
     folded: ClassVar[dict[str, str]] = {"name_folded": "name"}
     counted: ClassVar[Counted] = ((), ("is_archived",), ("visibility",), ("visibility", "is_archived"))
@@ -56,20 +57,35 @@ class SharePriceRow(TenantRow, table=True):
     preset_amount: int | None = None
 
 
-class ShareMediaRow(SQLModel, table=True):
-    """A file shown with a share; `position` is its index, from 0, in the caller's list."""
-
-    __tablename__ = "share_medias"
-    __table_args__ = (
+def _listed_file_constraints(index: str) -> tuple[ForeignKeyConstraint | Index, ...]:
+    return (
         references("share_id", "shares"),
         references("file_id", "files", ondelete="CASCADE"),
-        Index("ix_share_medias_file", "workspace_id", "file_id"),
+        Index(index, "workspace_id", "file_id"),
     )
+
+
+class ShareFileRow(SQLModel):
+    """A file that a share lists; `position` is its index, from 0, in the caller's list."""
 
     workspace_id: UUID = Field(primary_key=True)
     share_id: UUID = Field(primary_key=True)
     file_id: UUID = Field(primary_key=True)
     position: int
+
+
+class ShareMediaRow(ShareFileRow, table=True):
+    """A file shown with a share."""
+
+    __tablename__ = "share_medias"
+    __table_args__ = _listed_file_constraints("ix_share_medias_file")
+
+
+class ShareDownloadRow(ShareFileRow, table=True):
+    """A file that customers of the share download."""
+
+    __tablename__ = "share_downloads"
+    __table_args__ = _listed_file_constraints("ix_share_downloads_file")
 
 
 class ShareCustomFieldRow(SQLModel, table=True):

@@ -17,4 +17,4 @@ class SigningKeyRow(DirectoryRow, table=True):
     kid: str = Field(unique=True)
     public_key: dict[str, Any] = Field(sa_type=JsonColumn)
     private_key: str
-    retired_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    retired_at: datetime | None = Field(default=None, index=True, sa_type=MomentColumn)

@@ -4,17 +4,28 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-from sqlalchemy import UniqueConstraint
+from sqlalchemy import Index, UniqueConstraint, text
 from sqlmodel import Field
 
 from storage.clock import now
-from storage.enums import Currency, WorkspaceRole, WorkspaceStatus
-from storage.tables.base import DirectoryRow
+from storage.enums import Currency, DeletedResource, WorkspaceRole, WorkspaceStatus
+from storage.tables.base import ChangedRow, DirectoryRow
 from storage.types import CodePointText, JsonColumn, MomentColumn
 
+_EXPIRES = text("expires_at IS NOT NULL")
+_ENDED = text("removal_due_at IS NOT NULL")
 
-class WorkspaceRow(DirectoryRow, table=True):
+
+class WorkspaceRow(ChangedRow, DirectoryRow, table=True):
+    """A workspace. Of a deleted one the row remains with its slug, which is never given out again.
+
+    `removal_due_at` is when the background task next looks for what is left of it, null once nothing is.
+    """
+
     __tablename__ = "workspaces"
+    __table_args__ = (
+        Index("ix_workspaces_removal", "removal_due_at", sqlite_where=_ENDED, postgresql_where=_ENDED),
+    )
     folded: ClassVar[dict[str, str]] = {"name_folded": "name"}
     unique: ClassVar[dict[str, str]] = {"slug": "slug"}
 
@@ -35,11 +46,14 @@ class WorkspaceRow(DirectoryRow, table=True):
     notification_settings: dict[str, Any] = Field(default_factory=dict, sa_type=JsonColumn)
     customer_email_settings: dict[str, Any] = Field(default_factory=dict, sa_type=JsonColumn)
     customer_portal_settings: dict[str, Any] = Field(default_factory=dict, sa_type=JsonColumn)
+    return_url_schemes: list[str] | None = Field(default=None, sa_type=JsonColumn)
     next_review_threshold: int | None = None
     requests_per_minute: int | None = None
+    deleted_at: datetime | None = Field(default=None, sa_type=MomentColumn)
+    removal_due_at: datetime | None = Field(default=None, sa_type=MomentColumn)
 
 
-class WorkspaceMemberRow(DirectoryRow, table=True):
+class WorkspaceMemberRow(ChangedRow, DirectoryRow, table=True):
     """A member of a workspace, or an invitation: `user_id` is null until the invited user accepts it.
 
     `joined_at` is null for an invitation, `expires_at` for a member. `invited_by_user_id` is the user who
@@ -50,9 +64,16 @@ class WorkspaceMemberRow(DirectoryRow, table=True):
     __table_args__ = (
         UniqueConstraint("workspace_id", "email_folded"),
         UniqueConstraint("workspace_id", "user_id"),
+        Index(
+            "ix_workspace_members_expires_at",
+            "expires_at",
+            sqlite_where=_EXPIRES,
+            postgresql_where=_EXPIRES,
+        ),
     )
     folded: ClassVar[dict[str, str]] = {"email_folded": "email"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded"}
+    tombstone: ClassVar[DeletedResource | None] = DeletedResource.WORKSPACE_MEMBER
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     workspace_id: UUID = Field(foreign_key="workspaces.id")

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlmodel import SQLModel
 
-from storage.before_commit import work_of
+from storage.before_commit import note_deltas, work_of
 from storage.connections import Connection, SqliteThread
 from storage.dialects.row_lists import is_constant
 from storage.dialects.upsert import Upsert, upsert
@@ -82,6 +82,7 @@ class Changes:
                 values |= each.values
             statement = _into_deltas(connection.dialect, tuple((each.deltas, each.varying) for each in added))
             await connection.fetch(statement, values)
+            note_deltas(connection, (workspace_id,))
 
 
 class _Added:

@@ -90,7 +90,7 @@ def values_in_all_periods(deltas: Iterable[Values]) -> list[Values]:
 def numbers_in(
     span: Span, names: list[ColumnElement[str]] | None, workspaces: Workspaces
 ) -> list[Select[Any]]:
-    """Queries whose numbers add up to the number of events in the span, of all names or of `names`."""
+    """Queries for numbers of events; their sum is the number in the span, of all names or of `names`."""
 
     def of_names(table: Table) -> list[ColumnElement[bool]]:
         return [workspaces(table.c.workspace_id), *([] if names is None else [table.c.name.in_(names)])]

@@ -12,9 +12,7 @@ from tests.support.command import Command
 
 
 def test_a_new_user_is_given_by_id_and_address(command: Command) -> None:
-    user = command.json(
-        "users", "create", "--email", "grace@example.com", "--password", "another long password"
-    )
+    user = command.json("users", "create", "--email", "grace@example.com", stdin="another long password\n")
     assert user.keys() == {"id", "email"}
     assert user["email"] == "grace@example.com"
 
@@ -26,12 +24,12 @@ def test_a_password_is_kept_as_an_argon2_hash_of_64_mib(command: Command) -> Non
 
 
 def test_an_address_that_has_a_user_is_refused_in_any_case(command: Command) -> None:
-    said = command.refusal("users", "create", "--email", OWNER.upper(), "--password", "another long password")
+    said = command.refusal("users", "create", "--email", OWNER.upper(), stdin="another long password")
     assert said == ("A user with the email address ADA@EXAMPLE.COM already exists: choose another address.")
 
 
 def test_every_problem_with_a_user_is_named_in_one_sentence(command: Command) -> None:
-    said = command.refusal("users", "create", "--email", "ada", "--password", "")
+    said = command.refusal("users", "create", "--email", "ada", stdin="short\n")
     assert said.startswith("email: Input should be an email address")
     assert "; password: String should have at least 12 characters." in said
 
@@ -40,7 +38,7 @@ def test_every_problem_with_a_user_is_named_in_one_sentence(command: Command) ->
     "password", ["password1234", "aaaaaaaaaaaa", " " * 12, "grace@example.com", "duograph1234"]
 )
 def test_a_password_that_is_easy_to_guess_is_refused(command: Command, password: str) -> None:
-    said = command.refusal("users", "create", "--email", "grace@example.com", "--password", password)
+    said = command.refusal("users", "create", "--email", "grace@example.com", stdin=password)
     assert said == "password: This password is easy to guess: choose a longer or less common one."
 
 
@@ -161,6 +159,6 @@ def test_members_are_listed_and_given_roles(command: Command) -> None:
     assert said == "This is the last owner of the workspace: make another member an owner first."
     kept = command.json("workspaces", "role", "acme", OWNER.upper(), "owner")
     assert (kept["slug"], kept["role"]) == ("acme", "owner")
-    command.json("users", "create", "--email", "grace@example.com", "--password", "another orchard lantern")
+    command.json("users", "create", "--email", "grace@example.com", stdin="another orchard lantern")
     said = command.refusal("workspaces", "role", "acme", "grace@example.com", "owner")
     assert said == "This user is not a member of the workspace."

@@ -1,6 +1,9 @@
 """What holds for every subcommand: settings, the database, usage, help."""
 
+import json
 import sqlite3
+from contextlib import closing
+from importlib.metadata import version
 
 import pytest
 from sqlalchemy import text
@@ -28,11 +31,18 @@ def test_a_database_without_tables_asks_for_a_migration(empty: Command) -> None:
     assert said == "The database has no tables yet: run `duograph migrate`."
 
 
-def test_a_database_from_the_future_asks_for_a_newer_version(command: Command) -> None:
-    with sqlite3.connect(command.directory / "var" / "duograph.sqlite") as connection:
-        connection.execute("UPDATE alembic_version SET version_num = 'fffffffffff0'")
-    connection.close()
-    assert "created by a newer version: install that version" in command.refusal("migrate")
+@pytest.mark.parametrize(
+    "arguments", [("migrate",), ("serve", "--port", "0"), ("tokens", "list")], ids=" ".join
+)
+def test_a_database_of_a_newer_version_says_what_to_do_after_a_rollback(
+    command: Command, arguments: tuple[str, ...]
+) -> None:
+    with closing(sqlite3.connect(command.directory / "var" / "duograph.sqlite")) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    assert command.refusal(*arguments) == (
+        f"The database is at revision 9999, of a newer version; this one ends at {newest_revision()}: start "
+        "the newer version again, or restore the backup from before the upgrade."
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,9 +75,13 @@ def test_a_variable_that_names_no_setting_stops_every_command(empty: Command) ->
     ("arguments", "reason"),
     [
         ((), "Missing command: `duograph --help`"),
-        (("usres",), "No such command 'usres'"),
+        (("workspcaes",), "No such command 'workspcaes'. Did you mean 'workspaces'? `duograph --help` lists"),
+        (("users", "crate"), "No such command 'crate'. Did you mean 'create'? `duograph users --help` lists"),
+        (("serve", "--demmo"), "No such option: --demmo. Did you mean --demo? `duograph serve --help` lists"),
         (("users",), "Missing command: `duograph users --help`"),
         (("users", "create"), "Missing option '--email': `duograph users create --help`"),
+        (("usage", "--workspace", "acme", "--client", "mine"), "Invalid value for '--client': "),
+        (("workspaces", "status", "acme", "asleep"), "Invalid value for 'status': 'asleep' is not one of "),
         (("migrate", "--now"), "No such option: --now: `duograph migrate --help`"),
     ],
 )
@@ -80,8 +94,27 @@ def test_a_usage_error_is_one_sentence_and_status_2(
     assert line.startswith(reason)
 
 
-def test_help_lists_every_noun(empty: Command) -> None:
-    outcome = empty.run("--help")
+def test_an_error_with_json_is_one_object_with_its_code(empty: Command) -> None:
+    for arguments, code in ((("tokens", "list"), "failed"), (("usres",), "usage")):
+        outcome = empty.run(*arguments, "--json")
+        plain = empty.run(*arguments)
+        assert json.loads(outcome.stderr) == {"error": code, "detail": plain.stderr.strip()}
+        assert outcome.stdout == plain.stdout == ""
+
+
+def test_the_version_is_that_of_the_package(empty: Command) -> None:
+    for option in ("--version", "-V"):
+        assert empty.run(option).stdout == f"duograph {version('duograph')}\n"
+
+
+@pytest.mark.parametrize("command", [(), ("users",), ("users", "create"), ("serve",)], ids=" ".join)
+def test_help_has_a_short_option(empty: Command, command: tuple[str, ...]) -> None:
+    assert empty.run(*command, "-h").stdout == empty.run(*command, "--help").stdout != ""
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_lists_every_noun(empty: Command, option: str) -> None:
+    outcome = empty.run(option)
     assert outcome.status == 0
     for noun in ("serve", "migrate", "seed", "users", "workspaces", "tokens", "limits", "schema", "doctor"):
         assert f" {noun} " in outcome.stdout

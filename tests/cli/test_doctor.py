@@ -41,7 +41,7 @@ def test_each_fault_is_shown_with_its_remedy_and_fails_the_command(empty: Comman
     assert checks["mail"]["message"] == "Emails cannot be sent (SMTPConnectError): correct DUOGRAPH_SMTP_URL."
     assert outcome.status == 1
     named = "database, object store, redis, mail"
-    assert outcome.stderr == f"These checks need attention: {named}.\n"
+    assert json.loads(outcome.stderr)["detail"] == f"These checks need attention: {named}."
 
 
 def test_settings_that_cannot_be_used_are_a_finding(empty: Command) -> None:
@@ -72,6 +72,16 @@ def test_a_risk_is_a_warning_that_only_a_strict_doctor_fails_for(command: Comman
     assert strict.status == 1
     assert strict.stderr == ("These checks need attention: redis, database, settings, mail, object store.\n")
     assert "\nwarn  mail: Emails are written to DUOGRAPH_OUTBOX and not sent" in strict.stdout
+
+
+def test_what_suits_a_laptop_is_a_warning_in_production(command: Command) -> None:
+    production = {"DUOGRAPH_ENV": "production", "DUOGRAPH_SECRET_KEY": "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA"}
+    at_home = {"DUOGRAPH_BASE_URL": "http://127.0.0.1:8000/api"}
+    refused = command.run("doctor", **production, **at_home)
+    assert (refused.status, refused.stdout.partition(":")[0]) == (1, "FAIL  settings")
+    report = command.json("doctor", DUOGRAPH_INSECURE_HTTP="true", **production, **at_home)
+    warned = [check["name"] for check in report["checks"] if check["status"] == "warn"]
+    assert warned == ["settings", "mail", "object store"]
 
 
 def test_a_laptop_has_nothing_to_be_warned_of(command: Command) -> None:

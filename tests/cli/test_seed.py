@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from sqlalchemy import Column, Text
 from sqlmodel import SQLModel
 
-from gateway.cli.demo import enter_demo
+from gateway.cli.demo_entry import enter_demo
 from gateway.settings.settings import Settings
 from storage.database import Database
 from storage.rows import table_of
@@ -39,6 +39,26 @@ async def main() -> None:
     database = Database(settings.database_url)
     async with database.engine.begin() as connection:
         await connection.run_sync(SQLModel.metadata.create_all)
+    await enter_demo(settings, database)
+    await database.close()
+
+
+asyncio.run(main())
+"""
+
+ENTER = """
+import asyncio
+
+from gateway.cli.demo_entry import enter_demo
+from gateway.settings.settings import Settings
+from storage.database import Database
+from storage.migrations.run import upgrade
+
+
+async def main() -> None:
+    settings = Settings.from_environ({"DUOGRAPH_DATABASE_URL": "sqlite:///entered.sqlite"})
+    database = Database(settings.database_url)
+    await upgrade(database)
     await enter_demo(settings, database)
     await database.close()
 
@@ -93,3 +113,25 @@ def test_a_new_required_column_with_a_default_does_not_break_the_demo(tmp_path: 
     with closing(sqlite3.connect(tmp_path / "added.sqlite")) as database:
         for table in ("customers", "events", "file_share_sessions", "file_share_refunds", "shares"):
             assert database.execute(f"SELECT DISTINCT added FROM {table}").fetchall() == [("by default",)]
+
+
+def test_the_demo_has_pictures_and_customers_with_files_to_download(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", ENTER], cwd=tmp_path, check=True, timeout=300)
+    with closing(sqlite3.connect(tmp_path / "entered.sqlite")) as database:
+        listed = database.execute(
+            "SELECT shares.name, files.name, files.path, files.size FROM share_downloads"
+            " JOIN shares ON shares.id = share_id JOIN files ON files.id = file_id"
+        ).fetchall()
+        pictures = database.execute("SELECT count(DISTINCT share_id) FROM share_medias").fetchone()
+        bought = database.execute(
+            "SELECT shares.name, file_size_bytes FROM file_share_sessions"
+            " JOIN shares ON shares.id = share_id JOIN customers ON customers.id = customer_id"
+            " WHERE customers.email = 'mina@example.com' ORDER BY shares.name"
+        ).fetchall()
+    assert pictures == (3,)
+    for _, name, path, size in listed:
+        stored = (tmp_path / "var/objects/objects" / path).read_bytes()
+        assert len(stored) == size, name
+    sizes = {share: sum(size for name, _, _, size in listed if name == share) for share, *_ in listed}
+    names = ["Lighthouse poster", "Wallpapers of the tides"]
+    assert bought == [(name, sizes[name]) for name in names]

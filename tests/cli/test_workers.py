@@ -5,16 +5,18 @@ Linux shows them in /proc.
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from tests.support.command import PATIENCE_SECONDS, Command
-from tests.support.serving import logged, serving
+from tests.support.serving import logged, serving, started
 
 Value = TypeVar("Value")
 
@@ -26,14 +28,6 @@ def eventually(read: Callable[[], Value | None]) -> Value:
         assert time.monotonic() < end
         time.sleep(0.05)
     return value
-
-
-def started(command: Command) -> list[int]:
-    """The ids of the processes that have begun to serve, in their order."""
-    lines = (command.directory / "log").read_text().splitlines()
-    return [
-        int(line.rpartition("[")[2].partition("]")[0]) for line in lines if "Started server process" in line
-    ]
 
 
 def is_running(pid: int) -> bool:
@@ -120,6 +114,21 @@ def test_a_request_that_has_begun_is_answered_before_the_stop(command: Command) 
         headers = {"Content-Type": "application/json"}
         answer = httpx.post(said["graphql_url"], content=body(), headers=headers)
     assert answer.json() == {"data": {"__typename": "Query"}}
+
+
+def test_a_client_that_has_just_connected_is_answered_before_the_stop(command: Command) -> None:
+    with serving(command, "--workers", "2") as said:
+        parent = parent_of(two_that_serve(command)[0])
+        address = urlsplit(said["url"])
+        with socket.create_connection((address.hostname, address.port), timeout=PATIENCE_SECONDS) as client:
+            # Time to be accepted, and then for the signal to arrive before the request does.
+            time.sleep(0.2)
+            os.kill(parent, signal.SIGTERM)
+            time.sleep(0.2)
+            client.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            answer = client.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"connection: close" in answer
 
 
 def _kill_the_parent(pids: list[int]) -> None:

@@ -22,19 +22,23 @@ OPERATIONS = {name: route.operation for name, route in operation_routes().items(
 FRESH = sorted(name for name, operation in OPERATIONS.items() if operation.fresh)
 # What gives access to a workspace or an account; a customer's session opens only that customer's portal.
 GIVES_ACCESS = {Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE}
-# These end access, name what gives it, or take what was given to the session's own user.
+# These end access, name or bound what gives it, or take what was given to the session's own user.
 GIVES_NONE = {
     "accept_workspace_invitation",
     "decline_workspace_invitation",
     "delete_browser_session",
     "delete_oauth_client",
+    "delete_oauth_client_document",
     "delete_personal_access_token",
     "delete_workspace_access_token",
+    "register_oauth_client_documents",
     "remove_workspace_member",
     "revoke_authorized_application",
     "update_passkey",
 }
-SEALED_FOR_CUSTOMERS = {"create_customer_session"}
+# What cannot be undone asks too.
+ENDS_EVERYTHING = {"delete_workspace"}
+SEALED_FOR_CUSTOMERS = {"create_customer_session", "download_portal_file"}
 CALLS = {
     "create_personal_access_token": {"data": {"comment": "a", "scopes": ["shares:read"]}},
     "create_workspace_access_token": {"data": {"comment": "a", "scopes": ["shares:read"]}},
@@ -48,6 +52,7 @@ CALLS = {
     "invite_workspace_member": {"data": {"email": f"{uuid4().hex}@example.com"}},
     "delete_passkey": {"id": UNKNOWN_ID},
     "delete_totp": {},
+    "delete_workspace": {"id": UNKNOWN_ID},
     "rotate_oauth_client_secret": {"id": UNKNOWN_ID},
     "update_oauth_client": {"id": UNKNOWN_ID, "data": {}},
     "update_personal_access_token": {"id": UNKNOWN_ID, "data": {}},
@@ -82,7 +87,7 @@ def test_every_operation_that_hands_out_access_asks_for_a_recent_sign_in():
     for name, operation in OPERATIONS.items():
         gives_access = operation.scope in GIVES_ACCESS and name not in GIVES_NONE
         seals = operation.seals and name not in SEALED_FOR_CUSTOMERS
-        assert operation.fresh == (gives_access or seals), name
+        assert operation.fresh == (gives_access or seals or name in ENDS_EVERYTHING), name
         if operation.fresh:
             assert PrincipalKind.BROWSER_SESSION in operation.kinds
 

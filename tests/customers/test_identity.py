@@ -2,7 +2,7 @@
 
 import pytest
 
-from rest_compat.openapi import openapi_document
+from rest_compat.openapi.document import openapi_document
 from tests.support.surfaces import Refused
 
 ADA = {"email": "ada@example.com", "external_id": "c-1"}

@@ -80,6 +80,11 @@ async def test_lists_are_filtered(surface, people, filters, found):
     assert await emails(surface, **filters) == found
 
 
+async def test_customers_are_found_by_their_ids(surface, people):
+    ids = [people[0]["id"], people[2]["id"], "00000000-0000-4000-8000-000000000000"]
+    assert await emails(surface, id=ids) == ["grace@navy.example", "zoe@example.com"]
+
+
 async def test_a_page_past_the_end_is_empty_with_the_true_total(surface, people):
     page = await surface.list_customers(page=2_147_483_647, limit=100)
     assert page["data"] == []

@@ -68,6 +68,8 @@ async def test_an_event_has_every_field(surface, tenant):
         "external_member_id": None,
         "child_count": 0,
         "parent_id": None,
+        "external_id": None,
+        "cost": None,
     }
     assert await surface.get_event(id=event["id"]) == event
 

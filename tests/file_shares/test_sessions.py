@@ -44,6 +44,15 @@ async def test_a_price_without_a_currency_is_in_the_workspaces(surface, tenant):
     assert [session["price_currency"] for session in (priced, free)] == ["sek", None]
 
 
+async def test_a_session_without_a_price_is_free_even_if_its_share_has_one(surface):
+    prices = [{"amount_type": "fixed", "price_amount": 700}]
+    share = await surface.create_share(data={"name": "Report", "prices": prices})
+    session = await surface.create_file_share_session(data=FREE | {"share_id": share["id"]})
+    assert (session["price_amount"], session["price_currency"]) == (None, None)
+    completed = await surface.complete_file_share_session(id=session["id"], data={})
+    assert completed["status"] == "completed"
+
+
 async def test_a_person_without_a_customer_keeps_the_callers_id(surface, gateway, tenant):
     data = FREE | {"external_customer_id": "visitor"}
     first, second = [await surface.create_file_share_session(data=data) for _ in range(2)]

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from resolvers.file_shares import payments, sessions
 from storage.clock import now
 from tests.support.file_shares import COLUMNS, FREE, PRICED, at, counts_of, facts_of
 from tests.support.refusals import UNKNOWN_ID, refusal
@@ -25,6 +26,18 @@ async def test_moments_are_at_most_five_minutes_ahead(surface):
     assert downloaded["first_download_at"] == session["created_at"]
     completed = await surface.complete_file_share_session(id=session["id"], data={})
     assert completed["ended_at"] == session["created_at"]
+
+
+async def test_a_clock_that_was_set_back_refuses_no_step(surface, monkeypatch):
+    session = await surface.create_file_share_session(data=PRICED | {"created_at": now().isoformat()})
+    for module in (payments, sessions):
+        monkeypatch.setattr(module, "now", lambda: now() - timedelta(hours=1))
+    await surface.record_download(id=session["id"], data={})
+    payment = await surface.record_payment(id=session["id"], data={"amount": 5, "currency": "eur"})
+    refunded = await surface.refund_payment(id=payment["id"], data={})
+    ended = await surface.complete_file_share_session(id=session["id"], data={})
+    moments = [payment["at"], refunded["refunds"][0]["at"], ended["first_download_at"], ended["ended_at"]]
+    assert moments == [session["created_at"]] * 4
 
 
 async def test_the_first_download_makes_a_session_active_and_the_end_closes_it(surface, gateway, tenant):

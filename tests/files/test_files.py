@@ -186,6 +186,16 @@ async def test_the_parts_of_a_deleted_upload_are_dropped(surface, gateway):
     assert (await surface.client.put(part["url"], content=b"content")).is_error
 
 
+async def test_a_deleted_picture_is_no_longer_its_workspaces(surface, tenant):
+    kept, dropped = [await upload_image(surface, service="workspace_avatar") for _ in range(2)]
+    workspace = {"id": tenant.id, "data": {"avatar_url": dropped["public_url"]}}
+    assert (await surface.update_workspace(**workspace))["avatar_url"] == dropped["public_url"]
+    await surface.delete_file(id=kept["id"])
+    assert (await surface.get_workspace(id=tenant.id))["avatar_url"] == dropped["public_url"]
+    await surface.delete_file(id=dropped["id"])
+    assert (await surface.get_workspace(id=tenant.id))["avatar_url"] is None
+
+
 async def test_deleting_a_file_takes_it_off_its_shares(surface):
     kept, dropped = await upload_image(surface), await upload_image(surface)
     medias = [dropped["id"], kept["id"]]

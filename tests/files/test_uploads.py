@@ -134,6 +134,21 @@ async def test_missing_parts_are_named_and_not_counted(surface, numbers, message
     assert told[("parts",)] == message
 
 
+async def test_a_completion_has_every_field_of_each_part(surface):
+    file = await surface.create_file(data=new_file(b"content"))
+    (part_sent,) = await put_parts(surface, file["upload"], b"content")
+    for field in part_sent:
+        without = {name: value for name, value in part_sent.items() if name != field}
+        call = surface.complete_file_upload(id=file["id"], data=completion(file, [without]))
+        if surface.name == "rest" or field == "checksum_sha256_base64":
+            assert await refusal(call) == {("parts", 0, field): "missing"}
+        else:
+            with pytest.raises(Refused):
+                await call
+    done = await surface.complete_file_upload(id=file["id"], data=completion(file, [part_sent]))
+    assert done["is_uploaded"] is True
+
+
 async def test_faults_at_completion_are_named_all_at_once_and_can_be_repaired(surface):
     content = os.urandom(2 * PART + 1000)
     file = await surface.create_file(data=with_checksums(new_file(content), content))

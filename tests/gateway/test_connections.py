@@ -103,7 +103,7 @@ def test_headers_without_an_end_are_refused(connect: Connect) -> None:
         connection.sendall(b"GET /health HTTP/1.1\r\n" + b"X-Many: x\r\n" * 100_000)
     answered, seconds = until_closed(connection)
     assert answered.startswith(b"HTTP/1.1 431 ") or answered == b""
-    assert seconds < 1
+    assert seconds < LATEST
 
 
 @pytest.mark.parametrize("trailers", [b"X-Many: x\r\n" * 100_000, b"X-One: " + b"x" * 1_000_000])
@@ -122,7 +122,7 @@ def test_one_header_without_an_end_is_refused(connect: Connect) -> None:
     with suppress(OSError):
         connection.sendall(b"GET /health HTTP/1.1\r\nX-Long: " + b"x" * 1_000_000)
     _, seconds = until_closed(connection)
-    assert seconds < 1
+    assert seconds < LATEST
 
 
 def test_a_second_request_that_never_begins_is_closed(connect: Connect) -> None:

@@ -2,21 +2,17 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from playwright.async_api import Browser, expect
 
-from tests.support.browsing import PASSWORD
 from tests.support.gateways import Tenant
-from tests.support.in_browser import PATIENCE
+from tests.support.in_browser import PATIENCE, sign_in, submit_password
 from tests.support.live import serve
+from tests.support.other_origin import serve_folder
 
 PAGE = Path(__file__).with_name("other_origin.html").read_text()
 
@@ -25,16 +21,8 @@ PAGE = Path(__file__).with_name("other_origin.html").read_text()
 def application(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """Another origin, with the folder of its pages."""
     folder = tmp_path_factory.mktemp("application")
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", folder
-    server.shutdown()
-    server.server_close()
+    with serve_folder(folder) as origin:
+        yield origin, folder
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +57,7 @@ async def test_a_page_elsewhere_signs_in_and_calls_both_surfaces(
     context.set_default_timeout(PATIENCE)
     page = await context.new_page()
     await page.goto(f"{origin}/index.html")
-    await page.get_by_label("Email address").fill(tenant.user_email)
-    await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Sign in", exact=True).click()
+    await submit_password(page, tenant)
     await page.get_by_role("button", name="Allow", exact=True).click()
     await expect(page.locator("#seen")).to_contain_text("refused")
     seen = json.loads(await page.locator("#seen").inner_text())
@@ -93,11 +79,8 @@ async def test_a_page_elsewhere_gets_nothing_by_the_browsers_session(
     context = await chromium.new_context()
     context.set_default_timeout(PATIENCE)
     page = await context.new_page()
-    await page.goto(f"{address}/sign-in")
-    await page.get_by_label("Email address").fill(tenant.user_email)
-    await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Sign in", exact=True).click()
-    await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
+    await sign_in(page, address, tenant)
+    await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
     await page.goto(f"{origin}/empty.html")
     without = await page.evaluate(f"fetch('{address}/api/viewer').then((answer) => answer.status)")
     with_cookies = await page.evaluate(

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -200,3 +201,27 @@ def test_what_a_dying_process_says_is_logged_without_values_too() -> None:
     assert logged[1]["category"] == "RuntimeWarning"
     assert all("builtins.ValueError" in line["exception"] for line in logged if "exception" in line)
     assert SECRET not in done.stderr
+
+
+LOGS_ON_A_FULL_DISK = """
+import logging
+import structlog
+from gateway.logs import configure_logs
+from gateway.request_lines import RequestLine, request_lines
+
+configure_logs("json", "info")
+request_lines._collected.append(RequestLine(0, "GET", "/", 200, 1, "a"))
+structlog.get_logger().warning("something happened")
+logging.getLogger("library").warning("something happened")
+request_lines._collected.append(RequestLine(0, "GET", "/", 200, 1, "b"))
+request_lines.flush()
+print("went on")
+"""
+
+
+def test_a_full_disk_fails_nothing_that_is_logged() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", LOGS_ON_A_FULL_DISK], stdout=subprocess.PIPE, stderr=full, check=False
+        )
+    assert done.stdout == b"went on\n"

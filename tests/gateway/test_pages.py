@@ -6,44 +6,33 @@ import hashlib
 import json
 import re
 from collections.abc import AsyncIterator
-from html.parser import HTMLParser
-from pathlib import Path
+from datetime import date
+from uuid import uuid4
 
 import httpx
 import pytest
 import pytest_asyncio
 from graphql import parse
 
+from gateway.web.explorer import Known, examples
 from gateway.web.kit.assets import STATIC_FOLDER
-from gateway.web.pages import explorer_examples
-from tests.gateway.page_site import AUTH_URL, BASE_URL, make_site
+from tests.support.gateways import run_gateway
+from tests.support.references import References
 
 PAGES = ["/", "/graphql", "/docs"]
+WEB = STATIC_FOLDER.parent
 VENDOR_FOLDER = STATIC_FOLDER / "vendor"
+BASE_URL, AUTH_URL = "http://gateway/api", "http://gateway"
+SIGNED_OUT = Known(None, None, date(2026, 11, 23))
+SIGNED_IN = Known(uuid4(), uuid4(), date(2026, 11, 23))
 
 
 @pytest_asyncio.fixture(scope="module")
-async def client() -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(make_site())
-    async with httpx.AsyncClient(transport=transport, base_url=AUTH_URL) as client:
-        yield client
-
-
-class References(HTMLParser):
-    """Collects what a page loads and links to, its inline scripts, styles and event handlers."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.addresses: list[str] = []
-        self.inline: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        names = dict(attrs)
-        self.addresses += [names[name] or "" for name in ("href", "src", "action") if name in names]
-        self.inline += [f"{tag} {name}" for name in names if name == "style" or name.startswith("on")]
-        if tag == "style" or (tag == "script" and "src" not in names):
-            self.inline.append(tag)
+async def client(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[httpx.AsyncClient]:
+    folder = tmp_path_factory.mktemp("pages")
+    async for gateway in run_gateway(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects"):
+        gateway.client.headers["Accept"] = "text/html"
+        yield gateway.client
 
 
 def policy_of(response: httpx.Response) -> dict[str, str]:
@@ -56,7 +45,7 @@ async def test_every_page_has_the_strict_headers(client: httpx.AsyncClient, path
     response = await client.get(path)
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/html; charset=utf-8"
-    assert response.headers["cache-control"] == "no-cache"
+    assert response.headers["cache-control"] == "no-store"
     assert response.headers["x-content-type-options"] == "nosniff"
     assert response.headers["referrer-policy"] == "no-referrer"
     assert response.headers["x-frame-options"] == "DENY"
@@ -144,25 +133,32 @@ async def test_the_reference_names_the_document_that_is_served_beside_it(client:
     assert (await client.get("/api/openapi.json")).status_code == 200
 
 
-def test_every_example_of_the_explorer_is_a_named_operation_with_its_variables() -> None:
-    for example in explorer_examples():
+@pytest.mark.parametrize("known", [SIGNED_OUT, SIGNED_IN], ids=["signed out", "signed in"])
+def test_every_example_of_the_explorer_is_a_named_operation_with_its_variables(known: Known) -> None:
+    for example in examples(known):
         (operation,) = parse(example.query).definitions
         assert operation.name is not None
         declared = {variable.variable.name.value for variable in operation.variable_definitions or ()}
         assert set(json.loads(example.variables or "{}")) == declared
 
 
-def test_the_list_of_bundles_names_the_versions_that_the_script_fetches() -> None:
-    fetched = re.findall(r"^[A-Z_]+=(\S+@[\d.]+)$", (VENDOR_FOLDER / "renew.sh").read_text(), re.MULTILINE)
-    listed = re.findall(r"^\| `(\S+)` \|", (VENDOR_FOLDER / "README.md").read_text(), re.MULTILINE)
-    assert sorted(fetched) == sorted(listed)
-    assert fetched
+def test_the_examples_use_the_resources_of_the_signed_in_user() -> None:
+    variables = [json.loads(example.variables or "{}") for example in examples(SIGNED_IN)]
+    assert {"from": "2026-10-25", "to": "2026-11-23"} in variables
+    assert {"data": {"customerId": str(SIGNED_IN.customer_id)}} in variables
+    created = [entry["data"] for entry in variables if "name" in entry.get("data", {})]
+    assert [data["workspaceId"] for data in created] == [str(SIGNED_IN.workspace_id)]
 
 
 @pytest.mark.parametrize(
-    "folder",
-    [folder for folder in VENDOR_FOLDER.iterdir() if folder.is_dir()],
-    ids=lambda folder: folder.name,
+    ("bundle", "package"), [("explorer", "graphiql"), ("reference", "@scalar/api-reference")]
 )
-def test_every_bundle_has_its_license_beside_it(folder: Path) -> None:
-    assert any("Permission is hereby granted" in text.read_text() for text in folder.glob("LICENSE*"))
+def test_a_bundle_has_the_licenses_of_the_versions_that_are_pinned(bundle: str, package: str) -> None:
+    pinned = json.loads((WEB / "bundles" / "package.json").read_text())["dependencies"]
+    licenses = (VENDOR_FOLDER / bundle / "LICENSES.txt").read_text()
+    assert f"{package}@{pinned[package]}: MIT" in licenses
+    assert "Permission is hereby granted" in licenses
+
+
+def test_the_pinned_packages_name_no_registry() -> None:
+    assert "resolved" not in (WEB / "bundles" / "package-lock.json").read_text()

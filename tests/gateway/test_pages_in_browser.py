@@ -3,73 +3,109 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import unquote
 
+import httpx
 import pytest
-import uvicorn
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, Page, Response, expect
 
-from tests.gateway.page_site import make_site
-from tests.support.in_browser import lightness, opened, overflows
+from tests.support.browsing import PASSWORD
+from tests.support.gateways import Tenant
+from tests.support.in_browser import opened, overflows
+from tests.support.live import serve
 
 PAGES = ["/", "/graphql", "/docs"]
-READY = {
-    "/": "#curl-rest",
-    "/graphql": ".graphiql-query-editor .CodeMirror",
-    "/docs": ":is(.nav-bar-path, .endpoint-head):visible",
+READY = {"/": "#curl-rest", "/graphql": ".graphiql-query-editor .view-lines", "/docs": "#reference h1"}
+TABS = ["Shares", "Metrics", "Sales", "Portal", "CreateShare", "Viewer"]
+SHARE = {"name": "Sample pack", "prices": [{"amount_type": "free"}]}
+LIST_SHARES = "#tag/shares/GET/api/shares/"
+FIRST_TRIES = {
+    "#tag/shares/GET/api/shares/{id}": 200,
+    "#tag/shares/POST/api/shares/": 201,
+    "#tag/customers/GET/api/customers/{id}": 200,
+    "#tag/customers/POST/api/customers/": 201,
+    "#tag/workspaces/GET/api/workspaces/{id}": 200,
+    "#tag/viewer/GET/api/viewer": 200,
 }
-TOKEN = "dg_wat_0123456789"
+
+Site = tuple[str, Tenant]
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of the site, served by uvicorn in a thread on a free port."""
-    server = uvicorn.Server(uvicorn.Config(make_site(), port=0, ws="none", log_level="warning"))
-    listening = server.config.bind_socket()
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
-    listening.close()
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A gateway with a user who has a workspace with a share and a customer."""
+    folder = tmp_path_factory.mktemp("site")
+    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as (address, tenant):
+        headers = {"Authorization": f"Bearer {tenant.token}"}
+        with httpx.Client(base_url=f"{address}/api", headers=headers) as client:
+            client.post("/shares/", json=SHARE).raise_for_status()
+            client.post("/customers/", json={"email": "reader@example.com"}).raise_for_status()
+        yield address, tenant
 
 
 @asynccontextmanager
-async def shown(chromium: Browser, site: str, path: str, **options: Any) -> AsyncIterator[Page]:
-    """The page once its content is there."""
-    async with opened(chromium, site, quiet_console=True, **options) as page:
-        await page.goto(site + path)
+async def shown(
+    chromium: Browser, site: Site, path: str, *, signed_in: bool = True, **options: Any
+) -> AsyncIterator[Page]:
+    """The page once its content is there; leaving fails on whatever went wrong in it."""
+    address, tenant = site
+    async with opened(chromium, address, quiet_console=True, **options) as page:
+        if signed_in:
+            await page.goto(f"{address}/sign-in")
+            await page.get_by_label("Email address").fill(tenant.user_email)
+            await page.get_by_label("Password").fill(PASSWORD)
+            await page.get_by_role("button", name="Sign in").click()
+            await page.wait_for_url("**/dashboard")
+        await page.goto(address + path)
         await page.locator(READY[path]).first.wait_for()
         yield page
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", PAGES)
-async def test_a_page_keeps_to_its_policy_and_fits_the_screen(
-    chromium: Browser, site: str, path: str, scheme: str, width: int
-) -> None:
-    async with shown(chromium, site, path, scheme=scheme, width=width) as page:
-        assert not await overflows(page)
+async def use_token(page: Page, token: str) -> None:
+    await page.get_by_text("Use a token").click()
+    await page.locator("#token").fill(token)
+    await page.get_by_text("Use a token").click()
 
 
-@pytest.mark.parametrize("path", PAGES)
-async def test_a_page_follows_the_systems_light_or_dark_setting(
-    chromium: Browser, site: str, path: str
-) -> None:
-    async with shown(chromium, site, path, scheme="light") as page:
-        assert await lightness(page) > 600
-    async with shown(chromium, site, path, scheme="dark") as page:
-        assert await lightness(page) < 150
+async def run_tab(page: Page, name: str) -> dict[str, Any]:
+    """What the operation of the tab answers."""
+    await page.locator(".graphiql-tab-button", has_text=re.compile(f"^{name}$")).click()
+    while True:
+        async with page.expect_response(
+            lambda response: response.request.method == "POST" and response.url.endswith("/graphql")
+        ) as answer:
+            await page.get_by_label("Execute query").click()
+        response = await answer.value
+        # GraphiQL names the operation of the tab before, until it has read the text of this one.
+        if response.request.post_data_json.get("operationName") == name:
+            body: dict[str, Any] = await response.json()
+            return body
+
+
+async def first_answer(page: Page, anchor: str) -> Response:
+    """The first answer to the operation as the reference fills it in."""
+    await page.evaluate(f"location.hash = {json.dumps(anchor)}")
+    operation = page.locator(f"[id$='{anchor.removeprefix('#')}']").first
+    await operation.get_by_role("button", name="Test Request").click()
+    async with page.expect_response(lambda response: "/api/" in response.url) as answer:
+        await page.get_by_role("button", name=re.compile(r"^Send\b")).first.click()
+    return await answer.value
+
+
+async def try_operation(page: Page, anchor: str) -> tuple[int, dict[str, str]]:
+    """The status of the first answer to the operation, and the headers that were sent."""
+    response = await first_answer(page, anchor)
+    return response.status, await response.request.all_headers()
 
 
 @pytest.mark.parametrize("path", PAGES)
 async def test_the_first_tab_stop_of_a_page_skips_to_its_content(
-    chromium: Browser, site: str, path: str
+    chromium: Browser, site: Site, path: str
 ) -> None:
     async with shown(chromium, site, path) as page:
         await page.locator("body").press("Tab")
@@ -78,7 +114,7 @@ async def test_the_first_tab_stop_of_a_page_skips_to_its_content(
         await expect(page.locator("#main")).to_be_focused()
 
 
-async def test_the_copy_button_puts_the_command_into_the_clipboard(chromium: Browser, site: str) -> None:
+async def test_the_copy_button_puts_the_command_into_the_clipboard(chromium: Browser, site: Site) -> None:
     async with shown(chromium, site, "/") as page:
         await page.get_by_role("button", name="Copy").first.click()
         await expect(page.get_by_role("button", name="Copied")).to_be_visible()
@@ -86,23 +122,47 @@ async def test_the_copy_button_puts_the_command_into_the_clipboard(chromium: Bro
         assert copied == await page.locator("#curl-rest").inner_text()
 
 
-async def test_the_explorer_opens_the_examples_in_tabs(chromium: Browser, site: str) -> None:
+@pytest.mark.parametrize("path", ["/graphql", "/docs"])
+async def test_the_header_names_the_user_or_offers_to_sign_in(
+    chromium: Browser, site: Site, path: str
+) -> None:
+    async with shown(chromium, site, path) as page:
+        await expect(page.get_by_label("Account")).to_contain_text(site[1].user_email)
+    async with shown(chromium, site, path, signed_in=False) as page:
+        link = page.get_by_label("Account").get_by_role("link", name="Sign in")
+        await expect(link).to_have_attribute("href", f"/sign-in?next={path}")
+
+
+async def test_every_example_of_the_explorer_succeeds_as_it_is_printed(chromium: Browser, site: Site) -> None:
     async with shown(chromium, site, "/graphql") as page:
-        tabs = page.locator(".graphiql-tab-button")
-        await expect(tabs).to_have_text(["Shares", "CreateShare", "Viewer"])
+        await expect(page.locator(".graphiql-tab-button")).to_have_text(TABS)
+        for name in TABS:
+            body = await run_tab(page, name)
+            assert "errors" not in body, name
+            assert all(value is not None for value in body["data"].values()), name
+        await expect(page.locator(".graphiql-response")).to_contain_text('"kind": "BROWSER_SESSION"')
 
 
-async def test_the_explorer_shows_the_documentation_of_the_schema(chromium: Browser, site: str) -> None:
+async def test_without_a_customer_the_explorer_offers_to_create_one(
+    chromium: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("empty")
+    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as empty:
+        async with shown(chromium, empty, "/graphql") as page:
+            for name in [*TABS[:3], "CreateCustomer", *TABS[4:]]:
+                assert "errors" not in await run_tab(page, name), name
+
+
+async def test_the_explorer_shows_the_documentation_of_the_schema(chromium: Browser, site: Site) -> None:
     async with shown(chromium, site, "/graphql") as page:
         await page.get_by_label("Show Documentation Explorer").click()
         documentation = page.locator(".graphiql-plugin")
         await documentation.get_by_text("Query", exact=True).click()
-        await expect(documentation).to_contain_text("viewer: Viewer!")
-        await expect(documentation).to_contain_text("Who the credential speaks for.")
+        await expect(documentation).to_contain_text("viewer: Viewer")
 
 
 async def test_the_settings_of_the_explorer_offer_neither_another_theme_nor_kept_headers(
-    chromium: Browser, site: str
+    chromium: Browser, site: Site
 ) -> None:
     async with shown(chromium, site, "/graphql") as page:
         await page.get_by_label("Open settings dialog").click()
@@ -112,75 +172,66 @@ async def test_the_settings_of_the_explorer_offer_neither_another_theme_nor_kept
         await expect(dialog).not_to_contain_text("Persist headers")
 
 
-async def test_the_explorer_sends_the_pasted_token(chromium: Browser, site: str) -> None:
+async def test_the_explorer_sends_a_pasted_token_instead_of_the_session(
+    chromium: Browser, site: Site
+) -> None:
     async with shown(chromium, site, "/graphql") as page:
-        await page.get_by_label("Token").fill(f"Bearer {TOKEN}")
-        await page.get_by_label("Add tab").click()
-        await page.locator(".graphiql-query-editor .CodeMirror").click()
-        await page.keyboard.press("ControlOrMeta+A")
-        await page.keyboard.insert_text("query Header { viewer { authorization } }")
-        await expect(page.locator(".graphiql-tab-active")).to_contain_text("Header")
-        await page.get_by_label("Execute query").click()
-        await expect(page.locator(".result-window")).to_contain_text(f"Bearer {TOKEN}")
+        await use_token(page, f"Bearer {site[1].token}")
+        assert (await run_tab(page, "Viewer"))["data"]["viewer"]["kind"] == "WORKSPACE_TOKEN"
 
 
-async def test_a_pasted_token_stays_in_its_tab_and_is_not_kept_after_it(chromium: Browser, site: str) -> None:
+async def test_a_pasted_token_stays_in_its_tab_and_is_not_kept_after_it(
+    chromium: Browser, site: Site
+) -> None:
+    address, tenant = site
     async with shown(chromium, site, "/graphql") as page:
-        await page.get_by_label("Token").fill(TOKEN)
-        await page.goto(f"{site}/docs")
-        await expect(page.get_by_label("Token")).to_have_value(TOKEN)
-        assert TOKEN not in await page.evaluate("JSON.stringify(localStorage) + document.cookie")
+        await use_token(page, tenant.token)
+        await page.goto(f"{address}/docs")
+        await expect(page.locator("#token")).to_have_value(tenant.token)
+        assert tenant.token not in await page.evaluate("JSON.stringify(localStorage) + document.cookie")
         other = await page.context.new_page()
-        await other.goto(f"{site}/docs")
-        await expect(other.get_by_label("Token")).to_have_value("")
+        await other.goto(f"{address}/docs")
+        await expect(other.locator("#token")).to_have_value("")
 
 
-async def test_the_reference_tries_an_operation_with_the_pasted_token(chromium: Browser, site: str) -> None:
-    async with shown(chromium, site, "/docs") as page:
-        await page.get_by_label("Token").fill(TOKEN)
-        await page.locator(".nav-bar-path", has_text="Get Share").click()
-        await page.locator("input[data-pname=id]").fill("pack")
-        async with page.expect_response("**/api/shares/pack") as answer:
-            await page.get_by_role("button", name="TRY").click()
-        share = await (await answer.value).json()
-        assert share == {
-            "name": "pack",
-            "price_amount": None,
-            "workspace_id": None,
-            "authorization": f"Bearer {TOKEN}",
-        }
-
-
-async def test_the_reference_sends_no_token_to_an_operation_that_asks_for_none(
-    chromium: Browser, site: str
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_the_reference_tries_an_operation_by_the_session(
+    chromium: Browser, site: Site, width: int
 ) -> None:
+    async with shown(chromium, site, "/docs", width=width) as page:
+        status, headers = await try_operation(page, LIST_SHARES)
+        assert status == 200
+        assert "authorization" not in headers
+        assert not await overflows(page)
+
+
+@pytest.mark.parametrize("noun", ["shares", "customers", "events"])
+async def test_the_first_try_of_a_list_filters_nothing(chromium: Browser, site: Site, noun: str) -> None:
     async with shown(chromium, site, "/docs") as page:
-        await page.get_by_label("Token").fill(TOKEN)
-        await page.locator(".nav-bar-path", has_text="Create Share").click()
-        async with page.expect_request("**/api/shares/") as asked:
-            await page.get_by_role("button", name="TRY").click()
-        assert "authorization" not in await (await asked.value).all_headers()
+        answer = await first_answer(page, f"#tag/{noun}/GET/api/{noun}/")
+        assert "metadata" not in unquote(answer.url)
+        assert (await answer.json())["meta"]["total"] > 0
 
 
-async def test_the_reference_comes_to_rest_on_an_operation_whose_example_has_an_id(
-    chromium: Browser, site: str
+@pytest.mark.parametrize("anchor", FIRST_TRIES)
+async def test_the_first_try_of_an_operation_succeeds(chromium: Browser, site: Site, anchor: str) -> None:
+    async with shown(chromium, site, "/docs") as page:
+        assert (await try_operation(page, anchor))[0] == FIRST_TRIES[anchor]
+
+
+async def test_the_reference_sends_a_pasted_token_instead_of_the_session(
+    chromium: Browser, site: Site
 ) -> None:
-    async with shown(chromium, site, "/docs") as page:
-        await page.locator(".nav-bar-path", has_text="Create Share").click()
-        await expect(page.locator("textarea").first).to_have_value(re.compile("workspace_id"))
+    async with shown(chromium, site, "/docs", signed_in=False) as page:
+        await use_token(page, site[1].token)
+        status, headers = await try_operation(page, LIST_SHARES)
+        assert (status, headers["authorization"]) == (200, f"Bearer {site[1].token}")
 
 
-async def test_the_reference_lists_every_operation_on_a_phone(chromium: Browser, site: str) -> None:
-    async with shown(chromium, site, "/docs", width=390) as page:
-        await expect(page.locator(".endpoint-head")).to_have_count(2)
-        await page.locator(".endpoint-head").first.click()
-        await expect(page.get_by_text("A share by its id.")).to_be_visible()
-
-
-async def test_the_reference_says_when_the_document_cannot_be_read(chromium: Browser, site: str) -> None:
+async def test_the_reference_says_when_the_document_cannot_be_read(chromium: Browser, site: Site) -> None:
     context = await chromium.new_context()
     page = await context.new_page()
     await page.route("**/api/openapi.json", lambda route: asyncio.create_task(route.fulfill(status=503)))
-    await page.goto(f"{site}/docs")
+    await page.goto(f"{site[0]}/docs")
     await expect(page.get_by_role("alert")).to_contain_text("HTTP 503")
     await context.close()

@@ -57,6 +57,8 @@ def test_what_is_set_wins_over_a_default_of_the_command() -> None:
         ("postgresql://ada@db/duograph", "postgresql+asyncpg://ada@db/duograph"),
         ("postgres://ada@db/duograph", "postgresql+asyncpg://ada@db/duograph"),
         ("postgresql+asyncpg://ada@db/duograph", "postgresql+asyncpg://ada@db/duograph"),
+        ("postgresql://ada@db/shop?sslmode=require", "postgresql+asyncpg://ada@db/shop?ssl=require"),
+        ("postgresql://ada@/shop?host=/run", "postgresql+asyncpg://ada@/shop?host=/run"),
         ("sqlite:///var/other.sqlite", "sqlite+aiosqlite:///var/other.sqlite"),
         ("sqlite:////srv/other.sqlite", "sqlite+aiosqlite:////srv/other.sqlite"),
     ],
@@ -71,6 +73,10 @@ def test_a_database_address_needs_no_driver(given: str, kept: str) -> None:
         ("DATABASE_URL", "mysql://ada:hush@db/duograph", "it should begin with sqlite:/// or postgresql://"),
         ("DATABASE_URL", "sqlite://", "SQLite needs a file that connections share"),
         ("DATABASE_URL", "sqlite:///:memory:", "SQLite needs a file that connections share"),
+        ("DATABASE_URL", "postgresql://ada:hush@db:many/shop", "its port should be a number"),
+        ("DATABASE_URL", "postgresql://ada@db/shop?hush=1", "its parameters can be host, passfile, "),
+        ("DATABASE_URL", "postgresql://ada:hush@db:70000/shop", "its port should be a number up to 65535"),
+        ("DATABASE_READ_URL", "postgresql://ada:x@[::1/hush", "its port should be a number"),
         ("DATABASE_POOL_SIZE", "0", "Input should be greater than or equal to 1"),
         ("ENV", "staging", "Input should be 'development' or 'production'"),
         ("OBJECT_STORE", "gs://bucket", "it should be a directory, or s3://"),
@@ -85,6 +91,7 @@ def test_a_database_address_needs_no_driver(given: str, kept: str) -> None:
         ("LOG_FORMAT", "xml", "Input should be 'console' or 'json'"),
         ("BASE_URL", "shop.example.com/api", "it should begin with http:// or https://"),
         ("REDIS_URL", "127.0.0.1:6379", "it should begin with redis://"),
+        ("REDIS_URL", "redis://:hush/hush@127.0.0.1", "in a password, write / ? # : @ as %2F"),
         ("DATABSE_URL", "", "is not a setting: correct its name or unset it."),
     ],
 )
@@ -162,3 +169,38 @@ def test_the_environment_itself_is_read_by_default(monkeypatch: pytest.MonkeyPat
         monkeypatch.delenv(name)
     monkeypatch.setenv("DUOGRAPH_RATE_LIMIT", "7")
     assert Settings.from_environ().rate_limit == 7
+
+
+def test_a_value_can_be_in_a_file_and_line_breaks_at_its_end_do_not_count(tmp_path: Path) -> None:
+    file = tmp_path / "database-url"
+    file.write_text("postgresql://ada@db/duograph\n")
+    settings = Settings.from_environ({"DUOGRAPH_DATABASE_URL_FILE": str(file), "DUOGRAPH_REDIS_URL_FILE": ""})
+    assert settings.database_url == "postgresql+asyncpg://ada@db/duograph"
+    assert settings.redis_url is None
+
+
+def test_a_file_that_cannot_be_used_is_named_with_its_variable(tmp_path: Path) -> None:
+    missing, empty, binary = tmp_path / "missing", tmp_path / "empty", tmp_path / "binary"
+    empty.write_text("\n")
+    binary.write_bytes(b"\xff\xfe")
+    for file, reason in (
+        (missing, f"{missing} cannot be read (No such file or directory)."),
+        (tmp_path, f"{tmp_path} cannot be read (Is a directory)."),
+        (empty, f"{empty} is empty. Write the value into it, or unset the variable."),
+        (binary, f"{binary} is not text in UTF-8."),
+    ):
+        with pytest.raises(SettingsError) as refused:
+            Settings.from_environ({"DUOGRAPH_SECRET_KEY_FILE": str(file)})
+        assert str(refused.value) == f"DUOGRAPH_SECRET_KEY_FILE: {reason}"
+
+
+def test_a_value_and_its_file_are_not_both_set(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(STRONG)
+    environ = {"DUOGRAPH_SECRET_KEY": STRONG, "DUOGRAPH_SECRET_KEY_FILE": str(tmp_path / "key")}
+    with pytest.raises(SettingsError, match="DUOGRAPH_SECRET_KEY_FILE are both set"):
+        Settings.from_environ(environ)
+
+
+def test_only_a_setting_can_be_in_a_file(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="DUOGRAPH_NO_SUCH_FILE is not a setting"):
+        Settings.from_environ({"DUOGRAPH_NO_SUCH_FILE": str(tmp_path)})

@@ -142,7 +142,7 @@ DOCUMENTS: st.SearchStrategy[Document] = st.one_of(
     st.builds(operations, FIELD),
     st.builds(
         variables,
-        st.sampled_from(("Int", "[[Int]]", "ShareCreate!", "Nothing", "UUID")),
+        st.sampled_from(("Int", "[[Int]]", "ShareCreate!", "Nothing", "ID")),
         st.sampled_from(("", " = 1", ' = "x"', " = {a: [1, 2]}", " @skip")),
         used=st.booleans(),
     ),

@@ -55,9 +55,16 @@ class Post:
     async def make_due(self) -> None:
         await self.change(due_at=now())
 
-    def delivery(self, server: MailServer, scheme: str = "smtp", user: str = "", per_minute: int = 1000):
+    def delivery(
+        self,
+        server: MailServer,
+        scheme: str = "smtp",
+        user: str = "",
+        per_minute: int = 1000,
+        **monitored: Any,
+    ) -> Delivery:
         address = SmtpAddress.parse(f"{scheme}://{user}{HOST}:{server.port}")
-        return Delivery(self.database, SmtpTransport(address, per_minute), SENDER)
+        return Delivery(self.database, SmtpTransport(address, per_minute), SENDER, **monitored)
 
 
 @pytest_asyncio.fixture(scope="session")

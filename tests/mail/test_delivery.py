@@ -5,11 +5,11 @@ import re
 from datetime import timedelta
 
 import pytest
-from structlog.testing import capture_logs
 
 from gateway.mail.delivery import FIRST_WAIT, GIVE_UP_AFTER, LEASE, LONGEST_WAIT
 from storage.clock import now
 from storage.mails import NO_RECIPIENT
+from tests.support.log_lines import own_log_lines
 from tests.support.mail_server import MailServer
 
 
@@ -55,7 +55,7 @@ async def test_several_mails_go_over_one_connection_oldest_first(post, server):
 async def test_a_mail_without_a_recipient_is_removed_and_never_sent(post, server):
     await post.write(NO_RECIPIENT)
     await post.write()
-    with capture_logs() as logs:
+    with own_log_lines() as logs:
         await post.delivery(server).run()
     assert server.recipients == ["ada@example.com"]
     assert await post.rows() == []
@@ -137,7 +137,7 @@ async def test_a_mail_that_cannot_be_sent_for_a_day_is_given_up_with_a_line_in_t
     await post.write("secret.person@example.com", text="Your code is 123456")
     await post.change(created_at=now() - GIVE_UP_AFTER)
     await server.stop()
-    with capture_logs() as lines:
+    with own_log_lines() as lines:
         await post.delivery(server, user="ada:hush@").run()
     (line,) = lines
     assert (line["event"], line["log_level"], line["attempts"]) == ("mail given up", "error", 1)
@@ -150,7 +150,7 @@ async def test_a_mail_that_is_refused_for_good_is_not_tried_again_and_the_next_o
     server.answers.append(answer)
     await post.write(subject="Refused")
     await post.write(subject="Taken")
-    with capture_logs() as lines:
+    with own_log_lines() as lines:
         await post.delivery(server).run()
     assert [mail["Subject"] for mail in server.mails] == ["Taken"]
     assert await post.rows() == []

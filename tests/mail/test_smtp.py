@@ -2,9 +2,9 @@
 
 import pytest
 import pytest_asyncio
-from structlog.testing import capture_logs
 
 from gateway.settings.mail_addresses import SmtpAddress
+from tests.support.log_lines import own_log_lines
 from tests.support.mail_server import PASSWORD, USER, MailServer, make_certificate
 
 SIGN_IN = "ada:p%40ss%3Aword%2F@"
@@ -36,7 +36,7 @@ async def start():
 
 async def send(post, server, **options):
     await post.write()
-    with capture_logs() as lines:
+    with own_log_lines() as lines:
         await post.delivery(server, **options).run()
     assert PASSWORD not in str(lines)
     return [line.get("reason") for line in lines]

@@ -53,6 +53,7 @@ class Event:
     at: datetime
     cost: Fraction | None
     currency: str | None
+    name: str
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,8 @@ class Teller:
         costs = [Fraction(self.random.randrange(10**24), 10**12), Fraction(1, 10**12), Fraction(3)]
         cost = self.random.choice([None, Fraction(self.random.randint(0, 10**15), 10**12), *costs])
         currency = None if cost is None else self.random.choice(CURRENCIES)
-        return Event(workspace, share, person, self._moment(), cost, currency)
+        name = self.random.choice(["opened", "Opened", "read %", "é"])
+        return Event(workspace, share, person, self._moment(), cost, currency, name)
 
 
 def facts_of(history: History) -> Iterator[Fact]:

@@ -1,6 +1,6 @@
 """Every metric in plain, slow Python: looks at the clock of every minute and every record of a history."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
@@ -81,6 +81,7 @@ class View:
     shares: set[UUID] | None
     persons: set[tuple[UUID, int]] | None
     currency: str
+    only: Callable[[Any], bool] | None = None
 
     def person(self, record: Session | Event) -> tuple[UUID, int | None]:
         merged = self.history.merges.get((record.workspace, record.person or 0), record.person)
@@ -91,6 +92,7 @@ class View:
             record.workspace in self.workspaces
             and (self.shares is None or record.share in self.shares)
             and (self.persons is None or self.person(record) in self.persons)
+            and (self.only is None or self.only(record))
         )
 
     def sessions(self) -> list[Session]:
@@ -129,7 +131,8 @@ class View:
             revenue, fees = self.money(begins, ends, currency)
             costs = float(self.costs(begins, ends, currency))
             money = {"file_share_revenue": revenue, "file_share_platform_fees": fees, "costs": costs}
-            found.append({"currency": currency, **money})
+            exponent = 0 if currency == "jpy" else 2
+            found.append({"currency": currency, "exponent": exponent, **money})
         return found
 
 

@@ -94,8 +94,8 @@ async def ingest_until_killed(process, url, token) -> set[str]:
 
 async def test_cells_are_what_the_log_says_after_a_kill_during_ingest(command, start):
     await asyncio.to_thread(command.json, "migrate")
-    owner = ("--email", "ada@example.com", "--password", "a long password")
-    await asyncio.to_thread(command.json, "users", "create", *owner)
+    owner = ("--email", "ada@example.com")
+    await asyncio.to_thread(command.json, "users", "create", *owner, stdin="a long password")
     made = ("--name", "Acme", "--slug", "acme", "--owner", "ada@example.com")
     await asyncio.to_thread(command.json, "workspaces", "create", *made)
     token = (await asyncio.to_thread(command.json, "tokens", "create", "--workspace", "acme"))["token"]

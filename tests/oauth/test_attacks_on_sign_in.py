@@ -49,12 +49,12 @@ async def test_a_session_that_was_there_before_is_not_taken_on(gateway, browser,
 async def test_the_sign_in_leads_to_this_host_only(browser, tenant, address):
     """Open redirect, by the page's address and by its form."""
     await browser.open(f"/sign-in?next={address}")
-    assert ("next", "/workspaces") in browser.form("Sign in").fields
+    assert ("next", "/dashboard") in browser.form("Sign in").fields
     sent = {"email": tenant.user_email, "password": PASSWORD, "next": unquote(address)}
     answer = await browser.press("Sign in", **sent, follow=False)
-    assert answer.headers["location"] == "/workspaces"
+    assert answer.headers["location"] == "/dashboard"
     answer = await browser.client.get(f"/sign-in?next={address}")
-    assert answer.headers["location"] == "/workspaces"
+    assert answer.headers["location"] == "/dashboard"
 
 
 async def test_after_60_sign_in_attempts_an_address_has_to_wait(database_url, tmp_path):

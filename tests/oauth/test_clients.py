@@ -8,8 +8,8 @@ import pytest
 from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, Scope
 from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.support.examples import OAUTH_CLIENT
 from tests.support.surfaces import Refused
+from tests.support.world import OAUTH_CLIENT
 
 
 async def create(surface, **data):

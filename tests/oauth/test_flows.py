@@ -12,7 +12,7 @@ from playwright.async_api import Page, Route, expect
 from tests.support.applications import CHALLENGE, PKCE, REDIRECT_URI, VERIFIER, told
 from tests.support.browsing import PASSWORD, Browsing
 from tests.support.gateways import Tenant
-from tests.support.in_browser import RECORD_VIOLATIONS
+from tests.support.in_browser import RECORD_VIOLATIONS, submit_password
 from tests.support.live import serve
 
 PATIENCE = 60
@@ -169,9 +169,7 @@ async def connected(route: Route) -> None:
 async def go_through(page: Page, live: Live, workspace: str) -> dict[str, str]:
     """Sign in, pick the workspace and allow: what the application is told."""
     await page.goto(live.query())
-    await page.get_by_label("Email address").fill(live.tenant.user_email)
-    await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Sign in").click()
+    await submit_password(page, live.tenant)
     await expect(page.get_by_role("heading", name="Bookkeeper")).to_be_visible()
     await page.get_by_role("radio", name=workspace).check()
     assert await page.evaluate("window.violations") == []

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import func, select, update
 
 from oauth.credentials import digest
-from oauth.refresh_answers import drop_expired_answers
+from storage.retention.deletion import delete_ended
+from storage.retention.rules import REFRESH_ANSWERS
 from storage.rows import table_of
 from storage.tables.refresh_answers import RefreshAnswerRow
 from tests.support.applications import error_of, make_application
@@ -121,7 +122,7 @@ async def test_answers_are_deleted_once_no_retry_can_get_them(gateway, public, t
     for token in (old, new):
         await public.refresh(token["refresh_token"])
     await let_time_pass(gateway, old["refresh_token"], timedelta(seconds=30))
-    await drop_expired_answers(gateway.database)
+    await delete_ended(gateway.database, [REFRESH_ANSWERS])
     hashes = [digest(token["refresh_token"]) for token in (old, new)]
     async with gateway.database.read() as connection:
         left = (await connection.execute(select(answers.c.hash).where(answers.c.hash.in_(hashes)))).scalars()

@@ -47,7 +47,7 @@ async def test_the_sign_in_leads_to_a_new_password(gateway, browser, tenant):
     await browser.press(BUTTON, password=NEW_PASSWORD)
     assert "Password changed" in browser.text
     await browser.press("Sign in", email=tenant.user_email, password=NEW_PASSWORD)
-    assert browser.path == "/workspaces"
+    assert browser.path == f"/{tenant.slug}/dashboard"
     assert not await can_sign_in(gateway, tenant.user_email, PASSWORD)
 
 

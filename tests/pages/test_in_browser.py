@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -13,9 +14,13 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.support.browsing import PASSWORD
 from tests.support.gateways import Tenant
-from tests.support.in_browser import lightness, opened, overflows
+from tests.support.in_browser import opened, overflows, sign_in
 from tests.support.live import serve
 
+# A PNG of one pixel.
+PICTURE = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPj/HwADBwIAMCbHYQAAAABJRU5ErkJggg=="
+)
 README = Path(__file__).parent.parent.parent / "README.md"
 
 
@@ -30,12 +35,9 @@ def in_a_shell(command: str) -> str:
     return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
 
 
-async def sign_in(page: Page, address: str, tenant: Tenant) -> None:
-    await page.goto(f"{address}/sign-in")
-    await page.get_by_label("Email address").fill(tenant.user_email)
-    await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Sign in").click()
-    await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
+async def enter(page: Page, address: str, tenant: Tenant) -> None:
+    await sign_in(page, address, tenant)
+    await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
 
 
 def minute(name: str) -> str:
@@ -49,12 +51,12 @@ async def test_the_third_and_fourth_minute_of_the_readme(
 ) -> None:
     address, tenant = site
     async with opened(chromium, address, scripts=script) as page:
-        await sign_in(page, address, tenant)
-        await page.get_by_role("link", name="Acme").click()
+        await enter(page, address, tenant)
+        await page.get_by_role("link", name="Settings", exact=True).click()
         await page.get_by_role("link", name="Access tokens").click()
         await page.get_by_label("Comment").fill("The README")
-        for scope in re.findall(r"`(\w+:\w+)`", minute("Third").partition("```")[0]):
-            await page.get_by_label(re.compile(scope)).check()
+        for level, noun in re.findall(r"(Read|Write) for (\w+)", minute("Third").partition("```")[0]):
+            await page.get_by_role("radiogroup", name=noun, exact=True).get_by_label(level).check()
         await page.get_by_role("button", name="Create token").click()
         token = await page.locator("#secret").inner_text()
         if script:
@@ -114,7 +116,7 @@ async def test_a_new_user_signs_up_and_creates_a_workspace_by_keyboard_alone(
         await page.keyboard.press("ControlOrMeta+A")
         await page.keyboard.type(f"w-{uuid4().hex}")
         await page.keyboard.press("Enter")
-        await expect(page.get_by_role("heading", name="Observatory")).to_be_visible()
+        await expect(page.get_by_role("status").first).to_have_text("Observatory is ready.")
         await tab_to("Sign out")
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("You are signed out.")).to_be_visible()
@@ -125,7 +127,7 @@ async def test_the_explorer_uses_the_session_without_a_token(
 ) -> None:
     address, tenant = site
     async with opened(chromium, address) as page:
-        await sign_in(page, address, tenant)
+        await enter(page, address, tenant)
         asked = """async () => {
             const body = JSON.stringify({ query: "{ viewer { kind user { email } } }" });
             const headers = { "Content-Type": "application/json" };
@@ -136,31 +138,79 @@ async def test_the_explorer_uses_the_session_without_a_token(
         assert await page.evaluate("document.cookie") == ""
 
 
-PAGES = [
-    "/workspaces",
-    "/workspaces/SLUG",
-    "/workspaces/SLUG/members",
-    "/workspaces/SLUG/access-tokens",
-    "/workspaces/SLUG/oauth-clients",
-    "/account",
-    "/account/personal-access-tokens",
-    "/account/authorized-applications",
-    "/account/browser-sessions",
-    "/forgotten-password",
-    "/new-password",
-    "/confirm-address",
-]
+@pytest.mark.parametrize("script", [True, False], ids=["with JavaScript", "without JavaScript"])
+@pytest.mark.parametrize("width", [1280, 390])
+async def test_a_preset_takes_the_place_of_the_choice_by_noun(
+    chromium: Browser, site: tuple[str, Tenant], width: int, script: bool
+) -> None:
+    address, tenant = site
+    async with opened(chromium, address, width=width, scripts=script) as page:
+        await enter(page, address, tenant)
+        await page.goto(f"{address}/account/personal-access-tokens")
+        customers = page.get_by_role("radiogroup", name="Customers", exact=True)
+        await expect(customers.get_by_label("None")).to_be_checked()
+        await customers.get_by_label("Write").check()
+        await page.get_by_role("radio", name="Everything All scopes").check()
+        await expect(customers).to_be_hidden()
+        await page.get_by_role("radio", name="Choose").check()
+        await expect(customers.get_by_label("Write")).to_be_checked()
+        assert not await overflows(page)
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_the_own_account_is_changed_on_a_phone(
+    chromium: Browser, site: tuple[str, Tenant], script: bool
+) -> None:
+    address, tenant = site
+    async with opened(chromium, address, width=390, scripts=script) as page:
+        await enter(page, address, tenant)
+        await page.goto(f"{address}/account")
+        await page.get_by_label("Name (optional)").fill("Ada")
+        await page.get_by_role("button", name="Save name").click()
+        await expect(page.get_by_role("status").first).to_have_text("Name saved.")
+        await page.get_by_label("New email address").fill(f"{uuid4().hex}@example.com")
+        await page.get_by_role("button", name="Change email address").click()
+        await expect(page.get_by_role("status").last).to_contain_text("We sent a link to")
+        await page.locator(".confirm summary").click()
+        await page.get_by_role("button", name="Delete my account").click()
+        alert = page.get_by_role("alert")
+        for remedy in ("members of", "delete"):
+            await expect(alert.get_by_role("link", name=f"{remedy} {tenant.slug}")).to_be_visible()
+        assert not await overflows(page)
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_every_page_fits_the_screen_and_follows_light_and_dark(
+async def test_a_picture_is_uploaded_and_shown_in_the_portal(
     chromium: Browser, site: tuple[str, Tenant], scheme: str, width: int
 ) -> None:
     address, tenant = site
+    name = f"{scheme}-{width}.png"
     async with opened(chromium, address, scheme=scheme, width=width) as page:
-        await sign_in(page, address, tenant)
-        for path in PAGES:
-            await page.goto(address + path.replace("SLUG", tenant.slug))
+        await enter(page, address, tenant)
+        await page.goto(f"{address}/workspaces/{tenant.slug}")
+        file = {"name": name, "mimeType": "image/png", "buffer": PICTURE}
+        await page.locator("#avatar_url-files").set_input_files([file])  # type: ignore[list-item]
+        await expect(page.get_by_role("radio", name=name)).to_be_checked()
+        assert not await overflows(page)
+        await page.get_by_role("button", name="Save settings").click()
+        await expect(page.get_by_role("status").first).to_have_text("Settings saved.")
+        await expect(page.get_by_role("radio", name=name)).to_be_checked()
+        await page.goto(f"{address}/{tenant.slug}/portal")
+        image = page.locator(".brand img")
+        assert name in (await image.get_attribute("src") or "")
+        assert await image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+
+
+async def test_a_long_email_address_takes_one_line_of_the_header(
+    chromium: Browser, site: tuple[str, Tenant]
+) -> None:
+    address, tenant = site
+    async with opened(chromium, address, width=390) as page:
+        await enter(page, address, tenant)
+        for path in ("/account", f"/{tenant.slug}/dashboard", "/docs"):
+            await page.goto(address + path)
+            box = await page.get_by_label("Account", exact=True).bounding_box()
+            assert box is not None, path
+            assert box["height"] < 50, path
             assert not await overflows(page), path
-            assert (await lightness(page) > 600) == (scheme == "light"), path

@@ -1,27 +1,16 @@
 """The password is asked again before a page hands out access, and nothing that was typed is lost."""
 
 import re
-from datetime import timedelta
-from uuid import UUID
 
 import pytest
-from sqlalchemy import update
 
-from storage.clock import now
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from tests.support.browsing import PASSWORD
-
-_credentials = table_of(CredentialRow)
+from tests.support.browsing import PASSWORD, sign_in_was_hours_ago
 
 
 @pytest.fixture
 async def browser(signed_in_browser, gateway, tenant):
     """A browser in which the user signed in two hours ago."""
-    sessions = (_credentials.c.user_id == UUID(tenant.user_id)) & (_credentials.c.kind == "us")
-    async with gateway.database.write() as connection:
-        earlier = now() - timedelta(hours=2)
-        await connection.execute(update(_credentials).where(sessions).values(authenticated_at=earlier))
+    await sign_in_was_hours_ago(gateway, tenant)
     return signed_in_browser
 
 
@@ -87,6 +76,6 @@ async def test_the_page_for_programs_confirms_the_password_and_stays_here(browse
     await browser.press("Continue", confirmed_password="not the password")
     assert "This is not your password" in browser.text
     answer = await browser.press("Continue", confirmed_password=PASSWORD, follow=False)
-    assert answer.headers["location"] == "/workspaces"
+    assert answer.headers["location"] == "/dashboard"
     answer = await ask_for_a_token(browser)
     assert answer.status_code == 201

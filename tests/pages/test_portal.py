@@ -1,9 +1,11 @@
 """What the portal's pages show and take, in a browser without scripts."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
+from storage.rows import table_of, update_rows
+from storage.tables.workspaces import WorkspaceRow
 from tests.support.browsing import browsing
 from tests.support.portal_pages import come_in, portal_of
 from tests.support.uploads import upload_image
@@ -18,29 +20,29 @@ async def team(rest, member_model):
     return await rest.get_customer(id=made["id"])
 
 
-async def make_activity(rest, customer):
-    session = await rest.create_file_share_session(
-        data={
-            "customer_id": customer["id"],
-            "price_amount": 1500,
-            "price_currency": "jpy",
-            "file_size_bytes": 4404019,
-            "created_at": "2026-01-31T09:00:00Z",
-        }
-    )
-    await rest.record_download(id=session["id"], data={"at": "2026-01-31T10:00:00Z"})
-    payment = await rest.record_payment(
-        id=session["id"], data={"amount": 1500, "currency": "jpy", "at": "2026-01-31T09:30:00Z"}
-    )
-    await rest.refund_payment(id=payment["id"], data={"amount": 500, "at": "2026-02-01T12:00:00Z"})
-
-
 async def test_the_back_button_leads_to_the_return_url(browser, rest, tenant, customer):
     await come_in(browser, rest, customer, return_url="https://shop.example/?a=b&c=d")
     assert "https://shop.example/?a=b&c=d" in browser.reading.links
     assert "Back to shop.example" in browser.text
     await come_in(browser, rest, customer)
     assert "Back to" not in browser.text
+
+
+async def test_the_back_button_opens_an_app_of_the_workspace(browser, rest, tenant, customer):
+    await rest.update_workspace(id=tenant.id, data={"return_url_schemes": ["myapp"]})
+    await come_in(browser, rest, customer, return_url="myapp://callback")
+    assert "myapp://callback" in browser.reading.links
+    assert "Back to the app" in browser.text
+
+
+async def test_addresses_stored_before_a_rule_do_not_end_the_portal(browser, gateway, rest, tenant, customer):
+    address = "https://us\u2100er@example.com/"
+    async with gateway.database.write() as connection:
+        own = table_of(WorkspaceRow).c.id == UUID(tenant.id)
+        await update_rows(connection, WorkspaceRow, own, website=address, avatar_url=address)
+    await come_in(browser, rest, customer)
+    assert browser.page.status_code == 200
+    assert "example.com" not in browser.text
 
 
 async def test_the_shares_are_shown_with_prices_and_images(browser, rest, tenant, customer):
@@ -53,6 +55,8 @@ async def test_the_shares_are_shown_with_prices_and_images(browser, rest, tenant
         data={"name": "Secret", "prices": [{"amount_type": "free"}], "visibility": "private"}
     )
     await come_in(browser, rest, customer)
+    assert "You have no purchases yet." in browser.text
+    await browser.open(f"{portal_of(tenant)}/shares")
     assert "Annual <report>" in browser.text
     assert "€1,234.50" in browser.text
     assert "For nothing Free" in browser.text
@@ -71,28 +75,6 @@ async def test_only_images_that_are_shown_may_be_loaded_from_elsewhere(browser, 
     await rest.update_workspace(id=tenant.id, data={"avatar_url": "https://x;script-src%20*@cdn.example/a"})
     await browser.open(portal_of(tenant))
     assert "img-src 'self' data:;" in browser.page.headers["content-security-policy"]
-
-
-async def test_a_customer_reads_its_sessions_with_payments_and_downloads(browser, rest, tenant, customer):
-    await make_activity(rest, customer)
-    await come_in(browser, rest, customer)
-    await browser.open(f"{portal_of(tenant)}/sessions")
-    for text in (
-        "31 January 2026 ¥1,500 4.2 MB 1 download",
-        "31 January 2026, 09:30 UTC ¥1,500 ¥500 refunded on 1 February 2026",
-        "31 January 2026, 10:00 UTC",
-    ):
-        assert text in browser.text
-
-
-async def test_usage_is_hidden_where_the_workspace_does_not_show_it(browser, rest, tenant, customer):
-    await rest.update_workspace(id=tenant.id, data={"customer_portal_settings": {"usage": {"show": False}}})
-    await make_activity(rest, customer)
-    await come_in(browser, rest, customer)
-    await browser.open(f"{portal_of(tenant)}/sessions")
-    assert "31 January 2026 ¥1,500" in browser.text
-    for text in ("4.2 MB", "ownload", "10:00 UTC"):
-        assert text not in browser.text
 
 
 async def test_a_customer_changes_its_profile(browser, rest, tenant, customer):
@@ -189,7 +171,7 @@ async def test_another_customers_member_cannot_be_opened(browser, rest, tenant, 
 
 async def test_no_browser_keeps_a_page_of_the_portal(browser, rest, tenant, customer):
     await come_in(browser, rest, customer)
-    for page in ("", "/sessions", "/profile", "/members"):
+    for page in ("", "/shares", "/profile", "/members"):
         await browser.open(portal_of(tenant) + page)
         assert browser.page.headers["cache-control"] == "no-store"
         assert browser.page.headers["x-frame-options"] == "DENY"

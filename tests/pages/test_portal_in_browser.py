@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
+from storage.clock import now
 from storage.database import Database
-from tests.support.in_browser import PATIENCE, lightness, opened, overflows
+from tests.support.in_browser import PATIENCE, opened
 from tests.support.live import serve
 from tests.support.mailed import latest_code
 from tests.support.surfaces import Rest
-from tests.support.uploads import upload_image
+from tests.support.uploads import upload_file, upload_image
 
 OWNER = "grace@bluebird.example"
 RETURN_URL = "https://shop.example/account"
@@ -48,8 +50,15 @@ async def furnish(rest: Rest) -> dict[str, Any]:
     """Shares, a team of two, and a session that was paid and downloaded."""
     media = await upload_image(rest)
     price = {"amount_type": "fixed", "price_amount": 14900, "price_currency": "eur"}
+    file = await upload_file(rest, b"numbers", name="report.pdf", mime_type="application/pdf")
     share = await rest.create_share(
-        data={"name": "Quarterly report", "prices": [price], "medias": [media["id"]]}
+        data={
+            "name": "Quarterly report",
+            "prices": [price],
+            "medias": [media["id"]],
+            "downloads": [file["id"]],
+            "description": "Every number of the quarter.",
+        }
     )
     await rest.create_share(data={"name": "Colour cards", "prices": [{"amount_type": "free"}]})
     (workspace,) = (await rest.list_workspaces())["data"]
@@ -103,9 +112,12 @@ async def test_a_customer_enters_by_a_link_and_looks_around(
         back = page.get_by_role("link", name="Back to shop.example")
         await expect(back).to_have_attribute("href", RETURN_URL)
 
-        await page.get_by_role("link", name="Activity").click()
-        await page.get_by_text("Payments and downloads").click()
+        await page.get_by_role("link", name="Quarterly report").click()
+        await page.get_by_text("1 download", exact=True).click()
         await expect(page.get_by_text("31 January 2026, 10:00 UTC")).to_be_visible()
+        await page.get_by_role("link", name="Catalog").click()
+        await page.get_by_role("link", name="Colour cards").click()
+        await expect(page.get_by_role("heading", name="Colour cards")).to_be_visible()
 
         await page.get_by_role("link", name="Profile").click()
         await page.get_by_label("City").fill("Berlin")
@@ -121,6 +133,32 @@ async def test_a_customer_enters_by_a_link_and_looks_around(
         await expect(page.get_by_role("status")).to_have_text("You are signed out.")
         await page.goto(f"{site.portal}/profile")
         assert page.url == site.portal
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+async def test_a_customer_downloads_what_it_bought_and_the_workspace_counts_it(
+    chromium: Browser, site: Site, tmp_path: Path, scripts: bool
+) -> None:
+    tomorrow = f"{now() + timedelta(days=1):%Y-%m-%d}"
+    query = {"start_date": "2026-02-01", "end_date": tomorrow, "interval": "year"}
+    before = await site.rest.get_metrics(**query)
+    listed = await site.rest.list_file_share_downloads()
+    async with opened(chromium, site.address, scripts=scripts) as page:
+        await page.goto(await site.link())
+        await page.get_by_role("button", name="Continue").click()
+        await page.get_by_role("link", name="Quarterly report").click()
+        await expect(page.get_by_text("Every number of the quarter.")).to_be_visible()
+        async with page.expect_download() as downloading:
+            await page.get_by_role("button", name="Download report.pdf").click()
+        download = await downloading.value
+        assert download.suggested_filename == "report.pdf"
+        await download.save_as(tmp_path / "report.pdf")
+        assert (tmp_path / "report.pdf").read_bytes() == b"numbers"
+        await expect(page.get_by_role("status")).to_contain_text("Your download has started.")
+    after = await site.rest.get_metrics(**query)
+    counted = [metrics["totals"]["file_share_downloads"] for metrics in (before, after)]
+    assert counted[1] - counted[0] == 1
+    assert (await site.rest.list_file_share_downloads())["meta"]["total"] - listed["meta"]["total"] == 1
 
 
 async def test_no_script_can_read_the_session_and_no_other_page_is_sent_it(
@@ -161,7 +199,7 @@ async def test_a_customer_signs_in_with_an_emailed_code(chromium: Browser, site:
         await expect(page.get_by_role("alert")).to_contain_text("wrong or has expired")
         await page.get_by_label("Code").fill(code.lower())
         await page.get_by_label("Code").press("Enter")
-        await expect(page.get_by_role("heading", name="Shares")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
         assert page.url == site.portal
 
 
@@ -179,19 +217,3 @@ async def test_the_owner_adds_and_removes_a_member(chromium: Browser, site: Site
         await page.get_by_role("button", name="Remove from team").click()
         await expect(page.get_by_role("status")).to_have_text("Member removed.")
         await expect(page.get_by_text("cy@bluebird.example")).to_have_count(0)
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_every_page_fits_the_screen_and_follows_the_setting(
-    chromium: Browser, site: Site, scheme: str, width: int
-) -> None:
-    async with opened(chromium, site.address, scheme=scheme, width=width) as page:
-        await page.goto(site.portal)
-        await expect(page.get_by_role("button", name="Email me a code")).to_be_visible()
-        await page.goto(await site.link())
-        await page.get_by_role("button", name="Continue").click()
-        for path in ("", "/sessions", "/profile", "/members"):
-            await page.goto(site.portal + path)
-            assert not await overflows(page), path
-            assert (await lightness(page) > 600) == (scheme == "light"), path

@@ -24,7 +24,7 @@ async def kind_over_rest(browser, headers):
 
 async def kind_over_graphql(browser, headers):
     answer = await browser.client.post("/graphql", json=VIEWER, headers=headers)
-    data = answer.json()["data"]
+    data = answer.json().get("data")
     return data["viewer"]["kind"].lower() if data and data["viewer"] else answer.status_code
 
 

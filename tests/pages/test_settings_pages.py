@@ -1,12 +1,15 @@
 """The settings pages: they do what the other surfaces do, in forms, for the signed-in user."""
 
 import re
+from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
 
-from tests.support.browsing import PASSWORD, browsing, signed_in
+from tests.support.browsing import PASSWORD, browsing, sign_in_was_hours_ago, signed_in
+from tests.support.membership import make_member
 
+DELETE_WORKSPACE = "Delete this workspace"
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 TOKEN = re.compile(r"dg_[a-z]+_[0-9A-Za-z]{36}")
 
@@ -21,20 +24,31 @@ async def test_settings_are_shown_as_they_are_and_saved(browser, api, tenant):
     await browser.open(path)
     shown = dict(browser.form("Save settings").fields)
     assert shown["name"] == "Acme"
-    assert "feature_settings.analytics_read" not in shown
+    assert "feature_settings.analytics_compare" not in shown
     assert shown["notification_settings.new_payment"] == "on"
-    changes = {"website": "https://acme.example", "feature_settings__analytics_read": "on"}
+    changes = {"website": "https://acme.example", "feature_settings__analytics_compare": "on"}
     await browser.press(
         "Save settings", name="Acme & Sons", notification_settings__new_payment=None, **changes
     )
     assert "Settings saved." in browser.text
     saved = await api.get_workspace(id=tenant.id)
     assert (saved["name"], saved["website"], saved["email"]) == ("Acme & Sons", "https://acme.example", None)
-    assert saved["feature_settings"]["analytics_read"] is True
+    assert saved["feature_settings"]["analytics_compare"] is True
     assert saved["feature_settings"]["member_model_enabled"] is False
     assert saved["notification_settings"]["new_payment"] is False
     assert saved["customer_portal_settings"]["usage"]["show"] is True
     assert dict(browser.form("Save settings").fields)["name"] == "Acme & Sons"
+
+
+async def test_the_page_offers_no_setting_without_an_effect_and_keeps_its_value(browser, api, tenant):
+    without_effect = {"seat_based_pricing_enabled": True, "analytics_read": True}
+    await api.update_workspace(id=tenant.id, data={"feature_settings": without_effect})
+    await browser.open(f"/workspaces/{tenant.slug}")
+    for name in without_effect:
+        assert name not in browser.page.text
+    await browser.press("Save settings", feature_settings__member_model_enabled="on")
+    saved = (await api.get_workspace(id=tenant.id))["feature_settings"]
+    assert saved == {**without_effect, "member_model_enabled": True, "analytics_compare": False}
 
 
 async def test_errors_are_shown_beside_each_field_and_no_input_is_lost(browser, api, tenant):
@@ -80,6 +94,39 @@ async def test_a_slug_that_is_taken_or_reserved_is_refused(browser, tenant):
         answer = await browser.press("Create workspace", name="Another", slug=slug)
         assert answer.status_code == 422
         assert message in browser.text
+
+
+async def test_a_workspace_is_deleted_by_typing_its_slug(browser, api, tenant):
+    path = f"/workspaces/{tenant.slug}"
+    await browser.open(path)
+    assert (await browser.press(DELETE_WORKSPACE, slug="acme")).status_code == 422
+    assert f"Type {tenant.slug} to confirm: This is not the slug of the workspace" in browser.text
+    assert (await api.get_workspace(id=tenant.id))["name"] == "Acme"
+    await browser.press(DELETE_WORKSPACE, slug=f" {tenant.slug.upper()} ")
+    assert (browser.path, "Acme is deleted." in browser.text) == ("/workspaces", True)
+    assert (await browser.open(path)).status_code == 404
+    assert (await api.list_workspaces())["data"] == []
+
+
+async def test_a_deletion_asks_for_the_password_long_after_the_sign_in(gateway, browser, api, tenant):
+    await sign_in_was_hours_ago(gateway, tenant)
+    await browser.open(f"/workspaces/{tenant.slug}")
+    assert (await browser.press(DELETE_WORKSPACE, slug=tenant.slug)).status_code == 403
+    assert (await api.get_workspace(id=tenant.id))["name"] == "Acme"
+    await browser.press("Continue", confirmed_password=PASSWORD)
+    assert "Acme is deleted." in browser.text
+
+
+async def test_only_owners_are_offered_to_delete_a_workspace(gateway, api, tenant):
+    member = await make_member(gateway, tenant)
+    path = f"/workspaces/{tenant.slug}"
+    async with signed_in(gateway, SimpleNamespace(user_id=member.id)) as browser:
+        await browser.open(path)
+        assert "Only an owner can delete the workspace." in browser.text
+        token = dict(browser.form("Save settings").fields)["form_token"]
+        answer = await browser.send(f"{path}/delete", [("slug", tenant.slug), ("form_token", token)])
+        assert answer.status_code == 403
+    assert (await api.get_workspace(id=tenant.id))["name"] == "Acme"
 
 
 async def test_members_are_invited_and_removed(browser, api, tenant):
@@ -132,10 +179,10 @@ async def test_a_token_is_made_shown_once_used_and_revoked(browser, api, gateway
 async def test_a_token_lives_as_long_as_was_chosen(browser, api, tenant):
     await browser.open("/account/personal-access-tokens")
     assert dict(browser.form("Create token").fields)["expires_in"] == "2592000"
-    await browser.press("Create token", comment="For ever", scopes=["shares:read"], expires_in="")
-    await browser.press("Create token", comment="Forged", scopes=["shares:read"], expires_in="soon")
+    await browser.press("Create token", comment="For ever", scopes__shares="shares:read", expires_in="")
+    await browser.press("Create token", comment="Forged", scopes__shares="shares:read", expires_in="soon")
     assert browser.page.status_code == 422
-    await browser.press("Create token", comment="No scopes", scopes=None)
+    await browser.press("Create token", comment="No scopes", scopes__shares="")
     assert 'href="#scopes"' in browser.page.text
     assert 'value="No scopes"' in browser.page.text
     tokens = (await api.list_personal_access_tokens())["data"]

@@ -24,8 +24,8 @@ async def https_gateway(database_url, tmp_path_factory):
 
 async def test_a_user_signs_in_and_sees_their_workspaces(browser, tenant):
     await browser.sign_in(tenant.user_email.upper())
-    assert browser.path == "/workspaces"
-    assert tenant.slug in browser.text
+    assert browser.path == f"/{tenant.slug}/dashboard"
+    assert "Acme" in browser.text
     assert tenant.user_email in browser.text
     assert kind_of(session_of(browser)) is CredentialKind.BROWSER_SESSION
 

@@ -80,8 +80,9 @@ async def test_a_customer_changes_its_name_and_address_and_nothing_else(surface,
     assert (await portal.update_portal_customer(data={"name": None}))["name"] is None
     for field in ("email", "type", "external_id", "metadata", "email_verified"):
         with pytest.raises(Refused) as refused:
-            await portal.update_portal_customer(data={field: None})
-        assert refused.value.problems == {(field,): "extra_forbidden"}
+            await portal.update_portal_customer(data={field: 1})
+        is_repeated = portal.name == "rest" and field != "metadata"  # Which the portal does not show.
+        assert refused.value.problems == {(field,): "read_only" if is_repeated else "extra_forbidden"}
 
 
 async def test_a_bad_address_is_named(portal):
@@ -122,7 +123,9 @@ async def test_a_customer_sees_the_public_shares_that_are_not_archived(surface, 
     (share,) = page["data"]
     assert page["meta"]["total"] == 1
     assert share == {
-        name: value for name, value in shown.items() if name not in ("metadata", "attached_custom_fields")
+        name: value
+        for name, value in shown.items()
+        if name not in ("metadata", "downloads", "attached_custom_fields")
     }
     assert share["medias"][0]["public_url"]
     assert await portal.get_portal_share(id=shown["id"]) == share
@@ -170,7 +173,15 @@ async def test_a_customer_sees_its_own_sessions_with_downloads_and_payments(
 
     page = await portal.list_portal_file_share_sessions()
     (seen,) = page["data"]
-    extra = {"share_name": "Report", "downloads": seen["downloads"], "payments": seen["payments"]}
+    extra = {
+        "share_name": "Report",
+        "share_description": None,
+        "share_medias": [],
+        "can_download": True,
+        "files": [],
+        "downloads": seen["downloads"],
+        "payments": seen["payments"],
+    }
     assert seen == await surface.get_file_share_session(id=session["id"]) | extra
     assert [download["at"] for download in seen["downloads"]] == [
         "2026-01-31T11:00:00.000000Z",
@@ -228,10 +239,11 @@ async def test_one_document_reads_the_whole_portal(gateway, portal, customer):
     }
 
 
-async def test_no_link_leads_a_customer_out_of_its_portal(gateway, portal):
+async def test_no_link_leads_a_customer_out_of_its_portal(gateway, portal, customer):
     document = "{ portal { customer { id } } customers { data { id } } }"
     answer = await gateway.client.post(
         "/graphql", json={"query": document}, headers={"Authorization": f"Bearer {portal.token}"}
     )
     (error,) = answer.json()["errors"]
-    assert (answer.json()["data"], error["extensions"]["code"]) == (None, "not_permitted")
+    assert answer.json()["data"] == {"portal": {"customer": {"id": customer["id"]}}, "customers": None}
+    assert (error["path"], error["extensions"]["code"]) == (["customers"], "not_permitted")

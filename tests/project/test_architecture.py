@@ -14,14 +14,34 @@ from uuid import UUID
 
 import pytest
 import strawberry
+from graphql import GraphQLObjectType, is_list_type, is_non_null_type
 from importlinter.cli import lint_imports
 from pydantic import BeforeValidator, Strict
 
 import schema
+from resolvers.graph.fields import OPERATION
+from resolvers.graph.root import make_schema
 from schema.base import Filters, Input
+from schema.links import SCOPE
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage")
+# The objects and lists that can be null although they need no scope.
+NULLABLE = {
+    "CustomFieldProperties.options",
+    "Event.cost",
+    "Event.customer",
+    "File.upload",
+    "Metrics.comparison",
+    "OAuthClient.createdBy",
+    "PortalSession.member",
+    "Viewer.user",
+    "Viewer.workspace",
+    "Workspace.returnUrlSchemes",
+    "WorkspaceAccessToken.createdBy",
+    "WorkspaceInvitation.invitedBy",
+    "WorkspaceMember.invitedBy",
+}
 MODULES = [
     path
     for package in (*PACKAGES, "tests")
@@ -127,6 +147,38 @@ def test_inputs_do_not_turn_json_types_into_each_other(model):
                 assert any(isinstance(item, BeforeValidator) for item in metadata), (
                     f"{name}: use Id or MomentInput"
                 )
+
+
+def test_a_field_that_needs_a_scope_can_be_null():
+    types = [
+        type_ for type_ in make_schema()._schema.type_map.values() if isinstance(type_, GraphQLObjectType)
+    ]
+    scoped = [
+        (type_.name, name)
+        for type_ in types
+        for name, field in type_.fields.items()
+        if not type_.name.startswith("__")
+        and {OPERATION, SCOPE} & field.extensions["strawberry-definition"].metadata.keys()
+        and is_non_null_type(field.type)
+    ]
+    # Without the scope a field is null, and what is beside it is answered.
+    assert scoped == []
+
+
+def test_below_the_roots_only_named_objects_and_lists_can_be_null():
+    """Everything else that can be null needs a scope; generated clients check each null."""
+    nullable = {
+        f"{type_.name}.{name}"
+        for type_ in make_schema()._schema.type_map.values()
+        if isinstance(type_, GraphQLObjectType) and not type_.name.startswith("__")
+        for name, field in type_.fields.items()
+        if not is_non_null_type(field.type)
+        and (is_list_type(field.type) or isinstance(field.type, GraphQLObjectType))
+        and not {OPERATION, SCOPE} & field.extensions["strawberry-definition"].metadata.keys()
+    }
+    # A list that is read on by a cursor is not counted.
+    pages = {name for name in nullable if name.endswith("Page.pagination")}
+    assert nullable - pages == NULLABLE
 
 
 def leaves(annotation: Any, metadata: Any) -> Any:

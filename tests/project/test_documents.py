@@ -9,8 +9,9 @@ ROOT = Path(__file__).parents[2]
 DECISIONS = ROOT / "docs" / "decisions"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 TOP = "(?:gateway|rest_compat|resolvers|schema|oauth|storage|tests|bench|docs)"
-# A path in backticks, and a module in a diagram; `storage/tables/<noun>.py` is a pattern, not a path.
-PATH = re.compile(rf"`({TOP}/[\w./-]*)`|\b({TOP}/[\w./-]*\.py)\b")
+# A path in backticks, and a module in a diagram; `storage/tables/<noun>.py` is a pattern, not a path, and
+# what follows `$DUOGRAPH/` is an address.
+PATH = re.compile(rf"`({TOP}/[\w./-]*)`|(?<!\$DUOGRAPH/)\b({TOP}/[\w./-]*\.py)\b")
 LINK = re.compile(r"\]\(([^)#:\s]*)(#[^)\s]*)?\)")
 ENTRY = re.compile(
     r"^## (.+)\n\n(2\d{3}-\d\d-\d\d)(?:, revised 2\d{3}-\d\d-\d\d)? · (accepted|superseded)\b", re.M

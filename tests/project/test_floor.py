@@ -20,6 +20,7 @@ from storage.migrations.run import upgrade
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
+COST = {"amount": "12.5", "currency": "usd"}
 NAMES = ["page.viewed", "page.viewed", "signed.up"]
 
 
@@ -119,7 +120,7 @@ async def fill(gateway: Gateway, tenant: Tenant) -> None:
     ):
         await call(gateway.client, tenant, "POST", "/api/customers/", json=customer)
     parent = {"name": "sent", "external_id": "first", "external_customer_id": "bob"}
-    events = [parent, {"name": "opened", "parent_id": "first"}]
+    events = [parent, {"name": "opened", "parent_id": "first", "cost": COST}]
     await call(gateway.client, tenant, "POST", "/api/events/ingest", json={"events": events})
 
 
@@ -131,7 +132,7 @@ def plain(value: Any, *, hide_ids: bool = False) -> Any:
             for name, each in value.items()
             if each is not None
             and name != "next_cursor"
-            and not (hide_ids and re.search(r"(^|_)(id|at)$", name))
+            and not (hide_ids and re.search(r"(^|_)(ids?|at)$", name))
         }
     if isinstance(value, list):
         return [plain(each, hide_ids=hide_ids) for each in value]

@@ -13,9 +13,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, CDPSession, Page, expect
 
 from storage.database import Database
-from tests.support.browsing import PASSWORD
 from tests.support.gateways import Gateway, Tenant, make_tenant
-from tests.support.in_browser import lightness, opened, overflows
+from tests.support.in_browser import lightness, opened, overflows, sign_in
 from tests.support.live import serve
 
 SECURITY = "/account/security"
@@ -60,13 +59,6 @@ async def authenticating(page: Page, **features: Any) -> AsyncIterator[tuple[CDP
     await session.detach()
 
 
-async def sign_in(page: Page, site: str, user: Tenant) -> None:
-    await page.goto(f"{site}/sign-in")
-    await page.get_by_label("Email address").fill(user.user_email)
-    await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Sign in", exact=True).click()
-
-
 async def sign_out(page: Page) -> None:
     await page.get_by_role("button", name="Sign out").click()
     await expect(page.get_by_text("You are signed out.")).to_be_visible()
@@ -89,11 +81,11 @@ async def test_a_passkey_is_added_and_signs_in_alone_and_after_the_password(
         await expect(page.locator("strong", has_text="Laptop")).to_be_visible()
         await sign_out(page)
         await page.get_by_role("button", name="Sign in with a passkey").click()
-        await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
         await sign_out(page)
         await sign_in(page, site, user)
         await page.get_by_role("button", name="Use a passkey").click()
-        await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
 
 
 async def test_a_copied_authenticator_is_refused(chromium: Browser, site: str, user: Tenant) -> None:
@@ -105,7 +97,7 @@ async def test_a_copied_authenticator_is_refused(chromium: Browser, site: str, u
         for _ in range(2):
             await sign_out(page)
             await page.get_by_role("button", name="Sign in with a passkey").click()
-            await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
+            await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
         await sign_out(page)
         (copy,) = kept["credentials"]
         await session.send("WebAuthn.clearCredentials", {"authenticatorId": authenticator})
@@ -143,7 +135,7 @@ async def test_a_security_key_that_does_not_check_its_user_is_a_second_factor_on
         await sign_out(page)
         await sign_in(page, site, user)
         await page.get_by_role("button", name="Use a passkey").click()
-        await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["with JavaScript", "without JavaScript"])
@@ -177,7 +169,7 @@ async def test_an_app_and_recovery_codes_work_without_javascript_too(
         await expect(page.get_by_role("alert").first).to_contain_text("This code is wrong")
         await page.get_by_label("Code").fill(codes[0])
         await page.get_by_role("button", name="Sign in").click()
-        await expect(page.get_by_role("heading", name="Workspaces")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

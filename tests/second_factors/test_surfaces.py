@@ -16,8 +16,8 @@ from rest_compat.api import operation_routes
 from storage.clock import now
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
-from tests.support.examples import add_factors
 from tests.support.surfaces import Refused
+from tests.support.world import add_factors
 
 ROOT = Path(__file__).parent.parent.parent
 NOTHING = {

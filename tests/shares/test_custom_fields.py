@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from oauth.scopes import Scope
+from storage.clock import now
 from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 
@@ -132,7 +133,7 @@ async def test_a_field_left_out_keeps_its_value_and_properties_are_replaced_as_a
         data={**TEXT, "metadata": {"a": 1}, "properties": {"form_label": "Company", "min_length": 1}}
     )
     renamed = await surface.update_custom_field(
-        id=made["id"], data={"name": "Firm", "slug": None, "metadata": None, "properties": None}
+        id=made["id"], data={"name": "Firm", "slug": None, "properties": None}
     )
     assert renamed == made | {"name": "Firm", "modified_at": renamed["modified_at"]}
     assert renamed["modified_at"] is not None
@@ -147,7 +148,8 @@ async def test_a_type_is_fixed_for_ever(surface):
     made = await surface.create_custom_field(data=TEXT)
     with pytest.raises(Refused) as refused:
         await surface.update_custom_field(id=made["id"], data={"type": "date"})
-    assert refused.value.problems == {("type",): "extra_forbidden"}
+    type_ = "read_only" if surface.name == "rest" else "extra_forbidden"
+    assert refused.value.problems == {("type",): type_}
 
 
 async def test_a_removed_custom_field_leaves_its_shares(surface):
@@ -171,6 +173,38 @@ async def test_a_removed_custom_field_leaves_its_shares(surface):
         with pytest.raises(Refused, match="not_found"):
             await attempt(id=gone["id"])
     await surface.create_custom_field(data=TEXT)
+
+
+async def test_a_renamed_custom_field_changes_the_entity_tag_of_its_shares_but_not_the_shares(
+    gateway, surface, rest
+):
+    field = await surface.create_custom_field(data=TEXT)
+    attached = {"attached_custom_fields": [{"custom_field_id": field["id"], "required": True}]}
+    new = {"name": "Report", "prices": [{"amount_type": "free"}]}
+    share, plain = await surface.create_share(data=new | attached), await surface.create_share(data=new)
+
+    async def tags():
+        """The tags of both shares, as REST and GraphQL give them."""
+        document = "{ shares(sorting: [CREATED_AT]) { data { etag } } }"
+        headers = {"Authorization": f"Bearer {rest.token}"}
+        answer = (await gateway.client.post("/graphql", json={"query": document}, headers=headers)).json()
+        listed = [each["etag"] for each in answer["data"]["shares"]["data"]]
+        read = [(await rest.ask("get_share", {"id": each["id"]})).headers["etag"] for each in (share, plain)]
+        assert read == listed
+        return read
+
+    before, since = await tags(), now().isoformat()
+    renamed = await surface.update_custom_field(id=field["id"], data={"name": "Firm"})
+    after = await tags()
+    assert after[0] != before[0]
+    assert after[1] == before[1]
+    with pytest.raises(Refused, match="precondition_failed"):
+        await surface.update_share(id=share["id"], data={"name": "Annual report"}, if_match=before[0])
+    share["attached_custom_fields"][0]["custom_field"] = renamed
+    assert await surface.get_share(id=share["id"]) == share
+    # Who keeps a copy learns of it from the list of custom fields.
+    assert (await surface.list_shares(modified_since=since))["data"] == []
+    assert (await surface.list_custom_fields(modified_since=since))["data"] == [renamed]
 
 
 async def test_attaching_what_is_removed_at_the_same_moment_never_fails_without_a_reason(surface):

@@ -3,6 +3,7 @@
 from uuid import uuid4
 
 import pytest
+from strawberry.utils.str_converters import to_camel_case
 
 from tests.support.surfaces import Refused
 
@@ -54,6 +55,26 @@ async def test_every_problem_of_a_body_is_named_at_its_place(surface):
         ("metadata", "list"): "metadata_value",
         ("colour",): "extra_forbidden",
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        ("free", "price_currency", "usd"),
+        ("free", "price_amount", 0),
+        ("free", "price_amount", 100),
+        ("fixed", "preset_amount", 500),
+        ("custom", "price_amount", 0),
+    ],
+)
+async def test_a_field_of_another_kind_of_price_is_refused_by_the_kind(surface, kind, field, value):
+    price = {"amount_type": kind, field: value} | ({"price_amount": 900} if kind == "fixed" else {})
+    with pytest.raises(Refused) as refused:
+        await surface.create_share(data={"name": "Quarterly report", "prices": [price]})
+    assert refused.value.problems == {("prices", 0, field): "price_kind"}
+    (problem,) = refused.value.detail
+    spelled = to_camel_case(field) if surface.name == "graphql" else field
+    assert problem["msg"] == f"A {kind} price does not have {spelled}"
 
 
 async def test_another_workspaces_share_does_not_exist(surface, other_tenant):

@@ -18,14 +18,17 @@ def store(tmp_path):
 @pytest_asyncio.fixture
 async def empty(database_url, tmp_path):
     """A database without tables, on the engine of `database_url`."""
-    if database_url.startswith("sqlite"):
-        database = Database(f"sqlite+aiosqlite:///{tmp_path}/empty.sqlite")
-    else:
-        name = f"empty_{uuid4().hex}"
-        server = Database(database_url)
-        async with server.read() as connection:
-            await connection.execute(text(f"CREATE DATABASE {name}"))
-        await server.close()
-        database = Database(database_url.replace("/postgres?", f"/{name}?", 1))
+    database = await make_empty(database_url, tmp_path)
     yield database
     await database.close()
+
+
+async def make_empty(database_url, folder):
+    if database_url.startswith("sqlite"):
+        return Database(f"sqlite+aiosqlite:///{folder}/empty.sqlite")
+    name = f"empty_{uuid4().hex}"
+    server = Database(database_url)
+    async with server.read() as connection:
+        await connection.execute(text(f"CREATE DATABASE {name}"))
+    await server.close()
+    return Database(database_url.replace("/postgres?", f"/{name}?", 1))

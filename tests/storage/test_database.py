@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from uuid import uuid4
 
 import pytest
 import pytest_asyncio
@@ -12,6 +14,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from storage import connections, pool
 from storage.connections import Connection, SqliteThread
 from storage.database import Database
+from storage.outages import is_outage
+from storage.terms import Terms
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
 END_OTHERS = text("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE pid = ANY(:ids)")
@@ -25,8 +29,8 @@ MANY_NUMBERS = """
 
 
 @pytest_asyncio.fixture
-async def pooled(postgresql_url: str) -> AsyncIterator[Database]:
-    database = Database(postgresql_url, pool_size=3)
+async def pooled(server_url: str) -> AsyncIterator[Database]:
+    database = Database(server_url, pool_size=3)
     yield database
     await database.close()
 
@@ -50,9 +54,9 @@ async def end(database_url: str, ids: list[int]) -> None:
     await other.close()
 
 
-async def test_connections_that_the_server_ended_are_replaced(pooled, postgresql_url):
+async def test_connections_that_the_server_ended_are_replaced(pooled, server_url):
     ended = await three_at_once(pooled)
-    await end(postgresql_url, ended)
+    await end(server_url, ended)
     await asyncio.sleep(0.2)
     assert not set(ended) & set(await three_at_once(pooled))
 
@@ -66,9 +70,9 @@ async def test_an_idle_connection_is_pinged_before_it_is_used(pooled, monkeypatc
 
 
 @pytest.mark.parametrize("unit", ["read", "snapshot", "write"])
-async def test_a_unit_after_the_end_of_its_connection_begins_on_another(pooled, postgresql_url, unit):
+async def test_a_unit_after_the_end_of_its_connection_begins_on_another(pooled, server_url, unit):
     ended = await three_at_once(pooled)
-    await end(postgresql_url, ended)
+    await end(server_url, ended)
     await asyncio.sleep(0.2)
     async with getattr(pooled, unit)() as connection:
         assert (await connection.execute(PROCESS_IDS)).scalar_one() not in ended
@@ -165,6 +169,39 @@ async def test_a_unit_whose_statement_took_too_long_spoils_no_other(numbers):
         await values_in(connection)
 
 
+async def test_a_connection_that_is_too_old_is_replaced(server_url):
+    database = Database(server_url, pool_size=1, terms=Terms(life_seconds=0))
+    seen = []
+    for _ in range(3):
+        async with database.read() as connection:
+            seen.append((await connection.execute(PROCESS_IDS)).scalar_one())
+    await database.close()
+    assert len(set(seen)) == 3
+
+
+async def test_a_statement_ends_at_its_limit_and_the_connection_is_used_again(server_url):
+    database = Database(server_url, pool_size=1, terms=Terms(statement_seconds=1))
+    with pytest.raises(DBAPIError, match="statement timeout") as error:
+        async with database.read() as connection:
+            await connection.execute(text("SELECT pg_sleep(60)"))
+    assert is_outage(error.value)
+    async with database.read() as connection:
+        assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
+    await database.close()
+
+
+async def test_a_statement_waits_no_longer_for_a_lock_than_its_limit(server_url):
+    database = Database(server_url, pool_size=2, terms=Terms(lock_seconds=1))
+    lock = text("SELECT pg_advisory_xact_lock(20261123)")
+    async with database.write() as holder:
+        await holder.execute(lock)
+        with pytest.raises(DBAPIError, match="lock timeout") as error:
+            async with database.write() as other:
+                await other.execute(lock)
+    assert is_outage(error.value)
+    await database.close()
+
+
 async def test_errors_of_the_database_name_no_values(database_url: str) -> None:
     database = Database(database_url)
     secret = "dg_wat_a_secret_in_a_parameter"
@@ -188,6 +225,45 @@ async def test_a_unit_that_waits_too_long_for_a_connection_fails(database_url: s
                 pass
     async with database.read() as connection:
         assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
+    await database.close()
+
+
+async def test_units_that_gave_up_waiting_are_no_longer_counted(database_url: str, monkeypatch) -> None:
+    database = Database(database_url, pool_size=1)
+    primary = database.pools["primary"]
+
+    async def wait_for_one() -> None:
+        async with database.read():
+            pass
+
+    async with database.read():
+        cancelled = [asyncio.create_task(wait_for_one()) for _ in range(3)]
+        # One turn of the loop begins all of them, and nothing that they do before they wait takes another.
+        await asyncio.sleep(0)
+        assert primary.waiting == 3
+        for task in cancelled:
+            task.cancel()
+        monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0)
+        ended = await asyncio.gather(wait_for_one(), *cancelled, return_exceptions=True)
+        assert [type(each) for each in ended] == [PoolTimeout] + 3 * [asyncio.CancelledError]
+        assert primary.waiting == 0
+    await database.close()
+
+
+async def test_a_unit_that_goes_on_after_a_failed_statement_is_not_taken_for_committed(server_url):
+    database = Database(server_url, pool_size=1)
+    table = f"numbers_{uuid4().hex}"
+
+    async def go_on() -> None:
+        async with database.write() as connection:
+            await connection.execute(text(f"CREATE TABLE {table} (value INTEGER)"))
+            with suppress(DBAPIError):
+                await connection.execute(text("SELECT 1 / 0"))
+
+    with pytest.raises(RuntimeError, match="rolled back"):
+        await go_on()
+    async with database.read() as connection:
+        assert (await connection.execute(text(f"SELECT to_regclass('{table}')"))).scalar_one() is None
     await database.close()
 
 

@@ -32,13 +32,14 @@ from storage.emails import fold_email
 from storage.migrations import run
 from storage.migrations.revise import RevisionRefused, complete
 from storage.migrations.revisions import current_revision, is_known, newest_revision
-from storage.rows import insert_rows, table_of
+from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.metric_cells import PersonCellRow
 from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.registry import METADATA
 from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.tables.workspaces import WorkspaceMemberRow
+from tests.storage.test_migrated_rows import new_workspace
 
 REVISIONS = [
     script.revision for script in ScriptDirectory(run.__file__.removesuffix("/run.py")).walk_revisions()
@@ -111,7 +112,7 @@ async def test_days_of_persons_are_united_to_eight(empty):
     day, workspace = 86_400_000_000, uuid4()
     days = {7 * day: [1, 2], 8 * day: [2, 3], 15 * day: [3, 4], -day: [5]}
     async with empty.write() as connection:
-        await insert_rows(connection, WorkspaceRow, [{"id": workspace, "name": "Acme", "slug": "acme"}])
+        await connection.exec_driver_sql(new_workspace(workspace.hex, "2026-01-31 09:30:00.000000"))
         await connection.execute(
             PERSON_CELLS_BEFORE.insert(),
             [

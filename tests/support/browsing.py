@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urlencode, urljoin
 from uuid import UUID
 
 import httpx
+from sqlalchemy import update
 
 from resolvers.credentials.browser_sessions import start_browser_session
+from storage.clock import now
+from storage.rows import table_of
+from storage.tables.credentials import CredentialRow
 from tests.support.gateways import Gateway, Tenant
 
 PASSWORD = "a long password"
+_credentials = table_of(CredentialRow)
 
 
 @dataclass
@@ -37,6 +43,7 @@ class Reading(HTMLParser):
         self.links: list[str] = []
         self.texts: list[str] = []
         self._select = ""
+        self._area = ""
         self._in_button = False
         self.feed(html)
 
@@ -46,19 +53,27 @@ class Reading(HTMLParser):
             self.forms.append(PageForm(given.get("action", ""), given.get("method", "get")))
         elif tag == "input":
             ticks = given.get("type") in ("checkbox", "radio")
-            if not ticks or "checked" in given:
+            if "name" in given and (not ticks or "checked" in given):
                 self.forms[-1].fields.append((given["name"], given.get("value", "on" if ticks else "")))
         elif tag == "textarea":
-            self.forms[-1].fields.append((given["name"], ""))
+            self._area = given["name"]
+            self.forms[-1].fields.append((self._area, ""))
         elif tag == "select":
-            self._select = given["name"]
+            self._select = given.get("name", "")
         elif tag == "option" and "selected" in given:
             self.forms[-1].fields.append((self._select, given["value"]))
         elif tag == "a":
             self.links.append(given["href"])
         self._in_button = tag == "button"
 
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "textarea":
+            self._area = ""
+
     def handle_data(self, data: str) -> None:
+        if self._area:
+            self.forms[-1].fields[-1] = (self._area, data)
+            return
         if data.strip():
             self.texts.append(" ".join(data.split()))
             if self._in_button and self.forms:
@@ -126,6 +141,14 @@ class Browsing:
         """Sign in where somebody may be signed in."""
         await self.open("/sign-in?again=1")
         return await self.press("Sign in", email=email, password=password)
+
+
+async def sign_in_was_hours_ago(gateway: Gateway, tenant: Tenant) -> None:
+    """Let the sign-ins of the tenant's user be two hours old."""
+    sessions = (_credentials.c.user_id == UUID(tenant.user_id)) & (_credentials.c.kind == "us")
+    async with gateway.database.write() as connection:
+        earlier = now() - timedelta(hours=2)
+        await connection.execute(update(_credentials).where(sessions).values(authenticated_at=earlier))
 
 
 def session_of(browser: Browsing) -> str | None:

@@ -1,136 +1,14 @@
 """One good call of every operation, on a workspace that has one of each resource."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-from oauth.consents import remember
-from resolvers.credentials.browser_sessions import start_browser_session
-from storage.rows import insert_row
-from storage.tables.second_factors import PasskeyRow, TotpSecretRow
-from tests.support.gateways import Tenant
-from tests.support.membership import invited_elsewhere
-from tests.support.surfaces import Surface
-from tests.support.uploads import completion, new_file, put_parts, upload_image
-
-
-@dataclass(frozen=True)
-class World:
-    """The ids of a workspace's resources; `unfinished` is a file whose parts have all arrived."""
-
-    workspace: str
-    slug: str
-    share: str
-    price: str
-    custom_field: str
-    media: str
-    unfinished: dict[str, Any]
-    unfinished_parts: list[dict[str, Any]]
-    team: str
-    member: str
-    event: str
-    file_share_session: str
-    file_share_payment: str
-    customer_token: str
-    workspace_token: str
-    personal_token: str
-    browser_session: str
-    passkey: str
-    workspace_member: str
-    invitation: str
-    oauth_client: str
-    authorized_application: str
-
-    @property
-    def ids(self) -> set[str]:
-        return {value for value in vars(self).values() if isinstance(value, str)} - {self.customer_token}
-
-
-async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World:
-    """One of each resource, made with a token of the workspace and one of its user."""
-    media = await upload_image(workspace)
-    field = await workspace.create_custom_field(data={"type": "text", "slug": "size", "name": "Size"})
-    share = await workspace.create_share(
-        data={
-            "name": "Quarterly report",
-            "prices": [{"amount_type": "fixed", "price_amount": 1500}],
-            "medias": [media["id"]],
-            "attached_custom_fields": [{"custom_field_id": field["id"], "required": True}],
-        }
-    )
-    unfinished = await workspace.create_file(data=new_file())
-    team = await workspace.create_customer(data={"email": "team@example.com", "type": "team"})
-    member = await workspace.create_member(data={"customer_id": team["id"], "email": "bo@example.com"})
-    events = await workspace.list_events(customer_id=[team["id"]])
-    sharing = await workspace.create_file_share_session(
-        data={
-            "share_id": share["id"],
-            "customer_id": team["id"],
-            "price_amount": 1500,
-            "file_size_bytes": 7,
-        }
-    )
-    payment = await workspace.record_payment(id=sharing["id"], data={"amount": 1500, "currency": "usd"})
-    session = await workspace.create_customer_session(data={"customer_id": team["id"]})
-    token = await workspace.create_workspace_access_token(data={"comment": "a", "scopes": ["shares:read"]})
-    personal = await user.create_personal_access_token(data={"comment": "a", "scopes": ["shares:read"]})
-    async with workspace.app.state.services.database.write() as connection:
-        await start_browser_session(connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser")
-    browser_session = (await user.list_browser_sessions())["data"][0]
-    invited = await user.invite_workspace_member(data={"email": "new@example.com", "workspace_id": tenant.id})
-    client = await workspace.create_oauth_client(data=OAUTH_CLIENT)
-    allowed = await allow(user, tenant.user_id, client["oauth_client"]["id"])
-    return World(
-        workspace=tenant.id,
-        slug=tenant.slug,
-        share=share["id"],
-        price=share["prices"][0]["id"],
-        custom_field=field["id"],
-        media=media["id"],
-        unfinished=unfinished,
-        unfinished_parts=await put_parts(workspace, unfinished["upload"], b"content"),
-        team=team["id"],
-        member=member["id"],
-        event=events["data"][0]["id"],
-        file_share_session=sharing["id"],
-        file_share_payment=payment["id"],
-        customer_token=session["token"],
-        workspace_token=token["workspace_access_token"]["id"],
-        personal_token=personal["personal_access_token"]["id"],
-        browser_session=browser_session["id"],
-        passkey=await add_factors(user, tenant.user_id),
-        workspace_member=invited["id"],
-        invitation=await invited_elsewhere(workspace.app.state.services.database, tenant.user_email),
-        oauth_client=client["oauth_client"]["id"],
-        authorized_application=allowed,
-    )
-
-
-async def add_factors(user: Surface, user_id: str) -> str:
-    """Give the user an authenticator app and a passkey, as the pages do; gives the passkey's id."""
-    owner, text = UUID(user_id), uuid4().hex
-    async with user.app.state.services.database.write() as connection:
-        await insert_row(connection, TotpSecretRow, user_id=owner, sealed="", last_step=0)
-        values = {"name": "Phone", "credential_id": text, "public_key": "", "transports": ["internal"]}
-        row = await insert_row(connection, PasskeyRow, user_id=owner, **values)
-    return str(row.id)
-
-
-async def allow(user: Surface, user_id: str, oauth_client_id: str) -> str:
-    """Remember that the user allowed the client something, as the consent page does; gives its id."""
-    async with user.app.state.services.database.write() as connection:
-        await remember(connection, UUID(user_id), UUID(oauth_client_id), None, ["shares:read"])
-    return str((await user.list_authorized_applications())["data"][-1]["id"])
-
+from tests.support.uploads import completion, new_file
+from tests.support.world import OAUTH_CLIENT, World
 
 Arguments = Callable[[World], dict[str, Any]]
 FREE = [{"amount_type": "free"}]
-OAUTH_CLIENT = {
-    "name": "Bookkeeper",
-    "redirect_uris": ["https://app.example.com/callback"],
-    "scopes": ["openid", "shares:read"],
-}
 
 EXAMPLES: dict[str, Arguments] = {
     "get_viewer": lambda world: {},
@@ -150,11 +28,20 @@ EXAMPLES: dict[str, Arguments] = {
     },
     "remove_workspace_member": lambda world: {"id": world.workspace_member},
     "create_share": lambda world: {
-        "data": {"name": "Another", "prices": FREE, "workspace_id": world.workspace, "medias": [world.media]}
+        "data": {
+            "name": "Another",
+            "prices": FREE,
+            "workspace_id": world.workspace,
+            "medias": [world.media],
+            "downloads": [world.download],
+        }
     },
     "get_share": lambda world: {"id": world.share},
     "list_shares": lambda world: {"workspace_id": [world.workspace]},
-    "update_share": lambda world: {"id": world.share, "data": {"prices": [{"id": world.price}]}},
+    "update_share": lambda world: {
+        "id": world.share,
+        "data": {"name": "Annual", "prices": [{"id": world.price}]},
+    },
     "delete_share": lambda world: {"id": world.share},
     "create_custom_field": lambda world: {
         "data": {"type": "date", "slug": "day", "name": "Day", "workspace_id": world.workspace}
@@ -186,11 +73,16 @@ EXAMPLES: dict[str, Arguments] = {
     "list_portal_shares": lambda world: {},
     "get_portal_file_share_session": lambda world: {"id": world.file_share_session},
     "list_portal_file_share_sessions": lambda world: {},
+    "download_portal_file": lambda world: {
+        "id": world.file_share_session,
+        "data": {"file_id": world.download},
+    },
     "get_portal_member": lambda world: {"id": world.member},
     "list_portal_members": lambda world: {},
     "create_portal_member": lambda world: {"data": {"email": "cy@example.com"}},
     "update_portal_member": lambda world: {"id": world.member, "data": {"name": "Bo"}},
     "delete_portal_member": lambda world: {"id": world.member},
+    "list_deletions": lambda world: {"workspace_id": [world.workspace]},
     "get_event": lambda world: {"id": world.event},
     "list_events": lambda world: {"workspace_id": [world.workspace]},
     "list_event_names": lambda world: {"workspace_id": [world.workspace]},
@@ -207,6 +99,11 @@ EXAMPLES: dict[str, Arguments] = {
         "data": {"amount": 1500, "currency": "eur"},
     },
     "get_file_share_payment": lambda world: {"id": world.file_share_payment},
+    "list_file_share_payments": lambda world: {"workspace_id": [world.workspace]},
+    "get_file_share_refund": lambda world: {"id": world.file_share_refund},
+    "list_file_share_refunds": lambda world: {"workspace_id": [world.workspace]},
+    "get_file_share_download": lambda world: {"id": world.file_share_download},
+    "list_file_share_downloads": lambda world: {"workspace_id": [world.workspace]},
     "refund_payment": lambda world: {"id": world.file_share_payment, "data": {}},
     "ingest_file_share_sessions": lambda world: {
         "data": {
@@ -225,6 +122,8 @@ EXAMPLES: dict[str, Arguments] = {
         "end_date": "2026-01-31",
         "interval": "day",
         "workspace_id": [world.workspace],
+        "compare": "previous",
+        "group_by": "currency",
     },
     "get_metrics_limits": lambda world: {},
     "create_file": lambda world: {"data": new_file(workspace_id=world.workspace)},
@@ -254,6 +153,13 @@ EXAMPLES: dict[str, Arguments] = {
     "update_oauth_client": lambda world: {"id": world.oauth_client, "data": {"name": "Accounts"}},
     "rotate_oauth_client_secret": lambda world: {"id": world.oauth_client},
     "delete_oauth_client": lambda world: {"id": world.oauth_client},
+    "list_usage": lambda world: {"workspace_id": [world.workspace]},
+    "list_oauth_client_documents": lambda world: {"oauth_client_id": [world.oauth_client]},
+    "register_oauth_client_documents": lambda world: {
+        "id": world.oauth_client,
+        "data": {"documents": [{"text": "{ viewer { scopes } }"}]},
+    },
+    "delete_oauth_client_document": lambda world: {"id": world.oauth_client_document},
     "get_authorized_application": lambda world: {"id": world.authorized_application},
     "list_authorized_applications": lambda world: {},
     "revoke_authorized_application": lambda world: {"id": world.authorized_application},
@@ -266,6 +172,8 @@ EXAMPLES: dict[str, Arguments] = {
     "get_passkey": lambda world: {"id": world.passkey},
     "update_passkey": lambda world: {"id": world.passkey, "data": {"name": "Laptop"}},
     "delete_passkey": lambda world: {"id": world.passkey},
+    # The last one: whoever calls all of them in order needs the workspace.
+    "delete_workspace": lambda world: {"id": world.workspace},
 }
 
 # Operations on the caller's own rows: there is no other tenant's row to reach.
@@ -292,7 +200,7 @@ PERSONAL = {
     name
     for name in EXAMPLES
     if any(noun in name for noun in ("personal", "authorized_application", "browser_session", "invitation"))
-} | {"invite_workspace_member", "update_workspace_member", "remove_workspace_member"}
+} | {"invite_workspace_member", "update_workspace_member", "remove_workspace_member", "delete_workspace"}
 
 # Operations that only a browser in which the user is signed in can do.
 IN_A_BROWSER = {name for name in EXAMPLES if any(noun in name for noun in ("passkey", "totp", "factor"))}

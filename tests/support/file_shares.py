@@ -62,8 +62,15 @@ async def counts_of(gateway: Any, tenant: Any) -> Counter[tuple[str, str]]:
 
 
 async def ingest(surface: Any, *sessions: Any) -> Any:
-    """Send a batch of histories."""
-    return await surface.ingest_file_share_sessions(data={"sessions": list(sessions)})
+    """Send a batch of histories; gives the counts of the answer."""
+    answer = await surface.ingest_file_share_sessions(data={"sessions": list(sessions)})
+    assert len(answer.pop("ids")) == len(sessions)
+    return answer
+
+
+async def ids_of(surface: Any, *sessions: Any) -> Any:
+    """Send a batch of histories; gives their ids."""
+    return (await surface.ingest_file_share_sessions(data={"sessions": list(sessions)}))["ids"]
 
 
 async def rows_of(gateway: Any, tenant: Any) -> list[int]:

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
 
+from tests.support.browsing import PASSWORD
+from tests.support.gateways import Tenant
+
 PATIENCE = 60_000  # Milliseconds: other tests run at the same time.
 ARGUMENTS = [
     "--no-sandbox",
@@ -82,6 +85,19 @@ async def opened(
     faults += await page.evaluate("window.violations") if scripts else []
     await context.close()
     assert faults == []
+
+
+async def sign_in(page: Page, address: str, tenant: Tenant) -> None:
+    """Sign the tenant's user in on the sign-in page."""
+    await page.goto(f"{address}/sign-in")
+    await submit_password(page, tenant)
+
+
+async def submit_password(page: Page, tenant: Tenant) -> None:
+    """Fill in and send the sign-in form of the page, wherever it leads afterwards."""
+    await page.get_by_label("Email address").fill(tenant.user_email)
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 async def lightness(page: Page) -> int:

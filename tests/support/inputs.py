@@ -57,14 +57,14 @@ def values_for(annotation: Any, depth: int) -> st.SearchStrategy[Any]:
 
 
 def filters_for(operation: Operation) -> st.SearchStrategy[dict[str, Any]]:
-    """Arguments of a list: plausible values, in and out of bounds."""
+    """Arguments of a list: plausible values, in and out of bounds; REST cannot send an empty list."""
     if operation.filters is None:
         return st.just({})
     fields = operation.filters.model_fields
     return st.fixed_dictionaries(
         {},
         optional={
-            name: st.lists(values, max_size=2) if is_list(field.annotation) else values
+            name: st.lists(values, min_size=1, max_size=2) if is_list(field.annotation) else values
             for name, field in fields.items()
             if (values := _filter_values(unwrap(field.annotation))) is not None
         },

@@ -3,9 +3,10 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import uvicorn
@@ -20,14 +21,24 @@ from tests.support.report_keys import serve_keys
 
 @contextmanager
 def serve(
-    database_url: str, objects: Path, host: str = "127.0.0.1", **settings: Any
+    database_url: str,
+    objects: Path,
+    host: str = "127.0.0.1",
+    workspace: Mapping[str, Any] = MappingProxyType({}),
+    **settings: Any,
 ) -> Iterator[tuple[str, Tenant]]:
-    """The address of a running gateway and a tenant of it; `host` is its name on this machine."""
+    """The address of a running gateway and a tenant of it, with these values of its workspace.
+
+    `host` is the gateway's name on this machine.
+    """
     with serve_keys() as keys:
-        yield from _serve(database_url, objects, host, secret_scanning_keys_url=keys.url, **settings)
+        settings["secret_scanning_keys_url"] = keys.url
+        yield from _serve(database_url, objects, host, workspace, settings)
 
 
-def _serve(database_url: str, objects: Path, host: str, **settings: Any) -> Iterator[tuple[str, Tenant]]:
+def _serve(
+    database_url: str, objects: Path, host: str, workspace: Mapping[str, Any], settings: dict[str, Any]
+) -> Iterator[tuple[str, Tenant]]:
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://{host}:{listener.getsockname()[1]}"
     made_settings = Settings(
@@ -51,7 +62,8 @@ def _serve(database_url: str, objects: Path, host: str, **settings: Any) -> Iter
     async def run() -> None:
         database = app.state.services.database
         await upgrade(database)
-        made.append(await make_tenant(Gateway(app, None, database, objects / "outbox")))  # type: ignore[arg-type]
+        gateway = Gateway(app, None, database, objects / "outbox")  # type: ignore[arg-type]
+        made.append(await make_tenant(gateway, **workspace))
         await server.serve(sockets=[listener])
 
     thread = threading.Thread(target=asyncio.run, args=(run(),), name="gateway", daemon=True)

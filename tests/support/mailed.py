@@ -44,6 +44,11 @@ async def latest_code(gateway: Any, address: str) -> str:
     return str(code)
 
 
+def sent_to(outbox: Path, address: str) -> list[Received]:
+    """The mails to the address in an outbox, the oldest first."""
+    return list(_sent(outbox, address).values())
+
+
 def _sent(outbox: Path, address: str) -> dict[str, Received]:
     """The mails in the outbox by the ids of their rows, the oldest first."""
     files = sorted(outbox.glob("*.eml"), key=lambda file: file.stat().st_mtime_ns)

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
+from sqlalchemy import func, select
+from sqlmodel import SQLModel
+
 from oauth.passwords import hash_password
 from oauth.scopes import USER_SCOPES
 from resolvers.accounts.users import create_user, insert_user
@@ -61,6 +64,23 @@ async def members_of(surface: Any, tenant: Tenant) -> dict[str, str]:
     """The role of each member and invitation by address, as a workspace token sees them."""
     page = await surface.with_token(tenant.token).list_workspace_members(limit=100)
     return {member["email"]: member["role"] for member in page["data"]}
+
+
+async def references_to(gateway: Gateway, user_id: UUID) -> list[str]:
+    """The columns in which rows refer to the user."""
+    columns = [
+        column
+        for table in SQLModel.metadata.sorted_tables
+        for column in table.c
+        if column.references(_users.c.id)
+    ]
+    found = []
+    async with gateway.database.read() as connection:
+        for column in columns:
+            count = select(func.count()).select_from(column.table).where(column == user_id)
+            if (await connection.execute(count)).scalar_one():
+                found.append(str(column))
+    return found
 
 
 async def invited_elsewhere(database: Any, email: str) -> str:

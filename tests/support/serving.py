@@ -3,24 +3,27 @@
 import json
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+from tests.support.command import PATIENCE_SECONDS, Command
 
 
 @contextmanager
-def serving(command: Command, *arguments: str, **settings: str) -> Iterator[dict[str, Any]]:
+def serving(
+    command: Command, *arguments: str, handed: Collection[int] = (), **settings: str
+) -> Iterator[dict[str, Any]]:
     """What a server prints once it answers; it is stopped in the end, and must say so by status 0."""
     with (
         (command.directory / "log").open("w") as log,
         subprocess.Popen(
-            [*PROGRAM, "serve", "--port", "0", "--json", *arguments],
+            [*command.program, "serve", "--port", "0", "--json", *arguments],
             cwd=command.directory,
             env=command.environ(**settings),
             stdout=subprocess.PIPE,
             stderr=log,
+            pass_fds=handed,
             text=True,
         ) as process,
     ):
@@ -35,3 +38,11 @@ def serving(command: Command, *arguments: str, **settings: str) -> Iterator[dict
 
 def logged(command: Command) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (command.directory / "log").read_text().splitlines()]
+
+
+def started(command: Command) -> list[int]:
+    """The ids of the processes that have begun to serve, in their order."""
+    lines = (command.directory / "log").read_text().splitlines()
+    return [
+        int(line.rpartition("[")[2].partition("]")[0]) for line in lines if "Started server process" in line
+    ]

@@ -5,7 +5,7 @@ GraphQL and gives the same Python values for both; a failure raises `Refused`, t
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -27,17 +27,20 @@ from resolvers.operations.declaration import Operation
 from rest_compat.api import documented_routes, operation_routes
 from rest_compat.reading import path_names_of
 from rest_compat.router import OperationRoute
+from storage.metrics.definitions import BY_SLUG
 
 
 class Refused(Exception):
     """The surface answered with a failure."""
 
-    def __init__(self, status: int, code: str, detail: Any, more: int = 0) -> None:
+    def __init__(self, status: int, code: str, detail: Any, more: int = 0, written: Any = None) -> None:
         super().__init__(f"{code}: {detail}")
         self.status = status
         self.code = code
         self.detail = detail
         self.more = more
+        # The failure as the surface wrote it.
+        self.written = written
 
     @property
     def problems(self) -> dict[tuple[Any, ...], str]:
@@ -111,15 +114,20 @@ class Rest(Surface):
         detail = body["detail"]
         if isinstance(detail, list):
             detail = [entry | {"loc": _after(entry["loc"], {"path", "query", "body"})} for entry in detail]
-        raise Refused(answer.status_code, body["error"], detail, body.get("more", 0))
+        raise Refused(answer.status_code, body["error"], detail, body.get("more", 0), body)
 
 
 class GraphQL(Surface):
     name = "graphql"
 
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:
-        schema = self.app.state.schema._schema
-        place = exposed(schema)[operation]
+        answer = await self.send(operation, arguments)
+        definition = exposed(self.app.state.schema._schema)[operation].field
+        return Answer(from_graphql(definition.type, answer.value), answer.headers)
+
+    async def send(self, operation: str, arguments: Mapping[str, Any], beside: str = "") -> Answer:
+        """Call the operation; gives the field as GraphQL writes it, with the fields `beside` its data."""
+        place = exposed(self.app.state.schema._schema)[operation]
         definition = place.field
         variables, declared, given = {}, [], []
         for argument, value in arguments.items():
@@ -133,24 +141,26 @@ class GraphQL(Surface):
             given.append(f"{camel}: ${camel}")
         head = f"({', '.join(declared)})" if declared else ""
         call = f"({', '.join(given)})" if given else ""
-        asked = f"{' { '.join(place.path)}{call}{selection(definition.type)}{' }' * len(place.path)}"
+        below = selection(definition.type, _unasked(arguments))
+        below = f"{below[:-1]}{beside} }}" if beside else below
+        asked = f"{' { '.join(place.path)}{call}{below}{' }' * len(place.path)}"
         document = f"{place.kind}{head} {{ {asked}"
         answer = await self.client.post(
             "/graphql", json={"query": document, "variables": variables}, headers=self._sent_headers()
         )
-        return Answer(self._read(definition.type, place.path, answer.json()), answer.headers)
+        return Answer(self._read(place.path, answer.json()), answer.headers)
 
-    def _read(self, type_: Any, path: Iterable[str], body: dict[str, Any]) -> Any:
+    def _read(self, path: Iterable[str], body: dict[str, Any]) -> Any:
         if body.get("errors"):
             said = body["errors"][0]["extensions"]
             detail = said["detail"]
             if isinstance(detail, list):
                 detail = [entry | {"loc": _after(entry["loc"], {"data"})} for entry in detail]
-            raise Refused(said["status"], said["code"], detail, said.get("more", 0))
+            raise Refused(said["status"], said["code"], detail, said.get("more", 0), body["errors"][0])
         value = body["data"]
         for name in path:
             value = value[name]
-        return from_graphql(type_, value)
+        return value
 
 
 def _route_for(operation: str, arguments: Mapping[str, Any]) -> OperationRoute:
@@ -161,12 +171,20 @@ def _route_for(operation: str, arguments: Mapping[str, Any]) -> OperationRoute:
     return operation_routes()[operation]
 
 
-def selection(type_: Any) -> str:
-    """All data fields of a type, at every depth; links are left out."""
+def selection(type_: Any, left_out: Collection[str] = ()) -> str:
+    """All data fields of a type, at every depth, but these of metrics; links are left out."""
     named = get_named_type(type_)
     if not isinstance(named, GraphQLObjectType):
         return ""
-    return f" {{ {' '.join(f'{name}{selection(f.type)}' for name, f in _data_fields(named).items())} }}"
+    hidden = left_out if named.name in {"MetricPeriod", "MetricTotals"} else ()
+    fields = {name: field for name, field in _data_fields(named).items() if name not in hidden}
+    return f" {{ {' '.join(f'{name}{selection(f.type, left_out)}' for name, f in fields.items())} }}"
+
+
+def _unasked(arguments: Mapping[str, Any]) -> set[str]:
+    """The fields of metrics that are not asked for, which must not be selected."""
+    asked = arguments.get("metrics")
+    return set() if asked is None else {to_camel_case(slug) for slug in BY_SLUG if slug not in asked}
 
 
 def to_graphql(type_: Any, value: Any) -> Any:

@@ -1,6 +1,6 @@
 """Files uploaded as a caller uploads them, through the real routes, for the tests."""
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from hashlib import sha256
 from typing import Any
 
@@ -10,7 +10,11 @@ from tests.support.surfaces import Surface
 
 MIB = 1024 * 1024
 PART = 5 * MIB
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
+# An image of 16 by 16 pixels in two colours.
+PNG = b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAJElEQVR42mPgL8uDI2eLU3CES5xhEGogRhGy+GDUMB"
+    "oPg0IDAIl+HBBlYOV7AAAAAElFTkSuQmCC"
+)
 
 
 def checksum(content: bytes) -> str:

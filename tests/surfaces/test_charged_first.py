@@ -141,7 +141,8 @@ async def test_a_call_of_one_is_charged_in_one_step_and_a_longer_one_in_two(limi
     for document, expected in (
         ("{ shares { meta { total } } }", [1]),
         ("{ __typename }", [1]),
-        ("{ shares(limit: 3) { data { workspace { name } } } }", [1, 3]),
+        ("{ shares(limit: 3) { data { workspace { name } } } }", [1, 1]),
+        ("{ customers(limit: 3) { data { events(limit: 100) { data { id } } } } }", [1, 3]),
     ):
         charges.clear()
         answer = await limited.client.post("/graphql", json={"query": document}, headers=bearer(tenant.token))
@@ -157,7 +158,7 @@ async def test_a_refused_rest_says_when_the_whole_fits(limited):
     tenant = await make_tenant(limited)
     for _ in range(LIMIT - 4):
         await limited.client.get("/api/shares/", headers=bearer(tenant.token))
-    query = {"query": "{ shares(limit: 5) { data { workspace { name } } } }"}
+    query = {"query": "{ customers(limit: 5) { data { events(limit: 100) { data { id } } } } }"}
     answer = await limited.client.post("/graphql", json=query, headers=bearer(tenant.token))
     assert (answer.status_code, answer.headers["ratelimit-cost"]) == (429, "6")
     assert answer.headers["ratelimit-remaining"] == "3"
@@ -171,6 +172,15 @@ async def test_metrics_cost_a_call_for_each_2000_periods(limited, on, end_date, 
     answer = await on(tenant.token).ask("get_metrics", {**HOURS, "end_date": end_date})
     assert answer.headers["ratelimit-cost"] == str(cost)
     assert answer.headers["ratelimit-remaining"] == str(LIMIT - cost)
+
+
+async def test_groups_beyond_ten_multiply_the_cost_of_metrics(limited, on):
+    # 83 days are 1,992 hours; 19 groups and the rest are twice ten.
+    tenant = await make_tenant(limited)
+    asked = {**HOURS, "end_date": "2025-03-24", "metrics": ["costs"], "group_by": "share"}
+    for top, cost in ((9, 1), (19, 2)):
+        answer = await on(tenant.token).ask("get_metrics", {**asked, "top": top})
+        assert answer.headers["ratelimit-cost"] == str(cost)
 
 
 async def test_metrics_with_too_many_periods_cost_a_call_and_are_refused(limited, on):

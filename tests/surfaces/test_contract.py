@@ -4,13 +4,13 @@ from pathlib import Path
 
 import orjson
 import pytest
-from graphql import parse, validate
+from graphql import GraphQLEnumType, parse, validate
 
-from gateway.web.pages import explorer_examples
+from gateway.web.explorer import EXAMPLE_FOLDER
 from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import operation_of
 from rest_compat.api import operation_routes
-from rest_compat.openapi import openapi_document
+from rest_compat.openapi.document import openapi_document
 from rest_compat.paths import OPENAPI_FILE, OPENAPI_PATH
 
 ROOT = Path(__file__).parents[2]
@@ -32,6 +32,20 @@ def test_both_surfaces_run_the_same_resolver():
             assert place.operation is operation_routes()[name].operation
 
 
+def test_enums_of_graphql_have_the_values_of_rest_in_capitals():
+    def in_graphql(value):
+        return value.removeprefix("-").upper() + ("_DESC" if value.startswith("-") else "")
+
+    enums = {
+        name: list(type.values)
+        for name, type in make_schema()._schema.type_map.items()
+        if isinstance(type, GraphQLEnumType) and not name.startswith("__")
+    }
+    schemas = openapi_document()["components"]["schemas"]
+    assert "MetricSlug" in enums
+    assert enums == {name: [in_graphql(value) for value in schemas[name]["enum"]] for name in enums}
+
+
 def test_the_committed_graphql_schema_is_the_one_served():
     assert (ROOT / "schema/schema.graphql").read_text() == make_schema().as_str() + "\n"
 
@@ -42,9 +56,9 @@ async def test_the_committed_openapi_document_is_the_one_served(gateway):
     assert committed == orjson.loads(orjson.dumps(openapi_document()))
 
 
-@pytest.mark.parametrize("example", explorer_examples(), ids=lambda example: example.query.split("(")[0])
+@pytest.mark.parametrize("example", sorted(EXAMPLE_FOLDER.iterdir()), ids=lambda example: example.stem)
 def test_the_explorers_examples_fit_the_schema(example):
-    assert validate(make_schema()._schema, parse(example.query)) == []
+    assert validate(make_schema()._schema, parse(example.read_text())) == []
 
 
 def test_a_resolver_without_a_declaration_cannot_be_published():

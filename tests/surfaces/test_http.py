@@ -59,7 +59,7 @@ async def test_a_method_that_a_path_lacks_is_named(ask):
     answer = await ask("PUT", f"/api/shares/{UNKNOWN_ID}")
     assert answer.status_code == 405
     assert answer.json()["error"] == "method_not_allowed"
-    assert set(answer.headers["allow"].split(", ")) == {"GET", "PATCH", "DELETE"}
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD", "PATCH", "DELETE"}
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from sqlalchemy import select, update
 
 from oauth.scopes import WORKSPACE_SCOPES
 from resolvers.credentials.tokens import issue_token
-from resolvers.operations.idempotency import drop_expired
 from storage.clock import now
 from storage.enums import CredentialKind
+from storage.retention.deletion import delete_ended
+from storage.retention.rules import RULES
 from storage.rows import table_of
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 from tests.support.surfaces import Refused
@@ -92,7 +93,7 @@ async def test_secrets_are_deleted_once_no_retry_can_get_them(surface, once, key
     await surface.with_headers(Idempotency_Key=fresh).create_workspace_access_token(data=TOKEN)
     (row,) = await sealed_rows(gateway, key)
     await overwrite(gateway, row, created_at=now() - timedelta(hours=24, seconds=1))
-    while await drop_expired(gateway.database):
+    while await delete_ended(gateway.database, RULES):
         pass
     assert await sealed_rows(gateway, key) == []
     assert len(await sealed_rows(gateway, fresh)) == 1

@@ -23,11 +23,12 @@ from storage.database import Database
 from storage.migrations.run import upgrade
 from tests.support.browsing import Browsing
 from tests.support.command import Command
-from tests.support.examples import EXAMPLES, PERSONAL, World, make_world
+from tests.support.examples import EXAMPLES, PERSONAL
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
 from tests.support.recording import Recorder
 from tests.support.serving import logged, serving
 from tests.support.surfaces import GraphQL, Refused, Rest, Surface
+from tests.support.world import World, make_world
 
 FREE_TEXTS = ("name", "comment", "label", "external_id", "description")
 BREAKABLE = ("customers", "shares", "custom_fields", "users")
@@ -222,6 +223,8 @@ async def break_the_database(site: Site) -> None:
     unreadable = json.dumps(site.sent.add(marker()))
     async with site.twin.database.write() as connection:
         await connection.execute(text("UPDATE custom_fields SET properties = :it"), {"it": unreadable})
+        if site.twin.database.is_sqlite:
+            await connection.execute(text("CREATE TABLE broken (never INTEGER CHECK (never = 0))"))
         for table in BREAKABLE:
             if not site.twin.database.is_sqlite:
                 await connection.execute(text(f"ALTER TABLE {table} ADD CHECK (false) NOT VALID"))
@@ -230,7 +233,7 @@ async def break_the_database(site: Site) -> None:
                 await connection.execute(
                     text(
                         f"CREATE TRIGGER {table}_{change} BEFORE {change} ON {table} "
-                        "BEGIN SELECT RAISE(ABORT, 'refused'); END"
+                        "BEGIN INSERT INTO broken VALUES (1); END"
                     )
                 )
 

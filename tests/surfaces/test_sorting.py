@@ -15,6 +15,8 @@ def test_each_key_has_a_descending_twin():
     assert {member.name: member.value for member in CustomerSorting} == {
         "CREATED_AT": "created_at",
         "CREATED_AT_DESC": "-created_at",
+        "MODIFIED_AT": "modified_at",
+        "MODIFIED_AT_DESC": "-modified_at",
         "EMAIL": "email",
         "EMAIL_DESC": "-email",
         "NAME": "name",

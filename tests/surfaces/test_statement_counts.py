@@ -8,18 +8,24 @@ from storage.enums import CustomFieldType, FileService
 from storage.rows import insert_rows
 from storage.tables.custom_fields import CustomFieldRow
 from storage.tables.files import FileRow
-from storage.tables.shares import ShareCustomFieldRow, ShareMediaRow, SharePriceRow, ShareRow
+from storage.tables.shares import (
+    ShareCustomFieldRow,
+    ShareDownloadRow,
+    ShareMediaRow,
+    SharePriceRow,
+    ShareRow,
+)
 from tests.support.statements import noted
 
 DOCUMENT = """
 { shares(limit: %d) { meta { total }
-    data { name workspace { name } prices { priceAmount } medias { name }
+    data { name workspace { name } prices { priceAmount } medias { name }  downloads { name }
            attachedCustomFields { customField { slug } } } } }
 """
 
 
 async def make_shares(gateway, tenant, many):
-    """Shares that each have a price, two medias and a custom field."""
+    """Shares that each have a price, two medias, the same as downloads, and a custom field."""
     home = UUID(tenant.id)
     file = {
         "mime_type": "image/png",
@@ -47,6 +53,7 @@ async def make_shares(gateway, tenant, many):
             for place, media in enumerate(medias)
         ]
         await insert_rows(connection, ShareMediaRow, embedded)
+        await insert_rows(connection, ShareDownloadRow, embedded)
         attached = [{**key, "custom_field_id": fields[0].id, "position": 0, "required": True} for key in keys]
         await insert_rows(connection, ShareCustomFieldRow, attached)
 
@@ -70,7 +77,8 @@ async def test_a_list_of_shares_takes_one_statement_after_the_credential_s(gatew
 
     for limit in (1, 100):
         listed, statements = await noting("GET", f"/api/shares/?limit={limit}")
-        assert [len(share["medias"]) for share in listed["data"]] == [2] * limit
+        for name in ("medias", "downloads"):
+            assert [len(share[name]) for share in listed["data"]] == [2] * limit
         assert len(statements) == 2
 
         # The statement of a link to workspaces is for all of them together.
@@ -88,6 +96,7 @@ async def test_what_is_not_selected_is_not_read(gateway, tenant, noting):
     assert "list_totals" in statements[-1]
     assert "share_prices" in statements[-1]
     assert "share_medias" not in statements[-1]
+    assert "share_downloads" not in statements[-1]
     _, statements = await noting("POST", "/graphql", json={"query": "{ shares { data { id } } }"})
     assert "list_totals" not in statements[-1]
     assert "share_prices" not in statements[-1]

@@ -82,6 +82,11 @@ class History:
     async def do_download(self):
         await self.rest.record_download(id=self.any("session"), data={})
 
+    async def do_pay_and_refund(self):
+        data = {"amount": 2, "currency": self.random.choice(["usd", "eur"])}
+        payment = await self.rest.record_payment(id=self.any("session"), data=data)
+        await self.rest.refund_payment(id=payment["id"], data={"amount": 1})
+
     async def do_end_a_session(self):
         end = self.random.choice([self.rest.complete_file_share_session, self.rest.expire_file_share_session])
         await end(id=self.any("session"), data={})
@@ -95,6 +100,14 @@ class History:
                 "file_size_bytes": 7,
                 "share_id": self.some("share"),
                 "downloads": [(begun + timedelta(minutes=1)).isoformat()],
+                "payments": [
+                    {
+                        "amount": 5,
+                        "currency": "jpy",
+                        "at": begun.isoformat(),
+                        "refunds": [{"amount": 5, "at": begun.isoformat()}],
+                    }
+                ],
             }
             for _ in range(self.random.randint(1, 5))
         ]

@@ -74,6 +74,13 @@ LISTS = [
     ("file_share_sessions", {"customer_id": "customer"}),
     ("file_share_sessions", {"status": ["created", "active"]}),
     ("file_share_sessions", {"status": ["created"], "share_id": "share"}),
+    ("file_share_downloads", {}),
+    ("file_share_downloads", {"share_id": "share"}),
+    ("file_share_payments", {}),
+    ("file_share_payments", {"customer_id": "customer"}),
+    ("file_share_payments", {"currency": ["usd"]}),
+    ("file_share_refunds", {}),
+    ("file_share_refunds", {"currency": ["usd", "eur"]}),
     ("files", {}),
     ("files", {"service": "downloadable"}),
     ("files", {"name": "mix"}),
@@ -103,7 +110,12 @@ async def ids(rest):
         ids["customer"].append(customer["id"])
         about = {"share_id": ids["share"][number % 2 * 2], "customer_id": customer["id"]}
         await rest.create_member(data={"customer_id": customer["id"], "email": "bo@example.com"})
+        await rest.create_file_share_session(data={**about, "file_size_bytes": 7})
         session = await rest.create_file_share_session(data={**about, "file_size_bytes": 7})
+        await rest.record_download(id=session["id"], data={})
+        for currency in ("usd", "eur"):
+            payment = await rest.record_payment(id=session["id"], data={"amount": 2, "currency": currency})
+            await rest.refund_payment(id=payment["id"], data={"amount": 1})
         events = [{"name": name, "customer_id": customer["id"]} for name in ("opened", "opened", "closed")]
         await rest.ingest_events(data={"events": events})
     await rest.complete_file_share_session(id=session["id"], data={})

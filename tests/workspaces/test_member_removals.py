@@ -9,10 +9,10 @@ from oauth.scopes import WORKSPACE_SCOPES
 from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
 from tests.support.applications import make_application
-from tests.support.examples import OAUTH_CLIENT
 from tests.support.mailed import mails_to
 from tests.support.membership import make_member, make_user, members_of, new_email
 from tests.support.surfaces import Refused
+from tests.support.world import OAUTH_CLIENT
 
 
 async def works(gateway, token):

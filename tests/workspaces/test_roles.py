@@ -8,10 +8,10 @@ import pytest
 from oauth.scopes import Scope
 from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.support.examples import OAUTH_CLIENT
 from tests.support.gateways import make_tenant, make_token
 from tests.support.membership import make_member, members_of, new_email
 from tests.support.surfaces import Refused
+from tests.support.world import OAUTH_CLIENT
 
 
 async def own_membership(surface, tenant):

@@ -124,7 +124,7 @@ async def test_of_two_that_want_a_slug_at_once_one_gets_it(personal):
 async def test_a_slug_is_fixed_for_ever(surface, tenant):
     with pytest.raises(Refused) as refused:
         await surface.update_workspace(id=tenant.id, data={"slug": "another"})
-    assert refused.value.problems == {("slug",): "extra_forbidden"}
+    assert refused.value.problems == {("slug",): "read_only" if surface.name == "rest" else "extra_forbidden"}
 
 
 async def test_every_problem_of_a_workspace_is_named_at_its_place(personal):
@@ -264,3 +264,17 @@ async def test_reading_is_not_enough_to_change(surface, gateway, tenant):
     assert (await reader.get_workspace(id=tenant.id))["id"] == tenant.id
     with pytest.raises(Refused, match=r"insufficient_scope.*`workspaces:write`"):
         await reader.update_workspace(id=tenant.id, data={})
+
+
+@pytest.mark.parametrize("kind", ["token", "personal_token"])
+async def test_a_workspace_is_never_chosen_by_the_credential_alone(gateway, tenant, kind):
+    headers = {"Authorization": f"Bearer {getattr(tenant, kind)}"}
+    document = {"query": "{ workspace { name } viewer { workspace { id } } }"}
+    body = (await gateway.client.post("/graphql", json=document, headers=headers)).json()
+    assert body["data"]["workspace"] is None
+    (error,) = body["errors"]
+    assert error["message"] == "Name the workspace by either `id` or `slug`"
+    assert [entry["loc"] for entry in error["extensions"]["detail"]] == [["id"]]
+    # With a token of the workspace, `viewer` tells which one it is.
+    own = {"id": tenant.id} if kind == "token" else None
+    assert body["data"]["viewer"]["workspace"] == own

@@ -1,12 +1,14 @@
-"""`duograph clients`: create applications that users can connect."""
+"""`duograph clients`: applications that users can connect."""
 
 from typing import Annotated
 
 import typer
 
-from gateway.cli.output import Json, noun
+from gateway.cli.output import Json, Limit, Yes, confirm, noun
 
 app = noun("OAuth clients: applications that users can connect.")
+
+ClientId = Annotated[str, typer.Argument(metavar="CLIENT_ID", help="As `duograph clients list` shows it.")]
 
 
 @app.command()
@@ -27,3 +29,28 @@ def create(
     from gateway.cli import clients
 
     clients.create(name, redirect_uri, scope, public=public, owner=owner, as_json=as_json)
+
+
+@app.command("list")
+def list_(limit: Limit = 100, as_json: Json = False) -> None:
+    """List OAuth clients of all owners."""
+    from gateway.cli import clients
+
+    clients.list_(limit, as_json=as_json)
+
+
+@app.command("show")
+def show_(client_id: ClientId, as_json: Json = False) -> None:
+    """Show an OAuth client, without its secret."""
+    from gateway.cli import clients
+
+    clients.show_(client_id, as_json=as_json)
+
+
+@app.command()
+def delete(client_id: ClientId, yes: Yes = False, as_json: Json = False) -> None:
+    """Delete an OAuth client. Its secret and all tokens that users granted it end at once."""
+    confirm(f"This deletes the client {client_id}.", yes=yes)
+    from gateway.cli import clients
+
+    clients.delete(client_id, as_json=as_json)

@@ -7,7 +7,7 @@ import typer
 from gateway.cli.demo_data import DAYS, SESSIONS
 from gateway.cli.output import Json
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 Sessions = Annotated[
     int, typer.Option(min=0, max=10_000_000, help="File-share sessions to create, with as many events.")

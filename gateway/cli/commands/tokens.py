@@ -42,6 +42,17 @@ def list_(workspace: Workspace = None, user: User = None, as_json: Json = False)
     tokens.list_(workspace, user, as_json=as_json)
 
 
+@app.command("show")
+def show_(
+    id: Annotated[str, typer.Argument(metavar="ID", help="The token's id, or the token itself.")],
+    as_json: Json = False,
+) -> None:
+    """Show a valid token, with its scopes."""
+    from gateway.cli import tokens
+
+    tokens.show_(id, as_json=as_json)
+
+
 @app.command()
 def revoke(
     token_or_id: Annotated[str, typer.Argument(help="A credential of any kind, or its id.")],

@@ -1,14 +1,14 @@
-"""`duograph workspaces`: create workspaces, review them and manage their members."""
+"""`duograph workspaces`: create and delete workspaces, review them and manage their members."""
 
 from typing import Annotated
 
 import typer
 
-from gateway.cli.output import Json, noun
+from gateway.cli.output import Json, Limit, Yes, confirm, noun
 from schema.integers import LARGEST_INT
 from storage.enums import WorkspaceRole, WorkspaceStatus
 
-app = noun("Create workspaces, review them and manage their members.")
+app = noun("Create and delete workspaces, review them and manage their members.")
 
 Slug = Annotated[str, typer.Argument(help="The workspace.")]
 
@@ -24,6 +24,35 @@ def create(
     from gateway.cli import workspaces
 
     workspaces.create(name, slug, owner, as_json=as_json)
+
+
+@app.command("list")
+def list_(limit: Limit = 100, as_json: Json = False) -> None:
+    """List workspaces."""
+    from gateway.cli import workspaces
+
+    workspaces.list_(limit, as_json=as_json)
+
+
+@app.command("show")
+def show_(slug: Slug, as_json: Json = False) -> None:
+    """Show a workspace."""
+    from gateway.cli import workspaces
+
+    workspaces.show_(slug, as_json=as_json)
+
+
+@app.command()
+def delete(slug: Slug, yes: Yes = False, as_json: Json = False) -> None:
+    """Delete a workspace with its shares, customers, files, sales, events and metrics.
+
+    Its tokens, OAuth clients and portal end at once. A running gateway removes the rest. The slug cannot be
+    used again.
+    """
+    confirm(f"This deletes the workspace {slug} with everything in it.", yes=yes)
+    from gateway.cli import workspaces
+
+    workspaces.delete(slug, as_json=as_json)
 
 
 @app.command()

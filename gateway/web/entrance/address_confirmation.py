@@ -40,7 +40,12 @@ async def take_link(visit: Visit) -> Response:
 
 
 def _show(visit: Visit, link: MailedLink, token: str, status_code: int | None = None) -> Response:
-    is_confirmed = link.user is not None and link.user.email_verified_at is not None
+    # The link of a former address must not tell the current one.
+    is_confirmed = (
+        link.user is not None
+        and link.user.email_verified_at is not None
+        and link.user.email_folded == link.recipient
+    )
     return visit.render(
         "address_confirmation.html",
         status_code=status_code or (200 if is_confirmed else STATUS[link.state]),

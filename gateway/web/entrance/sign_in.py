@@ -79,9 +79,7 @@ class Entrance:
             )
         except Invalid as invalid:
             return self.show(visit, template, form.refused(invalid), 422)
-        if isinstance(opened, PendingSignIn):
-            return _to_second_step(visit, opened, next_path)
-        return enter(visit, opened, next_path, notice)
+        return enter_or_ask(visit, opened, next_path, notice)
 
 
 def sign_in_routes(entrance: Entrance) -> list[Route]:
@@ -133,6 +131,15 @@ def _authorization_digest(next_path: str) -> str | None:
         return digest_of(read_pairs(query))
     except ValueError:
         return None
+
+
+def enter_or_ask(
+    visit: Visit, opened: OpenedSession | PendingSignIn, next_path: str, notice: str | None = None
+) -> Response:
+    """Enter, or ask for the second factor first."""
+    if isinstance(opened, PendingSignIn):
+        return _to_second_step(visit, opened, next_path)
+    return enter(visit, opened, next_path, notice)
 
 
 def _to_second_step(visit: Visit, pending: PendingSignIn, next_path: str) -> Response:

@@ -1,6 +1,7 @@
 """Files under static/: addresses with a hash of the content, and caching."""
 
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -12,6 +13,8 @@ from starlette.types import Scope
 
 STATIC_FOLDER = Path(__file__).parents[1] / "static"
 STATIC_PATH = "/static"
+# A chunk of a bundle: its name has its content's hash.
+_CHUNK = re.compile(r"vendor/[a-z]+/chunk-[0-9A-Z]{8}\.js")
 KEEP_FOR_A_YEAR = "public, max-age=31536000, immutable"
 ASK_EACH_TIME = "no-cache"
 
@@ -33,7 +36,8 @@ class HashedStaticFiles(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
         hashes = parse_qs(scope["query_string"].decode("latin-1")).get("v")
-        current = response.status_code < 400 and hashes == [content_hash(path)]
+        exists = response.status_code < 400
+        current = exists and (hashes == [content_hash(path)] or _CHUNK.fullmatch(path) is not None)
         response.headers["Cache-Control"] = KEEP_FOR_A_YEAR if current else ASK_EACH_TIME
         response.headers["X-Content-Type-Options"] = "nosniff"
         return response

@@ -10,6 +10,7 @@ VISITOR = "duograph_visitor"
 NOTICE = "duograph_notice"
 KNOWN = "duograph_known"
 SECOND_STEP = "duograph_second_step"
+LAST_WORKSPACE = "duograph_workspace"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ _CONTENT_TYPE = "application/x-www-form-urlencoded"
 class Form:
     """Values by the name of their field, and the problems that a resolver found in them.
 
-    A field has the name of the input's: `name`, or `feature_settings.analytics_read` for a nested one.
+    A field has the name of the input's: `name`, or `feature_settings.analytics_compare` for a nested one.
     `labels` are collected while the page is rendered.
     """
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from gateway.web.kit.cookies import NOTICE, SESSION, VISITOR, Cookies
+from gateway.web.kit.cookies import LAST_WORKSPACE, NOTICE, SESSION, VISITOR, Cookies
 from gateway.web.kit.forms import Form, read_form, token_for
 from gateway.web.kit.html import html_page
 from oauth.authentication import authenticate_session
@@ -30,10 +30,13 @@ from storage.tables.users import UserRow
 
 SIGN_IN_PATH = "/sign-in"
 HOME_PATH = "/workspaces"
+# Leads to the dashboard of the workspace used last, or to the list of workspaces.
+START_PATH = "/dashboard"
 CONFIRMATION_PATH = "/confirm-password"
 # Fields of the confirmation page, with names that no form leading to it has.
 CONFIRMATION = {"password": "confirmed_password", "code": "confirming_code", "passkey": "confirming_passkey"}
 NEVER_KEEP = "no-store"
+WORKSPACE_KEPT = 365 * 24 * 60 * 60
 
 _VISITOR = re.compile(r"[A-Za-z0-9_-]{43}")
 _PAGE_NUMBER = re.compile(r"[1-9][0-9]{0,8}")
@@ -90,16 +93,24 @@ class Visit:
         form: Form = state.form
         return form
 
-    async def call(self, resolver: Callable[..., Any], *, key: str | None = None, **arguments: Any) -> Any:
+    async def call(
+        self,
+        resolver: Callable[..., Any],
+        *,
+        key: str | None = None,
+        if_match: str | None = None,
+        **arguments: Any,
+    ) -> Any:
         """Run an operation as the other surfaces do: admitted, charged, validated, in its own transaction.
 
-        `key` is the form's `once`, so that sending it twice has one effect. Raises `Failure`; problems of
-        fields are an `Invalid`, for `Form.refused`.
+        `key` is the form's `once`, so that sending it twice has one effect. `if_match` is the entity tag of
+        the resource that the form showed. Raises `Failure`; problems of fields are an `Invalid`, for
+        `Form.refused`.
         """
         operation = operation_of(resolver)
         caller = replace(self.ctx.caller, idempotency_key=key if key and _KEY.fullmatch(key) else None)
         await admit(caller, [Demand.of(operation)], restricted=operation.restricted)
-        ctx = replace(self.ctx, caller=caller, outcome=Outcome())
+        ctx = replace(self.ctx, caller=caller, outcome=Outcome(), if_match=if_match)
         return await run(operation, ctx, operation.validate(arguments))
 
     def render(
@@ -115,6 +126,7 @@ class Visit:
             self.cookies.clear(response, NOTICE)
         if self.cookies.read(self.request, VISITOR) != self.visitor:
             self.cookies.write(response, VISITOR, self.visitor)
+        self._remember_workspace(response)
         return response
 
     def redirect(self, path: str, notice: str | None = None) -> Response:
@@ -128,7 +140,7 @@ class Visit:
 
     def to_sign_in(self) -> Response:
         """Redirect to the sign-in and from there back to this page; a sent form is lost."""
-        address = HOME_PATH
+        address = START_PATH
         if self.request.method == "GET":
             address = self.request.url.path + (f"?{query}" if (query := self.request.url.query) else "")
         return self.redirect(f"{SIGN_IN_PATH}?{urlencode({'next': address})}")
@@ -147,6 +159,12 @@ class Visit:
     def once(self) -> str:
         """A new key for `call`, so that sending the same form twice has one effect."""
         return secrets.token_urlsafe(16)
+
+    def _remember_workspace(self, response: Response) -> None:
+        """Store the workspace of the page, so that the next sign-in leads to its dashboard."""
+        workspace = getattr(self.request.state, "workspace", None)
+        if workspace is not None and self.cookies.read(self.request, LAST_WORKSPACE) != workspace.slug:
+            self.cookies.write(response, LAST_WORKSPACE, workspace.slug, seconds=WORKSPACE_KEPT)
 
     def _notice(self) -> str | None:
         value = self.cookies.read(self.request, NOTICE) or ""
@@ -179,6 +197,11 @@ def page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Await
             return response
 
     return endpoint
+
+
+async def admitted_visit(request: Request) -> Visit:
+    """The visit of a request that was admitted already. Raises `RateLimited`."""
+    return await _recognized(_unknown_visit(request))
 
 
 async def _after_confirmation(visit: Visit, handler: Handler) -> Response:
@@ -221,7 +244,7 @@ async def show_confirmation(visit: Visit, form: Form, status_code: int = 200) ->
     )
 
 
-def local_path(path: str, default: str = HOME_PATH) -> str:
+def local_path(path: str, default: str = START_PATH) -> str:
     """The path if it stays on this host, otherwise the default: no open redirects."""
     return path if _LOCAL_PATH.fullmatch(path) else default
 
@@ -246,17 +269,22 @@ async def _recognized(visit: Visit) -> Visit:
         return visit
     caller = replace(ctx.caller, principal=principal, credential=session)
     user = await _find_user(ctx, principal.credential_id)
+    if user is None:
+        return visit
     return replace(visit, ctx=replace(ctx, caller=caller), user=user, session=session, binding=session)
 
 
-async def _find_user(ctx: Context, session_id: UUID) -> SignedIn:
+async def _find_user(ctx: Context, session_id: UUID) -> SignedIn | None:
+    """The session's user; None if the account was deleted a moment ago."""
     statement = (
         select(_users, _credentials.c.authenticated_at, _credentials.c.authorization_digest)
         .join_from(_credentials, _users, _credentials.c.user_id == _users.c.id)
         .where(_credentials.c.id == session_id)
     )
     async with ctx.read() as connection:
-        row = (await connection.execute(statement)).one()
+        row = (await connection.execute(statement)).first()
+    if row is None:
+        return None
     is_verified = row.email_verified_at is not None
     return SignedIn(
         row.id,

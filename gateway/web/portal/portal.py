@@ -14,13 +14,13 @@ from gateway.web.portal.entrance import (
     take_link,
 )
 from gateway.web.portal.members import remove_member, show_member, show_members, take_change, take_member
+from gateway.web.portal.purchases import show_purchase, show_purchases, take_download
+from gateway.web.portal.shares import show_share, show_shares
 from gateway.web.portal.visits import PortalVisit, portal_page
 from gateway.web.words.portal import COUNTRIES
 from resolvers.portal.portal import (
     PROFILE_ROLES,
     get_portal_customer,
-    list_portal_file_share_sessions,
-    list_portal_shares,
     update_portal_customer,
 )
 from schema.addresses import BillingAddress
@@ -28,12 +28,10 @@ from schema.errors import Invalid
 from storage.enums import CustomerType
 
 PATH = "/{slug}/portal"
-SHARES_AT_A_TIME, SESSIONS_AT_A_TIME = 12, 20
 ADDRESS = tuple(BillingAddress.model_fields)
 
 
 def portal_routes() -> list[Route]:
-    """Routes that come after all others, because the first segment can be any slug."""
     return [
         Route(PATH, portal_page(show_portal, anyone=True)),
         Route(f"{PATH}/code", portal_page(show_portal, anyone=True)),
@@ -43,7 +41,14 @@ def portal_routes() -> list[Route]:
         Route(f"{PATH}/continue", portal_page(show_portal, anyone=True)),
         Route(f"{PATH}/continue", portal_page(take_link, anyone=True), methods=["POST"]),
         Route(f"{PATH}/leave", portal_page(take_leave), methods=["POST"]),
-        Route(f"{PATH}/sessions", portal_page(show_sessions)),
+        Route(f"{PATH}/purchases/{{id:uuid}}", portal_page(show_purchase)),
+        Route(
+            f"{PATH}/purchases/{{id:uuid}}/files/{{file_id:uuid}}",
+            portal_page(take_download),
+            methods=["POST"],
+        ),
+        Route(f"{PATH}/shares", portal_page(show_shares)),
+        Route(f"{PATH}/shares/{{id:uuid}}", portal_page(show_share)),
         Route(f"{PATH}/profile", portal_page(show_profile)),
         Route(f"{PATH}/profile", portal_page(take_profile), methods=["POST"]),
         Route(f"{PATH}/members", portal_page(show_members)),
@@ -55,26 +60,13 @@ def portal_routes() -> list[Route]:
 
 
 async def show_portal(portal: PortalVisit) -> Response:
-    """The shares; without a session, the entrance or the page of a session's link."""
+    """The purchases; without a session, the entrance or the page of a session's link."""
     token = portal.visit.request.query_params.get(TOKEN)
     if token is not None:
         return await show_link(portal, token)
     if portal.session is None:
         return show_entrance(portal)
-    query = {"limit": SHARES_AT_A_TIME, "page": portal.visit.page_number}
-    listing = await portal.visit.call(list_portal_shares, filters=query)
-    images = tuple(
-        media.public_url for share in listing.data for media in share.medias[:1] if media.public_url
-    )
-    return portal.render("portal_shares.html", images=images, listing=listing)
-
-
-async def show_sessions(portal: PortalVisit) -> Response:
-    """The customer's file-share sessions, with downloads if the workspace shows usage."""
-    query = {"limit": SESSIONS_AT_A_TIME, "page": portal.visit.page_number}
-    listing = await portal.visit.call(list_portal_file_share_sessions, filters=query)
-    shows_usage = portal.workspace.customer_portal_settings.usage.show
-    return portal.render("portal_sessions.html", listing=listing, shows_usage=shows_usage)
+    return await show_purchases(portal)
 
 
 async def show_profile(portal: PortalVisit) -> Response:

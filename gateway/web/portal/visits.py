@@ -4,14 +4,13 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from gateway.web.kit.html import content_security_policy
 from gateway.web.kit.visits import Visit, page
-from gateway.web.words.portal import WORDS
+from gateway.web.words.portal import WORDS, parts_of
 from oauth.authentication import authenticate
 from oauth.principals import Principal, PrincipalKind
 from resolvers.portal.sessions import find_portal_workspace, get_portal_session
@@ -131,6 +130,8 @@ async def _recognized(portal: PortalVisit) -> PortalVisit:
 def _sources(images: tuple[str, ...]) -> str:
     """Where the page may load images from: its own host and the hosts of `images`."""
     origins = {
-        f"{parts.scheme}://{parts.netloc}" for parts in map(urlsplit, images) if _HOST.fullmatch(parts.netloc)
+        f"{parts.scheme}://{parts.netloc}"
+        for parts in map(parts_of, images)
+        if parts is not None and _HOST.fullmatch(parts.netloc)
     }
     return " ".join(["'self'", "data:", *sorted(origins)])

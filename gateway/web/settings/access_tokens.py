@@ -9,8 +9,9 @@ from starlette.routing import Route
 
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import HOME_PATH, Visit, page
-from gateway.web.settings.workspaces import is_owner_of, workspace_of
-from gateway.web.words.scopes import WORDS
+from gateway.web.kit.workspaces import workspace_of
+from gateway.web.settings.scopes import chosen_scopes, scope_choice
+from gateway.web.settings.workspaces import is_owner_of
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.credentials.personal_access_tokens import (
     create_personal_access_token,
@@ -35,20 +36,6 @@ LIVES = (
     ("", "No expiration"),
 )
 USUAL_LIFE = str(30 * DAY)
-# No application can request these scopes, so the consent page has no words for them.
-OWN_WORDS = {
-    Scope.WORKSPACE_MEMBERS_WRITE: "Invite and remove members, change roles, and accept invitations for you",
-    Scope.ACCESS_TOKENS_READ: "See access tokens, but not their text",
-    Scope.ACCESS_TOKENS_WRITE: "Create and revoke access tokens with no more scopes than this one",
-    Scope.OAUTH_CLIENTS_READ: "See OAuth applications, but not their secret",
-    Scope.OAUTH_CLIENTS_WRITE: "Create, change and delete OAuth applications",
-}
-
-
-def scope_choices(scopes: frozenset[Scope]) -> list[tuple[str, str]]:
-    """Each scope with what it allows, in the order of declaration."""
-    words = WORDS | OWN_WORDS
-    return [(scope.value, words[scope]) for scope in Scope if scope in scopes]
 
 
 @dataclass(frozen=True)
@@ -77,7 +64,7 @@ class TokenPages:
         form = await visit.form()
         workspace = await self._workspace(visit)
         seconds = form.optional("expires_in")
-        data: dict[str, Any] = {"comment": form.text("comment"), "scopes": form.all("scopes")}
+        data: dict[str, Any] = {"comment": form.text("comment"), "scopes": chosen_scopes(form, self.scopes)}
         data["expires_in"] = int(seconds) if seconds and seconds.isascii() and seconds.isdigit() else seconds
         if workspace is not None:
             data["workspace_id"] = str(workspace.id)
@@ -107,7 +94,7 @@ class TokenPages:
             workspace=workspace,
             form=form,
             listing=await visit.call(self.find, filters=query),
-            scopes=scope_choices(self.scopes),
+            scopes=scope_choice(form, self.scopes),
             lives=LIVES,
             made=made,
             may_manage=workspace is None or await is_owner_of(visit, workspace),

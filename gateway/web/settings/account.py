@@ -1,4 +1,4 @@
-"""Pages of the user's account: address, password, browsers and authorized applications."""
+"""Pages of the user's account: name, address, password, its end, browsers and authorized applications."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gateway.web.entrance.sign_in import write_known
-from gateway.web.kit.cookies import KNOWN
+from gateway.web.kit.cookies import KNOWN, SESSION
 from gateway.web.kit.forms import Form
-from gateway.web.kit.visits import Visit, page
+from gateway.web.kit.visits import SIGN_IN_PATH, Visit, page
 from gateway.web.words.browsers import browser_name
 from gateway.web.words.scopes import in_words
 from resolvers.credentials.authorized_applications import (
@@ -17,6 +17,8 @@ from resolvers.credentials.authorized_applications import (
 )
 from resolvers.credentials.browser_sessions import delete_browser_session, list_browser_sessions
 from resolvers.sign_in.address_confirmations import mail_address_confirmation
+from resolvers.sign_in.new_addresses import get_requested_address, request_new_address
+from resolvers.sign_in.own_account import change_own_name, delete_own_account
 from resolvers.sign_in.sign_in import change_password
 from resolvers.workspaces.workspaces import list_workspaces
 from schema.accounts import SHORTEST_PASSWORD
@@ -33,6 +35,9 @@ def account_routes() -> list[Route]:
     return [
         Route(PATH, page(show_account)),
         Route(PATH, page(take_password), methods=["POST"]),
+        Route(f"{PATH}/name", page(take_name), methods=["POST"]),
+        Route(f"{PATH}/email", page(take_address), methods=["POST"]),
+        Route(f"{PATH}/delete", page(delete_account), methods=["POST"]),
         Route(CONFIRMATION_PATH, page(send_confirmation), methods=["POST"]),
         Route(SESSIONS_PATH, page(show_sessions)),
         Route(f"{SESSIONS_PATH}/{{id}}/end", page(end_session), methods=["POST"]),
@@ -42,8 +47,39 @@ def account_routes() -> list[Route]:
 
 
 async def show_account(visit: Visit) -> Response:
-    form = Form.of(end_everything=True)
-    return visit.render("account_password.html", form=form, shortest_password=SHORTEST_PASSWORD)
+    return await _show_account(visit)
+
+
+async def take_name(visit: Visit) -> Response:
+    form = await visit.form()
+    try:
+        await visit.call(change_own_name, data={"name": form.optional("name")})
+    except Invalid as invalid:
+        return await _show_account(visit, 422, name_form=form.refused(invalid))
+    return visit.redirect(PATH, "Name saved.")
+
+
+async def take_address(visit: Visit) -> Response:
+    """Email a link to the new address, which is used once the user opens it."""
+    form = await visit.form()
+    email = form.text("email")
+    try:
+        await visit.call(request_new_address, data={"email": email})
+    except Invalid as invalid:
+        return await _show_account(visit, 422, email_form=form.refused(invalid))
+    return visit.redirect(PATH, "Email sent. Only the link in the latest email works.")
+
+
+async def delete_account(visit: Visit) -> Response:
+    await visit.form()
+    try:
+        await visit.call(delete_own_account)
+    except Invalid as invalid:
+        slugs = [entry["loc"][-1] for entry in invalid.problems]
+        return await _show_account(visit, 422, last_owner_of=slugs)
+    response = visit.redirect(SIGN_IN_PATH, "Your account is deleted.")
+    visit.cookies.clear(response, SESSION)
+    return response
 
 
 async def take_password(visit: Visit) -> Response:
@@ -54,12 +90,7 @@ async def take_password(visit: Visit) -> Response:
     try:
         known_tokens = await visit.call(change_password, data=data, known_tokens=known_tokens)
     except Invalid as invalid:
-        return visit.render(
-            "account_password.html",
-            status_code=422,
-            form=form.refused(invalid),
-            shortest_password=SHORTEST_PASSWORD,
-        )
+        return await _show_account(visit, 422, form=form.refused(invalid))
     notice = "Password changed. All other browsers are signed out."
     if data["end_everything"]:
         notice = "Password changed. All other browsers, personal tokens and applications have lost access."
@@ -76,6 +107,23 @@ async def send_confirmation(visit: Visit) -> Response:
     if is_sent:
         notice = "Email sent. Only the link in the latest email works."
     return visit.redirect(PATH, notice)
+
+
+async def _show_account(visit: Visit, status_code: int = 200, **values: Any) -> Response:
+    """The page with its forms; `values` has those that were refused."""
+    forms: dict[str, Any] = {
+        "name_form": Form.of(name=visit.user.name if visit.user else None),
+        "email_form": Form.of(),
+        "form": Form.of(end_everything=True),
+        "last_owner_of": [],
+    }
+    return visit.render(
+        "account_profile.html",
+        status_code=status_code,
+        requested=await visit.call(get_requested_address),
+        shortest_password=SHORTEST_PASSWORD,
+        **(forms | values),
+    )
 
 
 async def show_sessions(visit: Visit) -> Response:

@@ -5,7 +5,8 @@ from starlette.routing import Route
 
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import HOME_PATH, Visit, page
-from gateway.web.settings.workspaces import is_owner_of, workspace_of
+from gateway.web.kit.workspaces import workspace_of
+from gateway.web.settings.workspaces import is_owner_of
 from resolvers.credentials.oauth_clients import list_oauth_clients
 from resolvers.credentials.workspace_access_tokens import list_workspace_access_tokens
 from resolvers.workspaces.members import (

@@ -7,8 +7,9 @@ from starlette.routing import Route
 
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import HOME_PATH, Visit, page
-from gateway.web.settings.access_tokens import scope_choices
-from gateway.web.settings.workspaces import is_owner_of, workspace_of
+from gateway.web.kit.workspaces import workspace_of
+from gateway.web.settings.scopes import chosen_scopes, scope_choice
+from gateway.web.settings.workspaces import is_owner_of
 from oauth.scopes import CLIENT_SCOPES
 from resolvers.credentials.oauth_clients import (
     create_oauth_client,
@@ -86,7 +87,7 @@ def _data(form: Form) -> dict[str, Any]:
     return {
         "name": form.text("name"),
         "redirect_uris": form.raw("redirect_uris").split(),
-        "scopes": form.all("scopes"),
+        "scopes": chosen_scopes(form, CLIENT_SCOPES),
         **{name: form.optional(name) for name in LINKS},
     }
 
@@ -109,7 +110,7 @@ async def _show_list(visit: Visit, form: Form, status_code: int = 200) -> Respon
         form=form,
         listing=await visit.call(list_oauth_clients, filters=query),
         is_owner=await is_owner_of(visit, workspace),
-        scopes=scope_choices(CLIENT_SCOPES),
+        scopes=scope_choice(form, CLIENT_SCOPES),
     )
 
 
@@ -128,5 +129,5 @@ async def _show_one(
         client=client,
         form=form,
         secret=secret,
-        scopes=scope_choices(CLIENT_SCOPES),
+        scopes=scope_choice(form, CLIENT_SCOPES),
     )

@@ -1,4 +1,4 @@
-"""The signed-in user's workspaces: list, create, and change settings."""
+"""The signed-in user's workspaces: list, create, change settings, and delete."""
 
 from typing import Any
 
@@ -7,19 +7,22 @@ from starlette.routing import Route
 
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import HOME_PATH, Visit, page
+from gateway.web.kit.workspaces import workspace_of
+from gateway.web.settings.pictures import picture_policy, pictures_for
+from resolvers.workspaces.deletion import delete_workspace
 from resolvers.workspaces.invitations import list_workspace_invitations
 from resolvers.workspaces.members import list_workspace_members
-from resolvers.workspaces.workspaces import create_workspace, get_workspace, list_workspaces, update_workspace
-from schema.errors import Invalid
+from resolvers.workspaces.workspaces import create_workspace, list_workspaces, update_workspace
+from schema.errors import Invalid, problem
 from schema.pages import MOST_PER_PAGE
+from schema.prose import write_size
 from schema.workspaces import Workspace
-from storage.enums import Currency, WorkspaceRole
+from storage.enums import Currency, FileService, WorkspaceRole
 
-# The settings with a checkbox on the page, named as in the API.
+# The settings with a checkbox on the page, named as in the API. The API also stores settings that change
+# nothing here; a page that offered them would promise something.
 SWITCHES = (
     "feature_settings.member_model_enabled",
-    "feature_settings.seat_based_pricing_enabled",
-    "feature_settings.analytics_read",
     "feature_settings.analytics_compare",
     "notification_settings.new_payment",
     "customer_email_settings.payment_confirmation",
@@ -33,13 +36,8 @@ def workspace_routes() -> list[Route]:
         Route(HOME_PATH, page(take_workspace), methods=["POST"]),
         Route(f"{HOME_PATH}/{{slug}}", page(show_settings)),
         Route(f"{HOME_PATH}/{{slug}}", page(take_settings), methods=["POST"]),
+        Route(f"{HOME_PATH}/{{slug}}/delete", page(take_deletion), methods=["POST"]),
     ]
-
-
-async def workspace_of(visit: Visit) -> Workspace:
-    """The workspace in the page's address. Raises `NotFound`."""
-    workspace: Workspace = await visit.call(get_workspace, slug=visit.request.path_params["slug"])
-    return workspace
 
 
 async def is_owner_of(visit: Visit, workspace: Workspace) -> bool:
@@ -62,16 +60,12 @@ async def take_workspace(visit: Visit) -> Response:
         workspace = await visit.call(create_workspace, key=form.raw("once"), data=data)
     except Invalid as invalid:
         return await _show_list(visit, form.refused(invalid), 422)
-    return visit.redirect(f"{HOME_PATH}/{workspace.slug}", f"{workspace.name} is ready.")
+    return visit.redirect(f"/{workspace.slug}/dashboard", f"{workspace.name} is ready.")
 
 
 async def show_settings(visit: Visit) -> Response:
     workspace = await workspace_of(visit)
-    values = workspace.model_dump(mode="json")
-    switches = {name: _at(values, name) for name in SWITCHES}
-    general = ("name", "email", "website", "avatar_url", "default_presentment_currency")
-    form = Form.of(**{name: values[name] for name in general}, **switches)
-    return _show_settings(visit, workspace, form)
+    return await _show_settings(visit, workspace, _saved(workspace))
 
 
 async def take_settings(visit: Visit) -> Response:
@@ -91,18 +85,43 @@ async def take_settings(visit: Visit) -> Response:
     try:
         await visit.call(update_workspace, id=workspace.id, data=data)
     except Invalid as invalid:
-        return _show_settings(visit, workspace, form.refused(invalid), 422)
+        return await _show_settings(visit, workspace, form.refused(invalid), 422)
     return visit.redirect(visit.request.url.path, "Settings saved.")
 
 
-def _show_settings(visit: Visit, workspace: Workspace, form: Form, status_code: int = 200) -> Response:
+async def take_deletion(visit: Visit) -> Response:
+    """Delete the workspace whose slug was typed."""
+    form = await visit.form()
+    workspace = await workspace_of(visit)
+    if form.text("slug").lower() != workspace.slug:
+        message = f"This is not the slug of the workspace, {workspace.slug}"
+        wrong = Invalid([problem(("data", "slug"), message, "confirmation")])
+        return await _show_settings(visit, workspace, _saved(workspace), 422, deletion=form.refused(wrong))
+    await visit.call(delete_workspace, id=workspace.id)
+    return visit.redirect(HOME_PATH, f"{workspace.name} is deleted.")
+
+
+async def _show_settings(
+    visit: Visit,
+    workspace: Workspace,
+    form: Form,
+    status_code: int = 200,
+    *,
+    deletion: Form | None = None,
+) -> Response:
     currencies = [(currency.value, currency.value.upper()) for currency in Currency]
+    pictures = await pictures_for(visit, workspace, form)
     return visit.render(
         "workspace_settings.html",
         status_code=status_code,
+        policy=await picture_policy(visit, pictures),
         workspace=workspace,
         form=form,
         currencies=currencies,
+        pictures=pictures,
+        is_owner=await is_owner_of(visit, workspace),
+        deletion=deletion or Form.of(),
+        largest_picture=write_size(visit.ctx.services.size_limits[FileService.WORKSPACE_AVATAR]),
     )
 
 
@@ -117,6 +136,14 @@ async def _show_list(visit: Visit, form: Form, status_code: int = 200) -> Respon
         listing=listing,
         invitations=invitations.meta.total,
     )
+
+
+def _saved(workspace: Workspace) -> Form:
+    """The settings as they are."""
+    values = workspace.model_dump(mode="json")
+    switches = {name: _at(values, name) for name in SWITCHES}
+    general = ("name", "email", "website", "avatar_url", "default_presentment_currency")
+    return Form.of(**{name: values[name] for name in general}, **switches)
 
 
 def _at(values: Any, name: str) -> Any:

@@ -5,6 +5,7 @@ if (navigator.clipboard) {
   const status = document.getElementById("copied");
   for (const button of document.querySelectorAll("button[data-copy]")) {
     const source = document.getElementById(button.dataset.copy);
+    const label = button.textContent;
     button.hidden = false;
     button.addEventListener("click", async () => {
       try {
@@ -17,7 +18,7 @@ if (navigator.clipboard) {
         status.textContent = "Selected: copy it with the keyboard.";
       }
       setTimeout(() => {
-        button.textContent = "Copy";
+        button.textContent = label;
         status.textContent = "";
       }, 2000);
     });

@@ -1,46 +1,11 @@
-// Shows the OpenAPI document with RapiDoc, in this page's colours and with this page's token.
+// Shows the OpenAPI document with Scalar, in this page's colours and with this page's session or token.
 const mount = document.getElementById("reference");
 const token = document.getElementById("token");
-const narrow = matchMedia("(max-width: 767px)");
+const header = document.querySelector(".site-header");
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const element = document.createElement("rapi-doc");
 
-// Not show-curl-before-try: each drawing makes new example UUIDs, which change the command, which is drawn again.
-const attributes = {
-  "load-fonts": "false",
-  "regular-font": "system-ui, sans-serif",
-  "mono-font": "ui-monospace, Consolas, monospace",
-  "font-size": "large",
-  "show-header": "false",
-  "allow-authentication": "false",
-  "allow-server-selection": "false",
-  "allow-spec-file-download": "false",
-  "show-method-in-nav-bar": "as-colored-text",
-  "nav-item-spacing": "compact",
-  "schema-style": "table",
-  "schema-description-expanded": "true",
-  "persist-auth": "false",
-};
-
-// RapiDoc computes shades from its colours, so it needs their values rather than the custom properties.
-function applyColours() {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(`--${name}`).trim();
-  element.setAttribute("theme", dark.matches ? "dark" : "light");
-  element.setAttribute("bg-color", colour("background"));
-  element.setAttribute("text-color", colour("text"));
-  element.setAttribute("primary-color", colour("accent"));
-  element.setAttribute("nav-bg-color", colour("surface"));
-  element.setAttribute("nav-text-color", colour("muted"));
-  element.setAttribute("nav-hover-bg-color", colour("line"));
-  element.setAttribute("nav-hover-text-color", colour("text"));
-  element.setAttribute("nav-accent-color", colour("accent"));
-}
-
-// On a narrow screen RapiDoc hides its navigation, so all operations are listed instead.
-function applyWidth() {
-  element.setAttribute("render-style", narrow.matches ? "view" : "focused");
-}
+// Zod, which Scalar uses, would try whether it may compile code: the page's policy refuses that.
+globalThis.__zod_globalConfig = { jitless: true };
 
 // Calls go to the host that serves this page: its policy allows no other, and a laptop has several names.
 function servedHere(description, address) {
@@ -49,14 +14,69 @@ function servedHere(description, address) {
   return { ...description, servers: [{ url: location.origin + (complete ? "" : folder.slice(0, -1)) }] };
 }
 
-// RapiDoc sends the token with the operations whose security asks for it, and shows it in their curl commands.
-function applyToken() {
-  element.removeAllSecurityKeys();
-  if (!token.value) return;
-  for (const scheme of element.resolvedSpec?.securitySchemes ?? []) {
-    if (scheme.type === "http") element.setApiKey(scheme.securitySchemeId, token.value);
-    if (scheme.type === "oauth2") element.setApiKey(scheme.securitySchemeId, `Bearer ${token.value}`);
+// On this page a credential is optional, because the session is one too.
+function withOptionalCredentials(description) {
+  for (const operation of Object.values(description.paths).flatMap(Object.values)) {
+    if (operation.security?.length) operation.security.push({});
   }
+  return description;
+}
+
+const inCamelCase = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+
+// Reads of a resource begin with an id that the signed-in user can see: the first of its list. Changes do not.
+async function withOwnIds(description) {
+  const lists = Object.entries(description.paths).flatMap(([path, { get }]) => {
+    // The portal's lists are its customers'.
+    const name = get?.operationId.match(/^list_(?!portal_)(.+)$/)?.[1];
+    const reads = Object.entries(description.paths).filter(([below]) => below.startsWith(`${path}{id}`));
+    return name && reads.length ? [{ field: inCamelCase(name), reads }] : [];
+  });
+  const query = `{ ${lists.map(({ field }) => `${field}(limit: 1) { data { id } }`).join(" ")} }`;
+  const response = await fetch("/graphql", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ query }),
+  });
+  const { data } = await response.json();
+  for (const { field, reads } of lists) {
+    const id = data?.[field]?.data[0]?.id;
+    for (const [, { get }] of id ? reads : []) {
+      const parameter = get?.parameters?.find(({ name }) => name === "id");
+      if (parameter) parameter.example = id;
+    }
+  }
+  return description;
+}
+
+// The browser adds the session's cookie, which counts only where no credential is sent.
+function authorize({ requestBuilder }) {
+  if (requestBuilder.security.some(({ value }) => value)) return;
+  requestBuilder.security.splice(0);
+  if (token.value) requestBuilder.headers.set("Authorization", `Bearer ${token.value}`);
+}
+
+function settings(description) {
+  return {
+    content: description,
+    theme: "none",
+    forceDarkModeState: dark.matches ? "dark" : "light",
+    hideDarkModeToggle: true,
+    withDefaultFonts: false,
+    telemetry: false,
+    hideClientButton: true,
+    showDeveloperTools: "never",
+    documentDownloadType: "none",
+    mcp: { disabled: true },
+    agent: { disabled: true },
+    persistAuth: false,
+    hideModels: true,
+    defaultOpenFirstTag: false,
+    defaultRequestBodyView: "raw",
+    orderSchemaPropertiesBy: "preserve",
+    defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+    onBeforeRequest: authorize,
+  };
 }
 
 function showFailure(reason) {
@@ -67,25 +87,25 @@ function showFailure(reason) {
   mount.replaceChildren(notice);
 }
 
-dark.addEventListener("change", applyColours);
-narrow.addEventListener("change", applyWidth);
-
-for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-applyColours();
-applyWidth();
-mount.replaceChildren(element);
-
-// In a list of operations RapiDoc would place each one's security note at the top of the page.
-const placement = new CSSStyleSheet();
-placement.replaceSync(".endpoint-body .summary { position: relative; padding-top: 30px; }");
-element.shadowRoot.adoptedStyleSheets.push(placement);
+// Scalar's columns stick below the header, which has two lines on a narrow screen.
+new ResizeObserver(() => {
+  document.documentElement.style.setProperty("--scalar-custom-header-height", `${header.offsetHeight}px`);
+}).observe(header);
 
 try {
-  const response = await fetch(mount.dataset.openapi);
+  const [{ createApiReference }, response] = await Promise.all([
+    import(mount.dataset.bundle),
+    fetch(mount.dataset.openapi),
+  ]);
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
-  await element.loadSpec(servedHere(await response.json(), response.url));
-  applyToken();
-  token.addEventListener("input", applyToken);
+  const described = withOptionalCredentials(servedHere(await response.json(), response.url));
+  const description = "signedIn" in mount.dataset ? await withOwnIds(described) : described;
+  createApiReference(mount, settings(description));
+  // Scalar reads the scheme once; its styles follow the body's class.
+  dark.addEventListener("change", () => {
+    document.body.classList.toggle("dark-mode", dark.matches);
+    document.body.classList.toggle("light-mode", !dark.matches);
+  });
 } catch (error) {
   showFailure(error.message);
 }

@@ -1,4 +1,4 @@
-"""What scopes allow, in words for the consent page."""
+"""What scopes allow, in words for people: in lines on the consent page, by noun in forms."""
 
 from collections.abc import Collection
 
@@ -28,6 +28,30 @@ WORDS: dict[Scope, str] = {
     Scope.METRICS_READ: "See metrics: revenue, costs and activity",
     Scope.CUSTOMER_SESSIONS_WRITE: "Open the customer portal for any customer",
 }
+# Each noun of scopes with its name and what can be read or written.
+NOUNS: dict[str, tuple[str, str]] = {
+    "user": ("User profile", "Name and email address"),
+    "workspaces": ("Workspaces", "Settings and members; Write also creates workspaces"),
+    "workspace_members": (
+        "Workspace members",
+        "Invitations, roles and removals; accepts invitations for you",
+    ),
+    "shares": ("Shares", "Prices, images and files of what you offer"),
+    "custom_fields": ("Custom fields", "The questions that shares can ask"),
+    "customers": ("Customers", "Names, email and billing addresses, members"),
+    "members": ("Customer members", "The people of customers that are teams"),
+    "files": ("Files", "Both include downloads; Write also uploads and deletes"),
+    "events": ("Events", "Includes the names and email addresses of customers"),
+    "file_share_sessions": ("Sales", "Sessions, downloads, payments and refunds"),
+    "metrics": ("Metrics", "Revenue, costs and activity"),
+    "customer_sessions": ("Portal links", "Opens the customer portal for any customer"),
+    "access_tokens": (
+        "Access tokens",
+        "Never their text; Write creates some with no more scopes than this has",
+    ),
+    "oauth_clients": ("OAuth applications", "Redirect URIs and scopes; Write also creates new secrets"),
+}
+SIGN_IN: dict[Scope, str] = {Scope.OPENID: "Identity", Scope.PROFILE: "Name", Scope.EMAIL: "Email address"}
 
 
 def in_words(scopes: Collection[str]) -> list[str]:

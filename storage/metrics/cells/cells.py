@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from operator import add
+from typing import Any
 from uuid import UUID
 
 from pyroaring import BitMap
@@ -11,7 +12,7 @@ from sqlalchemy import Table
 from storage.enums import FactKind
 from storage.metrics.cells.tiling import CellKey, Grain
 from storage.metrics.sums import SUMMED, CellColumn, FactSum
-from storage.rows import Values, table_of
+from storage.rows import table_of
 from storage.tables.metric_cells import NO_SHARE, ActivityCellRow, MoneyCellRow
 
 ACTIVITY, MONEY = table_of(ActivityCellRow), table_of(MoneyCellRow)
@@ -24,14 +25,6 @@ SHARE_GRAINS = (Grain.DAY, Grain.FOUR_HOURS, Grain.HOUR)
 ColumnsByKind = Mapping[FactKind, list[CellColumn]]
 # A row of the log, or of the deltas.
 LoggedFact = Mapping[Any, Any]
-
-
-class _Place(NamedTuple):
-    """Where a fact is counted: a share or `NO_SHARE`, a currency or none, and the beginning of a cell."""
-
-    share_id: UUID
-    currency: str | None
-    at: int
 
 
 def _columns_in(table: Table) -> ColumnsByKind:
@@ -49,57 +42,72 @@ def _columns_in(table: Table) -> ColumnsByKind:
 ACTIVITY_COLUMNS, MONEY_COLUMNS = _columns_in(ACTIVITY), _columns_in(MONEY)
 
 
+def sums_of(table: Table) -> list[str]:
+    """The columns that hold a cell's sums; those of its key come before them."""
+    return [column.name for column in table.c if not column.primary_key]
+
+
+def _places_in(table: Table, columns: ColumnsByKind) -> dict[str, list[tuple[int, CellColumn]]]:
+    """Where among the sums each kind of fact, as the log names it, adds which column."""
+    places = {name: place for place, name in enumerate(sums_of(table))}
+    return {kind.value: [(places[column.name], column) for column in columns[kind]] for kind in columns}
+
+
+# A share or `NO_SHARE`, followed by a currency in cells of money.
+_Owner = tuple[Any, ...]
+_NO_SUMS = {table: [0] * len(sums_of(table)) for table in (ACTIVITY, MONEY)}
+_PLACES = {
+    ACTIVITY: _places_in(ACTIVITY, ACTIVITY_COLUMNS),
+    MONEY: _places_in(MONEY, MONEY_COLUMNS),
+}
+
+
 class Cells:
     """The cells of one workspace that some facts add up to."""
 
     def __init__(self, workspace_id: UUID) -> None:
         self.workspace_id = workspace_id
-        self._finest: dict[Table, dict[_Place, Values]] = {ACTIVITY: {}, MONEY: {}}
+        # The sums by the beginning of a quarter hour, and by owner.
+        self._quarters: dict[Table, defaultdict[int, dict[_Owner, list[int]]]] = {
+            table: defaultdict(dict) for table in _PLACES
+        }
         self._persons: defaultdict[int, set[int]] = defaultdict(set)
 
     def add(self, facts: Iterable[LoggedFact]) -> None:
         """Add rows of the log; `persons` applies merges later."""
         for fact in facts:
-            kind = FactKind(fact["kind"])
             quarter = Grain.QUARTER.begins(fact["moment"])
-            self._add(ACTIVITY, ACTIVITY_COLUMNS[kind], fact, None, quarter)
+            self._add(ACTIVITY, fact, quarter)
             if fact["currency"] is not None:
-                self._add(MONEY, MONEY_COLUMNS[kind], fact, fact["currency"], quarter)
-            if kind is FactKind.EVENT and fact["person"] is not None:
+                self._add(MONEY, fact, quarter, fact["currency"])
+            if fact["kind"] == FactKind.EVENT and fact["person"] is not None:
                 self._persons[quarter].add(fact["person"])
 
-    def _add(
-        self, table: Table, columns: list[CellColumn], fact: LoggedFact, currency: str | None, quarter: int
-    ) -> None:
-        if not columns:
+    def _add(self, table: Table, fact: LoggedFact, quarter: int, *currency: str) -> None:
+        places = _PLACES[table][fact["kind"]]
+        if not places:
             return
-        added = [(column.name, column.part_of(fact[column.column])) for column in columns]
-        shares = [NO_SHARE] if fact["share_id"] is None else [NO_SHARE, fact["share_id"]]
-        for share_id in shares:
-            cell = self._finest[table].setdefault(_Place(share_id, currency, quarter), {})
-            for name, value in added:
-                cell[name] = cell.get(name, 0) + value
+        added = [(place, column.part_of(fact[column.column])) for place, column in places]
+        owners = self._quarters[table][quarter]
+        for share_id in (NO_SHARE,) if fact["share_id"] is None else (NO_SHARE, fact["share_id"]):
+            owner = share_id, *currency
+            sums = owners.get(owner)
+            if sums is None:
+                sums = owners[owner] = _NO_SUMS[table].copy()
+            for place, value in added:
+                sums[place] += value
 
-    def rows(self, table: Table) -> list[Values]:
-        """The cells of `ACTIVITY` or `MONEY` in every grain."""
-        cells: dict[tuple[Grain, _Place], Values] = {}
-        for place, quarter in self._finest[table].items():
-            for grain in WORKSPACE_GRAINS if place.share_id == NO_SHARE else SHARE_GRAINS:
-                coarser = _Place(place.share_id, place.currency, grain.begins(place.at))
-                cell = cells.setdefault((grain, coarser), {})
-                for name, value in quarter.items():
-                    cell[name] = cell.get(name, 0) + value
-        return [self._row(table, grain, place, cell) for (grain, place), cell in cells.items()]
-
-    def _row(self, table: Table, grain: Grain, place: _Place, cell: Values) -> Values:
-        row: Values = dict.fromkeys(table.c.keys(), 0) | cell
-        row |= {
-            "workspace_id": self.workspace_id,
-            "share_id": place.share_id,
-            "grain": grain.value,
-            "at": place.at,
-        }
-        return row if place.currency is None else row | {"currency": place.currency}
+    def rows(self, table: Table) -> list[tuple[Any, ...]]:
+        """The cells of `ACTIVITY` or `MONEY` in every grain, with the columns of the table."""
+        cells: dict[tuple[Any, ...], list[int]] = {}
+        for quarter, owners in self._quarters[table].items():
+            begins = {grain: grain.begins(quarter) for grain in WORKSPACE_GRAINS}
+            for owner, sums in owners.items():
+                for grain in WORKSPACE_GRAINS if owner[0] == NO_SHARE else SHARE_GRAINS:
+                    key = *owner, grain.value, begins[grain]
+                    others = cells.get(key)
+                    cells[key] = sums if others is None else list(map(add, others, sums))
+        return [(self.workspace_id, *key, *sums) for key, sums in cells.items()]
 
     def persons(self, merges: Mapping[int, int]) -> dict[CellKey, BitMap]:
         """The persons of each cell; `merges` maps absorbed persons to those they were merged into."""

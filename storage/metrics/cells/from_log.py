@@ -16,6 +16,7 @@ from storage.metrics.cells.cells import (
     PERSON_GRAINS,
     SHARE_GRAINS,
     WORKSPACE_GRAINS,
+    sums_of,
 )
 from storage.metrics.cells.period_sql import cell_of
 from storage.metrics.cells.tiling import CellKey, Grain
@@ -31,11 +32,6 @@ _merges = table_of(PersonMergeRow)
 def keys_of(table: Table) -> list[str]:
     """The columns that identify a cell within its workspace."""
     return [column.name for column in table.primary_key if column.name != "workspace_id"]
-
-
-def sums_of(table: Table) -> list[str]:
-    """The columns that hold a cell's sums."""
-    return [column.name for column in table.c if not column.primary_key]
 
 
 def grains_of(*, by_share: bool) -> tuple[Grain, ...]:

@@ -2,14 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, and_, bindparam, delete, select, update
+from sqlalchemy import Select, Uuid, and_, bindparam, delete, select, update
 
 from storage.connections import Connection
-from storage.dialects.number_lists import numbers_in
+from storage.dialects.number_lists import as_numbers, numbers_named
 from storage.enums import FactKind
+from storage.kept import Kept
 from storage.metrics.cells.bitmaps import Merge, Merges, replace_absorbed
 from storage.metrics.cells.period_sql import cell_of
 from storage.metrics.cells.person_cells import read_bitmaps, write_bitmaps
@@ -22,6 +24,11 @@ QUARTERS_AT_A_TIME = 50
 
 _facts, _merges = table_of(MetricFactRow), table_of(PersonMergeRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)
+_PENDING = Kept(
+    select(_merge_deltas.c.absorbed, _merge_deltas.c.until)
+    .where(_merge_deltas.c.workspace_id == bindparam("home", type_=Uuid()))
+    .limit(1)
+)
 
 
 async def fold_merge(connection: Connection, workspace_id: UUID) -> bool:
@@ -29,17 +36,17 @@ async def fold_merge(connection: Connection, workspace_id: UUID) -> bool:
 
     Returns whether there was one.
     """
-    own = _merge_deltas.c.workspace_id == workspace_id
-    pending = (await connection.execute(select(_merge_deltas).where(own).limit(1))).first()
-    if pending is None:
+    pending = await connection.fetch(_PENDING, {"home": workspace_id})
+    if not pending:
         return False
-    this = own & (_merge_deltas.c.absorbed == pending.absorbed)
+    ((absorbed, until),) = pending
+    this = (_merge_deltas.c.workspace_id == workspace_id) & (_merge_deltas.c.absorbed == absorbed)
     merged = _merges.c.workspace_id == workspace_id
-    into = select(_merges.c.into).where(merged, _merges.c.absorbed == pending.absorbed).scalar_subquery()
+    into = select(_merges.c.into).where(merged, _merges.c.absorbed == absorbed).scalar_subquery()
     same = select(_merges.c.absorbed, _merges.c.into).where(merged, _merges.c.into == into)
     merges = [Merge(row.absorbed, row.into) for row in await connection.execute(same)]
     persons = [merge.absorbed for merge in merges]
-    quarters = await _quarters(connection, workspace_id, persons, pending.until)
+    quarters = await _quarters(connection, workspace_id, persons, until)
     keys = {CellKey(grain, grain.begins(quarter)): None for quarter in quarters for grain in Grain}
     bitmaps = await read_bitmaps(connection, workspace_id, list(keys)) if keys else {}
     for bitmap in bitmaps.values():
@@ -85,11 +92,19 @@ async def unfolded_merges(connection: Connection, workspace_ids: Sequence[UUID])
 
 async def merges_of(connection: Connection, workspace_id: UUID, persons: Iterable[int]) -> dict[int, int]:
     """Absorbed persons among these, and the persons they were merged into."""
-    statement = select(_merges.c.absorbed, _merges.c.into).where(
-        _merges.c.workspace_id == workspace_id,
-        _merges.c.absorbed.in_(select(numbers_in(connection.dialect.name, sorted(persons)).c.value)),
+    dialect = connection.dialect.name
+    values = {"home": workspace_id, "persons": as_numbers(dialect, sorted(persons))}
+    return dict(await connection.fetch(_merges_of(dialect), values))
+
+
+@cache
+def _merges_of(dialect: str) -> Kept:
+    return Kept(
+        select(_merges.c.absorbed, _merges.c.into).where(
+            _merges.c.workspace_id == bindparam("home", type_=Uuid()),
+            _merges.c.absorbed.in_(select(numbers_named(dialect, "persons").c.value)),
+        )
     )
-    return {row.absorbed: row.into for row in await connection.execute(statement)}
 
 
 async def _quarters(

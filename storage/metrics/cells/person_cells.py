@@ -6,14 +6,15 @@ from functools import cache
 from uuid import UUID
 
 from pyroaring import BitMap
-from sqlalchemy import and_, or_, select
+from sqlalchemy import Uuid, and_, bindparam, or_, select
 
 from storage.connections import Connection
-from storage.dialects.number_lists import numbers_in
-from storage.dialects.upsert import Upsert, upsert
+from storage.dialects.number_lists import as_numbers, numbers_named
+from storage.kept import Kept
 from storage.metrics.cells.tiling import CellKey, Grain
 from storage.rows import table_of
 from storage.tables.metric_cells import PersonCellRow
+from storage.upserts import replace, upsert_all
 
 _cells = table_of(PersonCellRow)
 
@@ -25,19 +26,29 @@ async def read_bitmaps(
     by_grain: defaultdict[Grain, list[int]] = defaultdict(list)
     for grain, at in keys:
         by_grain[grain].append(at)
+    dialect = connection.dialect.name
+    begins = {_begins(grain): as_numbers(dialect, by_grain[grain]) for grain in by_grain}
+    statement = _bitmaps(dialect, tuple(by_grain))
+    rows = await connection.fetch(statement, {"home": workspace_id, **begins})
+    return {CellKey(Grain(grain), at): BitMap.deserialize(persons) for grain, at, persons in rows}
+
+
+@cache
+def _bitmaps(dialect: str, grains: tuple[Grain, ...]) -> Kept:
     cells_of_grains = [
         and_(
             _cells.c.grain == grain.value,
-            _cells.c.at.in_(select(numbers_in(connection.dialect.name, begins).c.value)),
+            _cells.c.at.in_(select(numbers_named(dialect, _begins(grain)).c.value)),
         )
-        for grain, begins in by_grain.items()
+        for grain in grains
     ]
-    rows = await connection.execute(
-        select(_cells.c.grain, _cells.c.at, _cells.c.persons).where(
-            _cells.c.workspace_id == workspace_id, or_(*cells_of_grains)
-        )
-    )
-    return {CellKey(Grain(grain), at): BitMap.deserialize(persons) for grain, at, persons in rows}
+    home = _cells.c.workspace_id == bindparam("home", type_=Uuid())
+    return Kept(select(_cells.c.grain, _cells.c.at, _cells.c.persons).where(home, or_(*cells_of_grains)))
+
+
+def _begins(grain: Grain) -> str:
+    """The parameter for the beginnings of the cells of a grain."""
+    return f"begins_{grain.value}"
 
 
 async def write_bitmaps(
@@ -45,21 +56,7 @@ async def write_bitmaps(
 ) -> None:
     """Write these cells, replacing the bitmaps that they had."""
     rows = [
-        {
-            "workspace_id": workspace_id,
-            "grain": key.grain.value,
-            "at": key.at,
-            "persons": persons.serialize(),
-            "many": len(persons),
-        }
+        (workspace_id, key.grain.value, key.at, persons.serialize(), len(persons))
         for key, persons in bitmaps.items()
     ]
-    if rows:
-        await connection.execute(_replacing(connection.dialect.name), rows)
-
-
-@cache
-def _replacing(dialect: str) -> Upsert:
-    statement = upsert(dialect, _cells)
-    replaced = {"persons": statement.excluded.persons, "many": statement.excluded.many}
-    return statement.on_conflict_do_update(index_elements=list(_cells.primary_key.columns), set_=replaced)
+    await upsert_all(connection, _cells, rows, replace)

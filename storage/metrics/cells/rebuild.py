@@ -7,18 +7,18 @@ from sqlalchemy import Select, Table, delete, func, insert, literal, select
 
 from storage.connections import Connection
 from storage.database import Database
-from storage.metrics.cells.cells import ACTIVITY, MONEY
+from storage.metrics.cells.cells import ACTIVITY, MONEY, sums_of
 from storage.metrics.cells.from_log import (
     cells_of_facts,
     cells_of_finer,
     grains_of,
     keys_of,
     persons_of_facts,
-    sums_of,
 )
 from storage.metrics.cells.person_cells import write_bitmaps
 from storage.rows import table_of
 from storage.tables.metric_cells import MetricDeltaRow, PersonCellRow, PersonMergeDeltaRow
+from storage.tables.metric_packs import MetricPackRow, MetricSharePackRow
 from storage.tables.metrics import MetricFactRow
 from storage.workspace_lock import rebuild_in_one_snapshot
 
@@ -26,6 +26,7 @@ BITMAPS_AT_A_TIME = 2_000
 
 _facts, _deltas, _persons = table_of(MetricFactRow), table_of(MetricDeltaRow), table_of(PersonCellRow)
 _merge_deltas = table_of(PersonMergeDeltaRow)
+_PACKS = table_of(MetricPackRow), table_of(MetricSharePackRow)
 
 
 async def rebuild(database: Database, workspace_id: UUID) -> int:
@@ -37,7 +38,7 @@ async def rebuild(database: Database, workspace_id: UUID) -> int:
 
 
 async def _rebuild(connection: Connection, workspace_id: UUID) -> int:
-    for table in (ACTIVITY, MONEY, _persons, _deltas, _merge_deltas):
+    for table in (ACTIVITY, MONEY, _persons, _deltas, _merge_deltas, *_PACKS):
         await connection.execute(delete(table).where(table.c.workspace_id == workspace_id))
     for table in (ACTIVITY, MONEY):
         for by_share in (False, True):

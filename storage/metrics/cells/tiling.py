@@ -9,6 +9,8 @@ from typing import NamedTuple
 MICROSECONDS = 1_000_000
 # Before 0001-01-01, a whole number of the longest cells before 1970: no fact is earlier.
 FIRST_EVER = -719_168 * 86_400 * MICROSECONDS
+# In shorter ranges, two more statements take longer than reading a third of the cells saves.
+FEWEST_DAYS = 100
 
 
 class Grain(IntEnum):
@@ -87,6 +89,45 @@ def make_cover(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Cover:
             layers.append(Layer(grain, only))
         cut, coarser = next_cut, grain
     return Cover(layers, coarser, tuple(cut))
+
+
+@dataclass(frozen=True)
+class Days:
+    """Periods as whole UTC days, without the early cells of their first day, and with those of the next.
+
+    `edges` bounds the days: each is the midnight before an edge of the periods; then comes the midnight after
+    the last of them. `early` holds the cells from these midnights to the edges.
+    """
+
+    edges: tuple[int, ...]
+    early: tuple[Layer, ...]
+
+
+@lru_cache(maxsize=64)
+def make_days(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> Days | None:
+    """None if days do not help: the range is short, no edge is off midnight, or two edges share a day.
+
+    Also None if an edge cuts the finest cells. A year by day in New York has about a third of the cells that
+    `make_cover` finds: a day and one or two early cells for each period, instead of six to nine cells.
+    """
+    day = Grain.DAY.microseconds
+    midnights = [Grain.DAY.begins(edge) for edge in edges]
+    if edges[-1] - edges[0] < FEWEST_DAYS * day or midnights == list(edges):
+        return None
+    if len({*midnights}) < len(midnights) or _cut(edges, grains[-1]):
+        return None
+    begins, layers = midnights, []
+    for grain in grains[grains.index(Grain.DAY) + 1 :]:
+        ends = [grain.begins(edge) for edge in edges]
+        pieces = tuple(
+            piece
+            for begin, end in zip(begins, ends, strict=True)
+            for piece in range(begin, end, grain.microseconds)
+        )
+        if pieces:
+            layers.append(Layer(grain, pieces))
+        begins = ends
+    return Days((*midnights, midnights[-1] + day), tuple(layers))
 
 
 def _cut(edges: Sequence[int], grain: Grain) -> list[int]:

@@ -11,14 +11,13 @@ from sqlalchemy import Select, Table, func, or_, select, union_all
 from storage.connections import Connection
 from storage.database import Database
 from storage.metrics.cells.bitmaps import replace_absorbed
-from storage.metrics.cells.cells import ACTIVITY, MONEY
+from storage.metrics.cells.cells import ACTIVITY, MONEY, sums_of
 from storage.metrics.cells.from_log import (
     cells_of_facts,
     cells_of_finer,
     grains_of,
     keys_of,
     persons_of_facts,
-    sums_of,
 )
 from storage.metrics.cells.merges import unfolded_merges
 from storage.metrics.cells.rebuild import count_cells

@@ -12,11 +12,11 @@ from sqlalchemy import Table, select
 from storage.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.cells.cells import ACTIVITY, MONEY, PERSON_GRAINS, SHARE_GRAINS, WORKSPACE_GRAINS
-from storage.metrics.cells.tiling import FIRST_EVER, Cover, Grain, make_cover
+from storage.metrics.cells.tiling import FIRST_EVER, Cover, Grain, Layer, make_cover
 from storage.metrics.reading.cell_statements import CellQuery, Money, has_deltas, sums_of_cells
 from storage.metrics.reading.fact_rows import FactRows
 from storage.metrics.reading.fact_source import FACTS, FactSource
-from storage.metrics.reading.fact_statements import FactQuery, InCells, OutsideCells
+from storage.metrics.reading.fact_statements import FactQuery, GroupedBy, InCells, OutsideCells
 from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.period_sums import PeriodSums, PeriodSumsByCurrency
 from storage.metrics.reading.person_source import PersonSource
@@ -37,10 +37,14 @@ def make_source(connection: Connection, selection: Selection) -> Source:
 
 @dataclass
 class CellSource:
-    """The cells of workspaces, or of their shares. `connection` is in a snapshot."""
+    """The cells of workspaces, or of their shares. `connection` is in a snapshot.
+
+    `grouped_by` makes `_cells` and `_others` give a key with each row.
+    """
 
     connection: Connection
     selection: Selection
+    grouped_by: GroupedBy | None = None
     _has_deltas: bool | None = field(default=None, init=False, repr=False)
 
     async def sums(
@@ -113,6 +117,7 @@ class CellSource:
             OutsideCells(cover.finest, cover.cut),
             by_share=self.selection.share_ids is not None,
             since_ever=kinds_of(states),
+            grouped_by=self.grouped_by,
         )
         if self._has_deltas is None:
             ids = {"workspace_ids": self.selection.workspace_ids}
@@ -131,12 +136,15 @@ class CellSource:
         fact_sums: Sequence[FactSum],
         edges: Sequence[int],
         money: Money | None = None,
+        *,
         states: Sequence[FactSum] = (),
+        layers: tuple[Layer, ...] | None = None,
         **values: str,
     ) -> Sequence[Any]:
         shares = (NO_SHARE,) if self.selection.share_ids is None else self.selection.share_ids
         owner: dict[str, Any] = {"workspace_ids": self.selection.workspace_ids, "share_ids": shares}
-        of_one = len(self.selection.workspace_ids) == len(shares) == 1 and money is not Money.BY_CURRENCY
+        has_keys = money is Money.BY_CURRENCY or self.grouped_by is not None
+        of_one = len(self.selection.workspace_ids) == len(shares) == 1 and not has_keys
         if of_one:
             owner = {name.removesuffix("s"): ids[0] for name, ids in owner.items()}
         query = CellQuery(
@@ -146,11 +154,14 @@ class CellSource:
             self._grains,
             money,
             of_one,
+            by_share=self.grouped_by is not None,
+            layers=layers,
+            in_one=len(self.selection.workspace_ids) == 1,
         )
         statement = sums_of_cells(query, tuple(fact_sums), tuple(states))
         rows = await driver_rows(self.connection, statement, owner | values)
         if rows:
             # Usually the fold is up to date, and this saves every further statement.
             *_, has_any = rows[0]
-            self._has_deltas = bool(has_any)
+            self._has_deltas = self._has_deltas if has_any is None else bool(has_any)
         return rows

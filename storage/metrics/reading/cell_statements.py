@@ -20,6 +20,7 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    null,
     select,
     union_all,
 )
@@ -45,7 +46,9 @@ class Money(Enum):
 class CellQuery:
     """The cells of `table` that a statement reads: of `grains`, between `edges`, which bound its periods.
 
-    `of_one`: all cells are of one share, or of one workspace as a whole, and of one currency.
+    `of_one`: all cells are of one share, or of one workspace as a whole, and of one currency. `by_share`:
+    the cells of each share are added up on their own. `layers`: only these cells, instead of all that cover
+    the range. `in_one`: the cells are of one workspace; only then a row can tell whether it has deltas.
     """
 
     dialect: str
@@ -54,6 +57,21 @@ class CellQuery:
     grains: tuple[Grain, ...]
     money: Money | None = None
     of_one: bool = False
+    by_share: bool = False
+    layers: tuple[Layer, ...] | None = None
+    in_one: bool = True
+
+    @property
+    def read_layers(self) -> Sequence[Layer]:
+        """The cells that are read."""
+        return make_cover(self.edges, self.grains).layers if self.layers is None else self.layers
+
+    @property
+    def keys(self) -> list[ColumnElement[Any]]:
+        """The columns that rows begin with, before their moment."""
+        if self.by_share:
+            return [self.table.c.share_id]
+        return [self.table.c.currency] if self.money is Money.BY_CURRENCY else []
 
 
 def has_deltas(*, of_one: bool) -> ColumnElement[bool]:
@@ -66,39 +84,49 @@ def has_deltas(*, of_one: bool) -> ColumnElement[bool]:
 def sums_of_cells(
     query: CellQuery, fact_sums: tuple[FactSum, ...], states: tuple[FactSum, ...] = ()
 ) -> Select[Any] | CompoundSelect[Any]:
-    """Rows of a moment in a period, the sums of the cell columns, and whether there are deltas.
+    """Rows of a moment in a period, the sums of the cell columns, and whether there are deltas: null unless
+    `in_one`, because a cluster does not look into a second table beside the cells of several workspaces.
 
-    `BY_CURRENCY` puts a currency before each row. `states` add one row: `FIRST_EVER`, and their sums before
-    the first edge, with 0 for the other sums. Parameters: `workspace_ids` and `share_ids`, which may hold
-    `NO_SHARE`; if `of_one`, a `workspace_id` and a `share_id`; with `OF_ONE` also a `currency`.
+    `BY_CURRENCY` puts a currency before each row, `by_share` a share's id. `states` add one row, or one for
+    each key: `FIRST_EVER`, and their sums before the first edge, with 0 for the other sums. Parameters:
+    `workspace_ids` and `share_ids`, which may hold `NO_SHARE`; if `of_one`, a `workspace_id` and a
+    `share_id`; with `OF_ONE` also a `currency`.
     """
     columns = [query.table.c[column.name] for column in cell_columns_of(fact_sums)]
-    flag = has_deltas(of_one=query.of_one)
-    if query.of_one and is_cell_by_cell(query.edges, query.grains):
-        (layer,) = make_cover(query.edges, query.grains).layers
-        rows = select(query.table.c.at, *columns, flag).where(*_where(query, layer))
+    flag = has_deltas(of_one=query.of_one) if query.in_one else null().label("has_deltas")
+    is_alone = (query.of_one or query.by_share) and query.layers is None
+    if is_alone and is_cell_by_cell(query.edges, query.grains):
+        (layer,) = query.read_layers
+        rows = select(*query.keys, query.table.c.at, *columns, flag).where(*_where(query, layer))
+    elif query.keys and len(query.edges) == 2:
+        # In the order of the primary key: grouped by their period too, the cells would be sorted.
+        cells = _cells(query, [*query.keys, *columns])
+        keys = [cells.c[column.name] for column in query.keys]
+        sums = [_sum(cells.c[column.name]) for column in columns]
+        rows = select(*keys, literal(query.edges[0], BigInteger), *sums, flag).group_by(*keys)
     else:
         period = period_of(query.table.c.at, query.edges).label("period")
-        currency = [query.table.c.currency] if query.money is Money.BY_CURRENCY else []
-        cells = _cells(query, [*currency, period, *columns])
-        keys = [cells.c[column.name] for column in (*currency, period)]
+        cells = _cells(query, [*query.keys, period, *columns])
+        keys = [cells.c[column.name] for column in (*query.keys, period)]
         sums = [_sum(cells.c[column.name]) for column in columns]
         rows = select(*keys, *sums, flag).group_by(*keys)
     return union_all(rows, _before(query, columns, states).add_columns(flag)) if states else rows
 
 
 def _before(query: CellQuery, columns: Sequence[Column[Any]], states: tuple[FactSum, ...]) -> Select[Any]:
-    """One row: `FIRST_EVER`, and the sums before the first edge; 0 in columns of no state."""
+    """One row for each key: `FIRST_EVER`, and the sums before the first edge; 0 in columns of no state."""
     of_states = {column.name for column in cell_columns_of(states)}
-    earlier = replace(query, edges=(FIRST_EVER, query.edges[0]))
-    cells = _cells(earlier, [column for column in columns if column.name in of_states])
+    earlier = replace(query, edges=(FIRST_EVER, query.edges[0]), layers=None)
+    cells = _cells(earlier, [*query.keys, *(column for column in columns if column.name in of_states)])
     zero = literal(0, BigInteger)
     sums = [
         func.coalesce(_sum(cells.c[column.name]), zero) if column.name in of_states else zero
         for column in columns
     ]
-    shown: list[ColumnElement[Any]] = [literal(FIRST_EVER, BigInteger), *sums]
-    return select(*shown)
+    keys = [cells.c[column.name] for column in query.keys]
+    shown: list[ColumnElement[Any]] = [*keys, literal(FIRST_EVER, BigInteger), *sums]
+    before = select(*shown)
+    return before.group_by(*keys) if keys else before
 
 
 def is_cell_by_cell(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> bool:
@@ -110,7 +138,7 @@ def is_cell_by_cell(edges: tuple[int, ...], grains: tuple[Grain, ...]) -> bool:
 
 
 def _cells(query: CellQuery, columns: Sequence[ColumnElement[Any]]) -> Subquery:
-    layers = make_cover(query.edges, query.grains).layers
+    layers = query.read_layers
     return union_all(*(select(*columns).where(*_where(query, layer)) for layer in layers)).subquery()
 
 

@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from typing import Any
+from uuid import UUID
 
-from sqlalchemy import CompoundSelect, and_, bindparam, func, select, union
+from sqlalchemy import BindParameter, CompoundSelect, and_, bindparam, func, select, union
 
 from storage.connections import Connection
 from storage.metrics.reading.fact_statements import PersonsOf
@@ -16,8 +17,9 @@ _merges, _customers = table_of(PersonMergeRow), table_of(CustomerRow)
 
 
 def _persons() -> CompoundSelect[Any]:
+    workspace_ids: BindParameter[UUID] = bindparam("workspace_ids", expanding=True)
     customers = and_(
-        _customers.c.workspace_id.in_(bindparam("workspace_ids", expanding=True)),
+        _customers.c.workspace_id.in_(workspace_ids),
         _customers.c.id.in_(bindparam("customer_ids", expanding=True)),
     )
     merged = and_(
@@ -31,7 +33,12 @@ def _persons() -> CompoundSelect[Any]:
         .cte("named")
     )
     same = and_(_merges.c.workspace_id == named.c.workspace_id, _merges.c.into == named.c.person)
-    absorbed = select(_merges.c.workspace_id, _merges.c.absorbed).select_from(_merges.join(named, same))
+    absorbed = (
+        select(_merges.c.workspace_id, _merges.c.absorbed)
+        .select_from(_merges.join(named, same))
+        # A cluster materializes `named`, and would look for what it joins on every node.
+        .where(_merges.c.workspace_id.in_(workspace_ids))
+    )
     return union(select(named.c.workspace_id, named.c.person), absorbed)
 
 

@@ -1,10 +1,11 @@
-"""Compute metrics: sum what they need, period by period, then derive their values from the sums."""
+"""Compute metrics: read the sums and persons that they need, period by period, then derive their values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import add
 
+from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.definitions import IN_OTHER_CURRENCIES, Combination, Metric, Number
 from storage.metrics.measures import PERSON, Measure
 from storage.metrics.reading.reader import Source, Sums
@@ -19,6 +20,33 @@ class Columns:
     totals: Mapping[str, Number]
 
 
+@dataclass(frozen=True)
+class Needs:
+    """What some metrics are computed from; `states` are the sums that also count before the range."""
+
+    fact_sums: Sequence[FactSum]
+    states: Sequence[FactSum]
+    persons: bool
+
+    @classmethod
+    def of(cls, metrics: Sequence[Metric]) -> "Needs":
+        measures = [measure for metric in metrics for measure in metric.measures]
+        gauged = _gauged(metrics)
+        return cls(
+            list(dict.fromkeys(fact_sum for measure in measures for fact_sum in measure.fact_sums)),
+            [fact_sum for measure in gauged for fact_sum in measure.fact_sums],
+            any(measure.column == PERSON for measure in measures),
+        )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a source has read: sums, and persons if they are needed."""
+
+    sums: Sums
+    persons: PersonCounts | None
+
+
 @dataclass
 class _Values:
     """Exact values of measures in each period and in the whole range; of gauges, the states at their ends."""
@@ -29,22 +57,31 @@ class _Values:
 
 async def compute(source: Source, metrics: Sequence[Metric], edges: Sequence[int], currency: str) -> Columns:
     """The metrics between the edges, which are microseconds since 1970; money in `currency`."""
-    measures = {measure for metric in metrics for measure in metric.measures}
-    gauged = {metric.of for metric in metrics if metric.combines is Combination.GAUGE}
-    summed = [measure for measure in measures if measure.column != PERSON]
+    return columns_of(metrics, await read(source, Needs.of(metrics), edges, currency))
+
+
+async def read(source: Source, needs: Needs, edges: Sequence[int], currency: str) -> Reading:
+    """Everything that the metrics with these needs are computed from."""
+    sums: Sums = {}
+    if needs.fact_sums:
+        sums = await source.sums(needs.fact_sums, edges, currency, needs.states)
+    return Reading(sums, await source.persons(edges) if needs.persons else None)
+
+
+def columns_of(metrics: Sequence[Metric], reading: Reading) -> Columns:
+    """The metrics' values from what has been read."""
+    gauged = _gauged(metrics)
     values, states = _Values(), _Values()
-    fact_sums = list(dict.fromkeys(fact_sum for measure in summed for fact_sum in measure.fact_sums))
-    if fact_sums:
-        since_ever = [fact_sum for measure in gauged for fact_sum in measure.fact_sums]
-        sums = await source.sums(fact_sums, edges, currency, since_ever)
-        for measure in summed:
-            before, *values.periods[measure] = _value(measure, sums)
-            values.totals[measure] = sum(values.periods[measure])
-            if measure in gauged:
-                states.totals[measure] = before + values.totals[measure]
-                _, *states.periods[measure] = accumulate(values.periods[measure], initial=before)
-    for measure in measures - set(summed):
-        values.periods[measure], values.totals[measure] = await source.persons(edges)
+    for measure in {measure for metric in metrics for measure in metric.measures}:
+        if measure.column == PERSON:
+            if reading.persons is not None:
+                values.periods[measure], values.totals[measure] = reading.persons
+            continue
+        before, *values.periods[measure] = _value(measure, reading.sums)
+        values.totals[measure] = sum(values.periods[measure])
+        if measure in gauged:
+            states.totals[measure] = before + values.totals[measure]
+            _, *states.periods[measure] = accumulate(values.periods[measure], initial=before)
     periods, totals = {}, {}
     for metric in metrics:
         combined = states if metric.combines is Combination.GAUGE else values
@@ -52,6 +89,22 @@ async def compute(source: Source, metrics: Sequence[Metric], edges: Sequence[int
         whole = {measure: [combined.totals[measure]] for measure in metric.measures}
         totals[metric.slug] = metric.column(whole)[0]
     return Columns(periods, totals)
+
+
+def total_of(metric: Metric, reading: Reading) -> Number:
+    """The metric's value over the whole range, as one period."""
+    totals: dict[Measure, list[int]] = {}
+    for measure in metric.measures:
+        if measure.column == PERSON:
+            totals[measure] = [0 if reading.persons is None else reading.persons.total]
+        else:
+            before, *periods = _value(measure, reading.sums)
+            totals[measure] = [sum(periods, before if metric.combines is Combination.GAUGE else 0)]
+    return metric.column(totals)[0]
+
+
+def _gauged(metrics: Sequence[Metric]) -> set[Measure]:
+    return {metric.of for metric in metrics if metric.combines is Combination.GAUGE}
 
 
 async def in_other_currencies(

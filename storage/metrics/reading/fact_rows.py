@@ -35,6 +35,16 @@ class FactRows:
             if kind is not None
         ]
 
+    async def sums_by_key(self, fact_sums: Sequence[FactSum]) -> list[tuple[Any, SumOfFacts]]:
+        """The same for each key of the query, which groups them."""
+        columns = summed_columns(fact_sums)
+        statement = sums_of_facts(self.query, tuple(fact_sums))
+        return [
+            (key, SumOfFacts(at, kind, currency, whole_sums(columns, sums)))
+            for key, at, kind, currency, *sums in await self.connection.execute(statement, self._values)
+            if kind is not None
+        ]
+
     async def persons(self) -> list[PersonsInPeriod]:
         """The persons with an event, for each period and workspace; merged persons are one."""
         statement, persons = persons_with_events(self.query), []

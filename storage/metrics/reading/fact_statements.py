@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -49,6 +50,16 @@ MOST_LOOKS = 400
 PersonsOf = Mapping[UUID, Sequence[int]]
 
 
+class GroupedBy(Enum):
+    """The key that statements put before their other columns.
+
+    `SHARE`: the share's id, null for facts without one. `PERSON`: the person's number, or null.
+    """
+
+    SHARE = auto()
+    PERSON = auto()
+
+
 @dataclass(frozen=True)
 class InRange:
     """All facts of the range."""
@@ -91,6 +102,7 @@ class FactQuery:
     restriction: InRange | InCells | OutsideCells | OfPersons = InRange()
     by_share: bool = False
     since_ever: frozenset[FactKind] = frozenset()
+    grouped_by: GroupedBy | None = None
 
     def values(self, selection: Selection, persons: PersonsOf | None) -> dict[str, Any]:
         """The parameters of its statements."""
@@ -108,11 +120,11 @@ def sums_of_facts(query: FactQuery, fact_sums: tuple[FactSum, ...]) -> Select[An
 
     The columns are a moment (in the period, or before the first edge), the kind, the currency, and the sums,
     two for each column that `halves` splits. Grouping by kind takes half as long as one sum per `FactSum`.
-    An outer join may give one all-null row; callers skip it.
+    An outer join may give one all-null row; callers skip it. `grouped_by` puts a key before each row.
     """
     facts = _selected(query, kinds_of(fact_sums))
     sums = [_sum(half) for column in summed_columns(fact_sums) for half in halves(facts.c[column])]
-    keys = facts.c.at, facts.c.kind, facts.c.currency
+    keys = [*_keys(query, facts), facts.c.at, facts.c.kind, facts.c.currency]
     return select(*keys, *sums).group_by(*keys)
 
 
@@ -151,6 +163,15 @@ def _persons_period_by_period(query: FactQuery) -> Select[Any]:
     return select(periods.first, persons, _HAS_MERGES).select_from(periods.table)
 
 
+def _keys(query: FactQuery, facts: Subquery) -> list[ColumnElement[Any]]:
+    return [] if query.grouped_by is None else [facts.c.key]
+
+
+def _key(query: FactQuery) -> ColumnElement[Any]:
+    is_by_share = query.grouped_by is GroupedBy.SHARE
+    return query.table.c.share_id if is_by_share else query.table.c.person
+
+
 def _selected(query: FactQuery, kinds: frozenset[FactKind]) -> Subquery:
     """The facts of these kinds, with the beginning of their period, or `FIRST_EVER`, as `at`."""
     moment, first, last = query.table.c.moment, query.edges[0], query.edges[-1]
@@ -170,7 +191,9 @@ def _restricted(
     bounds: Sequence[ColumnElement[bool]],
 ) -> Select[Any]:
     facts = query.table.c
-    columns = [facts[name] for name in ("person", "kind", "currency", *SUMMED)]
+    columns: list[ColumnElement[Any]] = [facts[name] for name in ("person", "kind", "currency", *SUMMED)]
+    if query.grouped_by is not None:
+        columns.append(_key(query).label("key"))
     rows = select(*columns, at.label("at"))
     conditions = [facts.workspace_id.in_(_WORKSPACE_IDS), facts.kind.in_(sorted(kinds)), *bounds]
     if query.by_share:

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from operator import add
+from operator import add, sub
 from typing import Any, NamedTuple
 
 from storage.metrics.cells.tiling import FIRST_EVER
@@ -99,3 +99,57 @@ class PeriodSumsByCurrency:
     @property
     def by_currency(self) -> dict[str, Sums]:
         return {currency: sums.by_fact_sum for currency, sums in self._by_currency.items()}
+
+
+class PeriodSumsByKey:
+    """`PeriodSums` for each group that has any."""
+
+    def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
+        self._fact_sums = fact_sums
+        self._by_key: defaultdict[Any, PeriodSums] = defaultdict(lambda: PeriodSums(fact_sums, edges))
+
+    def add_cells(self, fact_sums: Sequence[FactSum], rows: Iterable[tuple[Any, Sequence[Any]]]) -> None:
+        """Add a key and what `PeriodSums.add_cells` takes, as often as there are rows."""
+        by_key: defaultdict[Any, list[Sequence[Any]]] = defaultdict(list)
+        for key, row in rows:
+            by_key[key].append(row)
+        for key, own in by_key.items():
+            self._by_key[key].add_cells(fact_sums, own)
+
+    def add_facts(self, sums: Iterable[tuple[Any, SumOfFacts]], currency: str) -> None:
+        by_key: defaultdict[Any, list[SumOfFacts]] = defaultdict(list)
+        for key, facts in sums:
+            by_key[key].append(facts)
+        for key, own in by_key.items():
+            self._by_key[key].add_facts(self._fact_sums, own, currency)
+
+    def add_sums(self, parts: Mapping[Any, Sums], place: int = 0) -> None:
+        """Add sums by key, the first of which is at this place: 0 is before the first edge."""
+        for key, sums in parts.items():
+            is_first = key not in self._by_key
+            target = self._by_key[key].by_fact_sum
+            for fact_sum, values in sums.items():
+                if any(values):
+                    own = target[fact_sum]
+                    added = values if is_first else map(add, own[place:], values)
+                    own[place : place + len(values)] = added
+
+    def add_days(
+        self, days: Mapping[Any, Sums], early: Mapping[Any, Sums], states: Sequence[FactSum]
+    ) -> None:
+        """Add the sums of `Days`: those of whole days, without the early cells, and with the next ones.
+
+        `states` also count before the first edge, and so do its early cells.
+        """
+        for key in {**days, **early}:
+            target = self._by_key[key].by_fact_sum
+            for fact_sum in self._fact_sums:
+                before, *values = days[key][fact_sum] if key in days else [0] * len(target[fact_sum])
+                _, *parts = early[key][fact_sum] if key in early else [0] * (len(values) + 2)
+                before += parts[0] if fact_sum in states else 0
+                shifted = map(add, map(sub, values, parts), parts[1:])
+                target[fact_sum][:] = map(add, target[fact_sum], [before, *shifted])
+
+    @property
+    def by_key(self) -> dict[Any, Sums]:
+        return {key: sums.by_fact_sum for key, sums in self._by_key.items()}

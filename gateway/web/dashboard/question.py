@@ -1,0 +1,197 @@
+"""What the address of a dashboard asks for: a range of dates, an interval, and filters."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from gateway.web.kit.forms import Form
+from schema.errors import Invalid, Problem, problem
+from schema.workspaces import Workspace
+from storage.clock import now
+from storage.metrics.periods import ComparedRange, Interval
+from storage.metrics.zones import is_zone
+
+MOST_PERIODS = 750
+CUSTOM = "custom"
+# The ranges of the buttons, with the days before today that they include.
+RANGES = (
+    ("today", "Today"),
+    ("7d", "7 days"),
+    ("30d", "30 days"),
+    ("90d", "90 days"),
+    ("12m", "12 months"),
+    ("month", "This month"),
+)
+_DAYS = {"today": 0, "7d": 6, "30d": 29, "90d": 89}
+DEFAULT_RANGE = "30d"
+DEFAULT_ZONE = "UTC"
+NOT_COMPARED = "none"
+_INTERVALS = ((2, Interval.HOUR), (92, Interval.DAY), (190, Interval.WEEK), (1500, Interval.MONTH))
+_HOURS_OF_A_DAY = 24
+
+
+@dataclass(frozen=True)
+class Question:
+    """The values of the address; those that it leaves out have defaults.
+
+    `interval` is None if it follows from the range. `share_id` and `customer_id` are texts as sent.
+    """
+
+    range: str
+    start_date: date
+    end_date: date
+    interval: Interval | None
+    timezone: str
+    currency: str | None
+    share_id: str | None
+    customer_id: str | None
+    compare: ComparedRange | None
+
+    @property
+    def used_interval(self) -> Interval:
+        """The interval asked for, or one that suits the range."""
+        if self.interval is not None:
+            return self.interval
+        days = (self.end_date - self.start_date).days + 1
+        return next((interval for most, interval in _INTERVALS if days <= most), Interval.YEAR)
+
+    def arguments(self, workspace: Workspace) -> dict[str, Any]:
+        """The arguments of the operation on metrics, apart from the metrics."""
+        return {
+            "start_date": self.start_date.isoformat(),
+            "end_date": self.end_date.isoformat(),
+            "interval": self.used_interval.value,
+            "timezone": self.timezone,
+            **self.filters(workspace),
+            **({} if self.currency is None else {"currency": self.currency}),
+            **({} if self.compare is None else {"compare": self.compare.value}),
+        }
+
+    def filters(self, workspace: Workspace) -> dict[str, Any]:
+        """The filters that lists have too."""
+        return {
+            "workspace_id": [str(workspace.id)],
+            **({} if self.share_id is None else {"share_id": [self.share_id]}),
+            **({} if self.customer_id is None else {"customer_id": [self.customer_id]}),
+        }
+
+    def dates(self) -> dict[str, Any]:
+        """The range of dates, for lists."""
+        return {
+            "start_date": self.start_date.isoformat(),
+            "end_date": self.end_date.isoformat(),
+            "timezone": self.timezone,
+        }
+
+    def address(self, **changes: str | None) -> str:
+        """The query of the address of the same question with other values; None leaves a value out."""
+        values = {
+            "range": self.range,
+            "start_date": self.start_date.isoformat() if self.range == CUSTOM else None,
+            "end_date": self.end_date.isoformat() if self.range == CUSTOM else None,
+            "interval": None if self.interval is None else self.interval.value,
+            "timezone": None if self.timezone == DEFAULT_ZONE else self.timezone,
+            "currency": self.currency,
+            "share_id": self.share_id,
+            "customer_id": self.customer_id,
+            "compare": None if self.compare is None else self.compare.value,
+        } | changes
+        return urlencode({name: value for name, value in values.items() if value is not None})
+
+
+def read_question(sent: Mapping[str, str], *, may_compare: bool) -> tuple[Question, Form]:
+    """The question, and the form that shows it with the problems of what was sent."""
+    problems = []
+    zone = sent.get("timezone") or DEFAULT_ZONE
+    if not is_zone(zone):
+        message = "Enter an IANA time zone name, such as Europe/Berlin"
+        problems.append(problem(("query", "timezone"), message, "timezone", input=zone))
+    today = now().astimezone(ZoneInfo(zone if is_zone(zone) else DEFAULT_ZONE)).date()
+    name = sent.get("range") or (CUSTOM if sent.get("start_date") else DEFAULT_RANGE)
+    start, end = _dates(name, today)
+    if name == CUSTOM:
+        try:
+            start, end = (_date(sent, key, today) for key in ("start_date", "end_date"))
+        except Invalid as invalid:
+            problems += invalid.problems
+    interval = _choice(Interval, sent.get("interval"))
+    compare = _choice(ComparedRange, sent.get("compare") or ComparedRange.PREVIOUS.value)
+    question = Question(
+        range=name,
+        start_date=start,
+        end_date=end,
+        interval=interval,
+        timezone=zone,
+        currency=sent.get("currency") or None,
+        share_id=sent.get("share_id") or None,
+        customer_id=sent.get("customer_id") or None,
+        compare=compare if may_compare else None,
+    )
+    if not problems and end < start:
+        message = "The last date should not be before the first"
+        problems.append(problem(("query", "end_date"), message, "date_order"))
+    elif not problems and _periods(question) > MOST_PERIODS:
+        message = f"This makes more than {MOST_PERIODS} periods: choose a longer interval or a shorter range"
+        problems.append(problem(("query", "interval"), message, "too_many_periods"))
+    form = Form.of(
+        start_date=sent.get("start_date") if name == CUSTOM and sent.get("start_date") else start,
+        end_date=sent.get("end_date") if name == CUSTOM and sent.get("end_date") else end,
+        interval=None if interval is None else interval.value,
+        timezone=zone,
+        currency=question.currency,
+        share_id=question.share_id,
+        customer_id=question.customer_id,
+        compare=compare.value if compare is not None else NOT_COMPARED,
+    )
+    return question, replace(form, problems=at_fields(problems))
+
+
+def at_fields(problems: Sequence[Problem]) -> list[Problem]:
+    """The problems of an operation's arguments, placed at the fields of the form."""
+    return [
+        entry | {"loc": [part for part in entry["loc"] if isinstance(part, str)][-1:]} for entry in problems
+    ]
+
+
+def _dates(name: str, today: date) -> tuple[date, date]:
+    if name == "month":
+        return today.replace(day=1), today
+    if name == "12m":
+        return _first_of_a_year(today), today
+    return today - timedelta(days=_DAYS.get(name, _DAYS[DEFAULT_RANGE])), today
+
+
+def _first_of_a_year(today: date) -> date:
+    """The first day of the eleventh month before this one, so that twelve are shown."""
+    month = today.month % 12 + 1
+    return date(today.year if today.month == 12 else today.year - 1, month, 1)
+
+
+def _date(sent: Mapping[str, str], key: str, today: date) -> date:
+    text = sent.get(key)
+    try:
+        return date.fromisoformat(text) if text else today
+    except ValueError:
+        message = "Enter a date, such as 2026-01-31"
+        raise Invalid([problem(("query", key), message, "date", input=text)]) from None
+
+
+def _choice(kind: Any, text: str | None) -> Any:
+    return kind(text) if text in {each.value for each in kind} else None
+
+
+def _periods(question: Question) -> int:
+    """About how many periods the question has."""
+    days = (question.end_date - question.start_date).days + 1
+    return days * _HOURS_OF_A_DAY if question.used_interval is Interval.HOUR else days // _length(question)
+
+
+def _length(question: Question) -> int:
+    return {Interval.DAY: 1, Interval.WEEK: 7, Interval.MONTH: 28}.get(question.used_interval, 365)
+
+
+def moments_of(timestamps: list[str]) -> list[datetime]:
+    return [datetime.fromisoformat(text) for text in timestamps]

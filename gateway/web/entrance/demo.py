@@ -1,0 +1,73 @@
+"""Signing in to the demo without typing. Only `serve --demo` has these routes, and only in development."""
+
+import secrets
+from multiprocessing import get_context
+from time import monotonic
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gateway.web.entrance.sign_in import browser_of, enter_or_ask
+from gateway.web.kit.visits import SIGN_IN_PATH, Visit, page
+from resolvers.customers.sessions import create_customer_session
+from resolvers.sign_in.sign_in import sign_in
+from schema.errors import Invalid
+
+LINK_PATH, PORTAL_PATH = "/sign-in/demo", "/sign-in/demo-portal"
+LINK_SECONDS = 60 * 60
+ENDED = "This link has been used or has expired. Sign in with the password that the server printed."
+
+
+class DemoEntrance:
+    """Signs one browser in as the demo user, by the link that the server prints, within an hour of its start.
+
+    The link is as secret as the password printed beside it, and works once in all processes together.
+    `customer` is an external id: the demo user can open that customer's portal.
+    """
+
+    def __init__(self, email: str, password: str, slug: str, customer: str) -> None:
+        self.email, self.slug = email, slug
+        self._password, self._customer = password, customer
+        self._code = secrets.token_urlsafe(24)
+        # In shared memory: forked processes see each other's changes.
+        self._is_unused = get_context("fork").Value("b", True)
+        self._ends = monotonic() + LINK_SECONDS
+
+    @property
+    def link(self) -> str:
+        """The path to open."""
+        return f"{LINK_PATH}?{urlencode({'code': self._code})}"
+
+    def routes(self) -> list[Route]:
+        return [
+            Route(LINK_PATH, page(self.follow, anyone=True)),
+            Route(PORTAL_PATH, page(self.open_portal), methods=["POST"]),
+        ]
+
+    async def follow(self, visit: Visit) -> Response:
+        """Sign in by the operation that takes passwords, so that a second factor is asked for."""
+        if visit.request.method != "GET" or not self.claim(visit.request.query_params.get("code", "")):
+            return visit.redirect(SIGN_IN_PATH, ENDED)
+        data = {"email": self.email, "password": self._password}
+        try:
+            opened = await visit.call(sign_in, data=data, browser=browser_of(visit, "/"))
+        except Invalid:
+            return visit.redirect(SIGN_IN_PATH, ENDED)
+        return enter_or_ask(visit, opened, "/")
+
+    async def open_portal(self, visit: Visit) -> Response:
+        """Open the customer's portal as the signed-in user, who must be allowed to create such sessions."""
+        await visit.form()
+        session = await visit.call(create_customer_session, data={"external_customer_id": self._customer})
+        query = urlencode({"customer_session_token": session.token})
+        return visit.redirect(f"/{self.slug}/portal?{query}")
+
+    def claim(self, code: str) -> bool:
+        """Whether this is the code, for the first time and in time."""
+        if not secrets.compare_digest(code.encode(), self._code.encode()):
+            return False
+        with self._is_unused.get_lock():
+            is_valid = bool(self._is_unused.value) and monotonic() < self._ends
+            self._is_unused.value = False
+        return is_valid

@@ -1,0 +1,81 @@
+"""Search over the sections of all pages; static/guide.js does the same with the same index."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from gateway.web.guide.contents import PAGES, Page, anchor
+
+LONGEST_QUESTION = 100
+MOST_TERMS = 8
+MOST_RESULTS = 20
+LONGEST_EXCERPT = 160
+# What a term counts where it is found.
+WEIGHTS = {"title": 8, "heading": 4, "text": 1}
+
+_SECTION = re.compile(r"^#{2,4} (.+)$", re.MULTILINE)
+_TARGET = re.compile(r"\]\([^)]*\)")
+_MARKUP = re.compile(r"^```\w*$|[`*|#\[\]]+|-{3,}", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page below one heading; the first part of a page has no heading."""
+
+    title: str
+    heading: str
+    address: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """A section that has every term, with an excerpt around the first."""
+
+    section: Section
+    excerpt: str
+
+
+@cache
+def sections() -> tuple[Section, ...]:
+    """The sections of all pages in their order."""
+    return tuple(section for page in PAGES.values() for section in _sections_of(page))
+
+
+def _sections_of(page: Page) -> Iterator[Section]:
+    _, _, below_title = page.text.partition("\n")
+    before, *parts = _SECTION.split(below_title)
+    yield Section(page.title, "", page.path, _plain(before))
+    for heading, text in zip(parts[::2], parts[1::2], strict=True):
+        yield Section(page.title, _plain(heading), f"{page.path}#{anchor(heading)}", _plain(text))
+
+
+def _plain(markdown: str) -> str:
+    return " ".join(_MARKUP.sub(" ", _TARGET.sub("", markdown)).split())
+
+
+def search(question: str) -> list[Result]:
+    """The sections with all words of the question, the best first; reads 8 words."""
+    terms = question.lower().split()[:MOST_TERMS]
+    if not terms:
+        return []
+    weighed = [(_weight(section, terms), section) for section in sections()]
+    best = sorted((pair for pair in weighed if pair[0]), key=lambda pair: -pair[0])[:MOST_RESULTS]
+    return [Result(section, _excerpt(section.text, terms[0])) for _, section in best]
+
+
+def _weight(section: Section, terms: list[str]) -> int:
+    total = 0
+    for term in terms:
+        weight = sum(value for name, value in WEIGHTS.items() if term in getattr(section, name).lower())
+        if not weight:
+            return 0
+        total += weight
+    return total
+
+
+def _excerpt(text: str, term: str) -> str:
+    begin = max(0, text.lower().find(term) - LONGEST_EXCERPT // 4)
+    end = begin + LONGEST_EXCERPT
+    return f"{'… ' if begin else ''}{text[begin:end]}{' …' if end < len(text) else ''}"

@@ -1,0 +1,146 @@
+// Reads charts: values under the pointer and by arrow keys, and a picture to keep. Values come from the chart's table.
+"use strict";
+
+{
+  const SVG = "http://www.w3.org/2000/svg";
+  const MARGIN = { left: 62, top: 44, right: 20, bottom: 8 };
+  const PAINT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "font-family", "font-size", "font-weight", "vector-effect"];
+
+  const make = (name, attributes) => {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    return element;
+  };
+
+  class Chart {
+    constructor(place) {
+      this.place = place;
+      this.drawing = place.querySelector(".drawing");
+      this.rows = place.closest(".metric").querySelector("tbody").rows;
+      this.heights = this.drawing.dataset.places.split(" ").map(Number);
+      this.name = this.drawing.querySelector("title").textContent;
+      this.index = -1;
+      if (!this.rows.length) return;
+      // The native tooltip of a title would cover the reading.
+      this.drawing.setAttribute("aria-label", this.name);
+      place.tabIndex = 0;
+      place.setAttribute("role", "slider");
+      place.setAttribute("aria-label", `Values of ${this.name}`);
+      place.setAttribute("aria-valuemin", "1");
+      place.setAttribute("aria-valuemax", String(this.rows.length));
+      this.announce(this.rows.length - 1);
+      place.addEventListener("pointermove", (event) => this.follow(event));
+      place.addEventListener("pointerleave", () => this.clear());
+      place.addEventListener("keydown", (event) => this.step(event));
+      place.addEventListener("focus", () => place.matches(":focus-visible") && this.show(this.rows.length - 1));
+      place.addEventListener("blur", () => this.clear());
+    }
+
+    announce(index) {
+      const [period, value, before] = this.rows[index].cells;
+      const text = `${period.textContent}: ${value.textContent}${before ? `, before ${before.textContent}` : ""}`;
+      this.place.setAttribute("aria-valuenow", String(index + 1));
+      this.place.setAttribute("aria-valuetext", text);
+    }
+
+    follow(event) {
+      const box = this.drawing.getBoundingClientRect();
+      const index = Math.floor(((event.clientX - box.left) / box.width) * this.rows.length);
+      if (index >= 0 && index < this.rows.length) this.show(index);
+      else this.clear();
+    }
+
+    step(event) {
+      const last = this.rows.length - 1;
+      const at = this.index < 0 ? last : this.index;
+      const to = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, Home: 0, End: last };
+      if (event.key === "Escape") this.clear();
+      if (!(event.key in to)) return;
+      event.preventDefault();
+      this.show(Math.max(0, Math.min(last, to[event.key])));
+    }
+
+    show(index) {
+      if (index === this.index) return;
+      this.clear();
+      this.index = index;
+      const x = `${((index + 0.5) / this.rows.length) * 100}%`;
+      const bottom = this.drawing.getAttribute("height") - 24;
+      this.marks = [
+        make("line", { class: "cursor", x1: x, x2: x, y1: 4, y2: bottom }),
+        make("circle", { class: "point", cx: x, cy: this.heights[index], r: 4.5 }),
+      ];
+      this.drawing.append(...this.marks);
+      this.place.append(this.reading(index));
+      this.announce(index);
+    }
+
+    reading(index) {
+      const box = document.createElement("div");
+      box.className = "reading";
+      box.setAttribute("aria-hidden", "true");
+      const [period, value, before] = [...this.rows[index].cells].map((cell) => cell.textContent);
+      const lines = [["span", period], ["strong", value], ...(before ? [["span", `Before: ${before}`]] : [])];
+      for (const [tag, text] of lines) box.append(Object.assign(document.createElement(tag), { textContent: text }));
+      const start = this.drawing.getBoundingClientRect().left - this.place.getBoundingClientRect().left;
+      const at = start + ((index + 0.5) / this.rows.length) * this.drawing.getBoundingClientRect().width;
+      this.place.append(box);
+      const room = this.place.clientWidth - box.offsetWidth;
+      const beside = at + 14 > room ? at - box.offsetWidth - 14 : at + 14;
+      box.style.left = `${Math.max(0, Math.min(room, beside))}px`;
+      return box;
+    }
+
+    clear() {
+      this.index = -1;
+      for (const mark of this.marks ?? []) mark.remove();
+      this.place.querySelector(".reading")?.remove();
+      this.marks = [];
+    }
+  }
+
+  // A copy that needs no style sheet, with its heading, on the page's background.
+  const standalone = (place) => {
+    const source = place.querySelector(".drawing");
+    const { width, height } = source.getBoundingClientRect();
+    const full = [width + MARGIN.left + MARGIN.right, height + MARGIN.top + MARGIN.bottom];
+    const copy = source.cloneNode(true);
+    const originals = source.querySelectorAll("*");
+    copy.querySelectorAll("*").forEach((element, index) => {
+      const computed = getComputedStyle(originals[index]);
+      if (computed.display === "none") element.setAttribute("display", "none");
+      else for (const name of PAINT) element.setAttribute(name, computed.getPropertyValue(name));
+    });
+    for (const [name, value] of Object.entries({ x: MARGIN.left, y: MARGIN.top, width, height, overflow: "visible" })) {
+      copy.setAttribute(name, value);
+    }
+    const outer = make("svg", { xmlns: SVG, width: full[0], height: full[1], viewBox: `0 0 ${full[0]} ${full[1]}` });
+    const page = getComputedStyle(document.body);
+    outer.append(make("rect", { width: "100%", height: "100%", fill: page.backgroundColor }));
+    const card = place.closest(".metric");
+    const heading = make("text", { x: 16, y: 28, fill: page.color, "font-family": "system-ui, sans-serif", "font-size": 16, "font-weight": 600 });
+    heading.textContent = `${card.querySelector("h3").textContent}: ${card.querySelector(".total strong").textContent}`;
+    outer.append(heading, copy);
+    return { text: new XMLSerializer().serializeToString(outer), width: full[0], height: full[1] };
+  };
+
+  const keepPicture = async (name) => {
+    const place = document.querySelector(`[data-chart="${name}"]`);
+    const { text, width, height } = standalone(place);
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: width * 2, height: height * 2 });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    const link = document.createElement("a");
+    Object.assign(link, { href: canvas.toDataURL("image/png"), download: `${name}.png` }).click();
+  };
+
+  window.duographCharts = (root) => {
+    for (const place of root.querySelectorAll("[data-chart]")) new Chart(place);
+    for (const button of root.querySelectorAll("[data-png]")) {
+      button.hidden = false;
+      button.addEventListener("click", () => keepPicture(button.dataset.png));
+    }
+  };
+}

@@ -1,0 +1,111 @@
+// A change of the question reloads only the dashboard; slow lists come after the page; texts are copied.
+"use strict";
+
+{
+  let running = null;
+  const dashboard = () => document.getElementById("dashboard");
+
+  const pageAt = async (address, signal) => {
+    const response = await fetch(address, { signal, headers: { Accept: "text/html" } });
+    // A page that is refused is a page too; without a session it is the sign-in.
+    if (response.redirected && !response.url.includes("/dashboard")) location.assign(address);
+    return new DOMParser().parseFromString(await response.text(), "text/html");
+  };
+
+  const addressOf = (form, submitter) => {
+    const sent = [...new FormData(form, submitter)].filter(([name, value]) => value && (name.endsWith("_date") ? isCustom(form, submitter) : true));
+    return `${form.getAttribute("action")}?${new URLSearchParams(sent)}`;
+  };
+
+  const isCustom = (form, submitter) =>
+    submitter ? submitter.value === "custom" : form.querySelector("button[name=range]").value === "custom";
+
+  const show = async (address, { push = true } = {}) => {
+    running?.abort();
+    running = new AbortController();
+    const focused = document.activeElement?.id || document.activeElement?.value;
+    dashboard().classList.add("loading");
+    document.getElementById("progress").hidden = false;
+    try {
+      const page = await pageAt(address, running.signal);
+      const fresh = page.getElementById("dashboard");
+      if (!fresh) throw new Error("no dashboard");
+      dashboard().replaceWith(document.adoptNode(fresh));
+      if (push) history.pushState(null, "", address);
+      begin();
+      restoreFocus(focused);
+    } catch (reason) {
+      if (reason.name !== "AbortError") fail(address);
+    }
+  };
+
+  const restoreFocus = (focused) => {
+    const errors = dashboard().querySelector(".errors");
+    const buttons = [...dashboard().querySelectorAll(".ranges > button")];
+    const same = focused && (document.getElementById(focused) ?? buttons.find(({ value }) => value === focused));
+    (errors ?? same ?? null)?.focus();
+  };
+
+  const fail = (address) => {
+    dashboard().classList.remove("loading");
+    const progress = document.getElementById("progress");
+    progress.replaceChildren("This could not be loaded. ", Object.assign(document.createElement("a"), { href: address, textContent: "Try again" }));
+    progress.hidden = false;
+  };
+
+  const loadPanel = async (panel) => {
+    panel.classList.add("waiting");
+    panel.setAttribute("aria-busy", "true");
+    try {
+      const page = await pageAt(panel.dataset.load, running?.signal);
+      const fresh = page.getElementById(panel.id);
+      if (!fresh) throw new Error("no list");
+      panel.replaceChildren(...document.adoptNode(fresh).childNodes);
+    } catch (reason) {
+      if (reason.name === "AbortError") return;
+      const text = Object.assign(document.createElement("p"), { className: "refusal", textContent: "This could not be loaded." });
+      panel.append(text);
+    }
+    panel.classList.remove("waiting");
+    panel.removeAttribute("aria-busy");
+  };
+
+  const copy = async (button) => {
+    const source = button.parentElement.querySelector("code");
+    const label = button.textContent;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = "Copied";
+      document.getElementById("copied").textContent = "Copied to the clipboard.";
+    } catch {
+      getSelection().selectAllChildren(source);
+      document.getElementById("copied").textContent = "Selected: copy it with the keyboard.";
+    }
+    setTimeout(() => (button.textContent = label), 2000);
+  };
+
+  const begin = () => {
+    const root = dashboard();
+    root.classList.add("enhanced");
+    const form = root.querySelector("form.question");
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      show(addressOf(form, event.submitter));
+    });
+    for (const field of form.querySelectorAll(".controls :is(select, input)")) {
+      field.addEventListener("change", () => show(addressOf(form, form.querySelector("button[name=range]"))));
+    }
+    for (const button of root.querySelectorAll("[data-copy-text]")) {
+      button.hidden = !navigator.clipboard;
+      button.addEventListener("click", () => copy(button));
+    }
+    const zones = document.getElementById("zones");
+    const known = new Set([...zones.options].map(({ value }) => value));
+    for (const zone of Intl.supportedValuesOf?.("timeZone") ?? []) if (!known.has(zone)) zones.append(new Option(zone, zone));
+    window.duographCharts(root);
+    for (const panel of root.querySelectorAll("[data-load]")) loadPanel(panel);
+  };
+
+  addEventListener("popstate", () => show(location.href, { push: false }));
+  begin();
+}

@@ -1,0 +1,1 @@
+import{a,b}from"./chunk-JW7DNAAC.js";import"./chunk-HE4GEYVT.js";import"./chunk-IGBAHYH7.js";import"./chunk-QHLL4XZH.js";import"./chunk-7FICXZSP.js";import"./chunk-4L5RI3VG.js";export{b as getWorker,a as jsonDefaults};

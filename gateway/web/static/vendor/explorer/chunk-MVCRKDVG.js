@@ -1,0 +1,1 @@
+import{ef as a,ff as b,gf as c,hf as d}from"./chunk-QHLL4XZH.js";import"./chunk-7FICXZSP.js";import"./chunk-4L5RI3VG.js";export{c as HitTestContext,b as MouseTarget,d as MouseTargetFactory,a as PointerHandlerLastRenderData};

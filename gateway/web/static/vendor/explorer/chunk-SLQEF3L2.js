@@ -1,0 +1,1 @@
+import{Cb as l,Ea as t,xa as r}from"./chunk-IGBAHYH7.js";var o=!1;function n(i){if(o)return;o=!0;let s=new r(e=>{globalThis.postMessage(e)},e=>new l(t.getChannel(e),i));globalThis.onmessage=e=>{s.onmessage(e.data)}}globalThis.onmessage=i=>{o||n(null)};export{n as a};

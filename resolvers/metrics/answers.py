@@ -1,0 +1,46 @@
+"""From computed metrics to what the answer contains."""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+
+from resolvers.metrics.measuring import Measured
+from schema.metrics import MetricColumns, MetricGroup
+from schema.scalars import ZonedMoment, write_number, write_numbers
+from storage.clock import now
+from storage.enums import Currency
+from storage.metrics.facts import microseconds
+from storage.metrics.grouping.groups import REST, AnyKey, Rest
+from storage.metrics.periods import Timeline
+from storage.metrics.reading.engine import Columns
+
+
+def columns_of(results: Columns, timeline: Timeline) -> MetricColumns:
+    """The results as both surfaces write them."""
+    ends = timeline.edges[1:]
+    over = bisect_right(ends, microseconds(now()))
+    return MetricColumns(
+        [ZonedMoment(timestamp) for timestamp in timeline.timestamps],
+        [True] * over + [False] * (len(ends) - over),
+        {slug: write_numbers(values) for slug, values in results.periods.items()},
+        {slug: write_number(total) for slug, total in results.totals.items()},
+    )
+
+
+def groups_of(
+    measured: Measured, labels: Mapping[AnyKey, str], currency: Currency, *, by_currency: bool
+) -> list[MetricGroup]:
+    """The groups in their order; `by_currency`, each has amounts in its own."""
+    answers = []
+    for key, columns in measured.groups.items():
+        own = Currency(key) if by_currency and isinstance(key, str) else currency
+        answers.append(
+            MetricGroup.with_columns(
+                columns_of(columns, measured.timeline),
+                key=None if key is None or isinstance(key, Rest) else str(key),
+                label=labels[key],
+                is_rest=key is REST,
+                currency=own,
+                exponent=own.exponent,
+            )
+        )
+    return answers

@@ -1,0 +1,37 @@
+"""The failure that callers get for an error which no operation foresees."""
+
+import structlog
+
+from schema.errors import Failure, Internal, Unavailable
+from storage.dialects.refusals import ChangesRefused
+from storage.outages import is_outage
+
+log = structlog.get_logger()
+
+RETRY_AFTER_SECONDS = 1
+# A move to another database takes minutes.
+RETRY_AFTER_MOVE_SECONDS = 60
+
+
+def unforeseen(error: BaseException, request_id: str) -> Failure:
+    """`Unavailable` if the database cannot work now, otherwise `Internal`.
+
+    An outage is logged without its stack: it concerns every request, and the place says nothing.
+    """
+    if isinstance(error, ChangesRefused):
+        return refused_change(error)
+    if not is_outage(error):
+        return Internal(request_id)
+    driver = getattr(error, "orig", None) or error
+    log.warning(
+        "the database is unavailable",
+        error=type(driver).__name__,
+        state=getattr(driver, "sqlstate", None) or getattr(driver, "sqlite_errorname", None),
+    )
+    headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+    return Unavailable("The database is not available now. Send the request again in a moment.", headers)
+
+
+def refused_change(refused: ChangesRefused) -> Unavailable:
+    """What callers are told about a change that the database refuses, whatever it is."""
+    return Unavailable(str(refused), {"Retry-After": str(RETRY_AFTER_MOVE_SECONDS)})

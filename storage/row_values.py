@@ -1,0 +1,73 @@
+"""The values of rows as they are written: defaults, folded texts, `modified_at`, and what differs."""
+
+import json
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Column
+from sqlmodel import SQLModel
+
+from storage.clock import now
+from storage.emails import fold_email
+from storage.tables.base import Values, table_of
+from storage.types import JsonColumn
+
+
+@cache
+def fields_of(model: type[SQLModel]) -> dict[str, str]:
+    """Each column's field, in the order of the columns: for instance `custom_metadata` for `metadata`."""
+    by_column = {}
+    for name, field in model.model_fields.items():
+        column = getattr(field, "sa_column", None)
+        by_column[column.name if isinstance(column, Column) else name] = name
+    return {column.name: by_column[column.name] for column in table_of(model).columns}
+
+
+def with_defaults(model: type[SQLModel], values: Values) -> Values:
+    """The values of a new row. Raises `TypeError` for columns that the table does not have."""
+    unknown = values.keys() - table_of(model).columns.keys()
+    if unknown:
+        raise TypeError(f"{table_of(model).name} has no columns {sorted(unknown)}.")
+    complete = _fold(model, values)
+    for name, field in _fields(model).items():
+        if name not in complete:
+            complete[name] = field.default_factory() if field.default_factory else field.default
+    return complete
+
+
+def changes_of(model: type[SQLModel], values: Values) -> Values:
+    """The values to write: folded texts too, and the moment of the change."""
+    moment, columns = now(), table_of(model).columns
+    moments = {name: moment for name in ("modified_at", "changed_at") if name in columns}
+    return _fold(model, moments | values)
+
+
+def differing(model: type[SQLModel], before: Values, values: Values) -> Values:
+    """The values that change the row; `modified_at` is kept as it was sent if there are others."""
+    columns = table_of(model).columns
+    others = {
+        name: value for name, value in values.items() if not _is_same(columns[name], before[name], value)
+    }
+    sent = {name: value for name, value in values.items() if name == "modified_at"}
+    return others | sent if others else {}
+
+
+def _is_same(column: Column[Any], before: Any, value: Any) -> bool:
+    if isinstance(column.type, JsonColumn):
+        return json.dumps(before) == json.dumps(value)  # In Python, 1 equals true.
+    return bool(before == value)
+
+
+@cache
+def _fields(model: type[SQLModel]) -> dict[str, Any]:
+    """The model's field, which has the default, by column."""
+    return {column: model.model_fields[name] for column, name in fields_of(model).items()}
+
+
+def _fold(model: type[SQLModel], values: Values) -> Values:
+    folded = dict(values)
+    for target, source in getattr(model, "folded", {}).items():
+        if source in values:
+            fold = fold_email if source == "email" else str.casefold
+            folded[target] = None if values[source] is None else fold(values[source])
+    return folded

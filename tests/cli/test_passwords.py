@@ -1,0 +1,65 @@
+"""Passwords of commands: typed twice into a terminal or piped in, and never arguments."""
+
+import os
+import pty
+import re
+import subprocess
+
+from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+
+PROMPT = re.compile(r"(?:Password|confirmation): ")
+GRACE = ("users", "create", "--email", "grace@example.com")
+
+
+def typed(command: Command, *lines: str) -> tuple[int, str]:
+    """The exit status and what a terminal shows, into which the lines are typed, one at each prompt."""
+    ours, terminal = pty.openpty()
+    with subprocess.Popen(
+        [*PROGRAM, *GRACE],
+        cwd=command.directory,
+        env=command.environ(),
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    ) as process:
+        os.close(terminal)
+        shown = ""
+        for line in lines:
+            before = len(PROMPT.findall(shown))
+            while len(PROMPT.findall(shown)) == before:
+                shown += os.read(ours, 1024).decode()
+            os.write(ours, f"{line}\n".encode())
+        process.wait(PATIENCE_SECONDS)
+    try:
+        while rest := os.read(ours, 1024):
+            shown += rest.decode()
+    except OSError:  # The terminal's other end is closed.
+        pass
+    os.close(ours)
+    return process.returncode, shown
+
+
+def test_a_terminal_is_asked_twice_and_shows_nothing(command: Command) -> None:
+    status, shown = typed(command, "an orchard lantern", "an orchard lantern")
+    assert (status, "Created the user grace@example.com" in shown) == (0, True)
+    assert "orchard" not in shown
+
+
+def test_two_passwords_that_differ_are_asked_for_again(command: Command) -> None:
+    right = "an orchard lantern"
+    status, shown = typed(command, right, "another lantern", right, right)
+    assert (status, "do not match" in shown) == (0, True)
+
+
+def test_without_a_terminal_the_password_is_a_line_of_standard_input(command: Command) -> None:
+    assert command.json(*GRACE, stdin="an orchard lantern\nno password\n")["email"] == "grace@example.com"
+    said = command.refusal(*GRACE)
+    assert said == "Send the password as a line of standard input, or run this in a terminal."
+
+
+def test_a_password_in_the_arguments_is_refused_without_repeating_it(command: Command) -> None:
+    said = command.refusal(*GRACE, "--password", "an orchard lantern", status=2)
+    assert said.startswith("A password in the arguments can be read by other programs")
+    assert "orchard" not in said
+    assert "--password" not in command.run(*GRACE[:2], "--help").stdout

@@ -1,0 +1,74 @@
+"""Clients that generators write from the contracts: they compile, and their programs run against a gateway.
+
+docs/clients.md offers the programs to copy.
+"""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.gateways import Tenant
+from tests.support.generators import IN_PYTHON, IN_TYPESCRIPT, generate, python_of_clients
+from tests.support.live import serve
+from tests.support.npm import CLIENTS, PATIENCE_SECONDS, has_node
+
+# What each program prints of the share it makes, the metrics it reads and the input that is refused.
+PRINTED = {"amount": 1900, "year": 2026, "costs": 0, "periods": 3, "refused": True}
+
+
+@pytest.fixture(scope="session")
+def clients(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the generated clients; processes of one run share it."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "generated-clients"
+    generate(folder, [*(IN_TYPESCRIPT if has_node() else ()), *IN_PYTHON])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Tenant]]:
+    folder = tmp_path_factory.mktemp("live")
+    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as running:
+        yield running
+
+
+def printed(command: list[str], folder: Path, live: tuple[str, Tenant]) -> object:
+    address, tenant = live
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "DUOGRAPH": address, "TOKEN": tenant.token},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not has_node(), reason="Node is not installed: the clients in TypeScript did not run.")
+@pytest.mark.parametrize("name", IN_TYPESCRIPT)
+def test_a_client_in_typescript_runs(clients: Path, live: tuple[str, Tenant], name: str) -> None:
+    assert printed(["node", f"built/{name}/program.js"], clients, live) == PRINTED
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_a_client_in_python_runs(clients: Path, live: tuple[str, Tenant], name: str) -> None:
+    assert printed([python_of_clients(), "program.py"], clients / name, live) == PRINTED
+
+
+def test_every_program_is_offered_and_every_scalar_is_mapped() -> None:
+    page = (CLIENTS.parents[1] / "docs/clients.md").read_text("utf-8")
+    for name in (*IN_TYPESCRIPT, *IN_PYTHON):
+        assert f"../tests/clients/{name}/" in page
+    schema = (CLIENTS.parents[1] / "schema/schema.graphql").read_text("utf-8")
+    scalars = set(re.findall(r"^scalar (\w+)", schema, re.M))
+    config = json.loads((CLIENTS / "graphql_codegen/codegen.json").read_text("utf-8"))
+    assert set(config["generates"]["generated/"]["config"]["scalars"]) == scalars
+    assert scalars <= set(re.findall(r"`(\w+)`", page))

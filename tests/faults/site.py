@@ -1,0 +1,156 @@
+"""A gateway with two workers on a database of its own, which faults befall."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from storage.database import Database
+from storage.migrations.run import upgrade
+from tests.support.command import PROGRAM, Command
+from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
+from tests.support.postgresql import PostgreSQL
+
+WORKERS = 2
+PATIENCE_SECONDS = 300
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
+
+
+async def until(condition: Callable[[], Any], what: str) -> float:
+    """Wait for the condition; the seconds that it took."""
+    begun = monotonic()
+    while not condition():
+        if monotonic() - begun > PATIENCE_SECONDS:
+            raise AssertionError(f"{what}: not within {PATIENCE_SECONDS} seconds")
+        await asyncio.sleep(0.05)
+    return monotonic() - begun
+
+
+@dataclass
+class Site:
+    """`database_url` is the database itself; the gateway may be given another way to it in `settings`.
+
+    `program` starts the command `duograph`.
+    """
+
+    folder: Path
+    database_url: str
+    postgresql: PostgreSQL | None
+    settings: dict[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = PROGRAM
+    port: int = field(default_factory=free_port)
+    _process: subprocess.Popen[str] | None = None
+    _tenant: Tenant | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def tenant(self) -> Tenant:
+        assert self._tenant is not None
+        return self._tenant
+
+    @property
+    def pid(self) -> int:
+        """The id of the gateway's first process, the parent of its workers."""
+        assert self._process is not None
+        return self._process.pid
+
+    async def prepare(self) -> None:
+        """Migrate the database and make a workspace with a token."""
+        database = Database(self.database_url)
+        try:
+            await upgrade(database)
+            self._tenant = await make_tenant(Gateway(None, None, database, self.folder))  # type: ignore[arg-type]
+        finally:
+            await database.close()
+
+    def command(self, **settings: str) -> Command:
+        """The command with the gateway's settings, and straight to the database unless they say otherwise."""
+        given = {
+            "DATABASE_URL": self.database_url,
+            "RATE_LIMIT": "0",
+            "SECRET_KEY": SECRET,
+            "USAGE_SECONDS": "3600",
+            **settings,
+        }
+        return Command(self.folder, {f"DUOGRAPH_{name}": value for name, value in given.items()})
+
+    async def start(self) -> None:
+        """Start the gateway, and wait until both workers serve."""
+        line = await asyncio.to_thread(self._begin)
+        assert line, (self.folder / "log").read_text()[-4000:]
+        assert json.loads(line)["url"] == self.address
+        await self.all_serve()
+
+    def _begin(self) -> str:
+        """Start the process; what it says once it answers."""
+        with (self.folder / "log").open("a") as log:
+            self._process = subprocess.Popen(
+                [*self.program, "serve", "--port", str(self.port), "--workers", str(WORKERS), "--json"],
+                cwd=self.folder,
+                env=self.command(**self.settings).environ(),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    async def all_serve(self) -> None:
+        await until(lambda: len(self.workers()) == WORKERS, "both workers run")
+
+    def workers(self) -> list[int]:
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [int(pid) for pid in children]
+
+    async def kill(self) -> None:
+        """End all processes of the gateway at once."""
+        assert self._process is not None
+        for pid in [*self.workers(), self.pid]:
+            os.kill(pid, signal.SIGKILL)
+        self._close(await asyncio.to_thread(self._process.wait))
+
+    async def stop(self) -> int | None:
+        """Stop the gateway as an operator does; its exit status."""
+        if self._process is None:
+            return None
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            status = await asyncio.to_thread(self._process.wait, PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            await self.kill()
+            raise
+        self._close(status)
+        return status
+
+    def _close(self, _: int) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._process = None
+
+    def failures(self) -> list[str]:
+        """The last lines of the stacks of unforeseen errors in the log, each once."""
+        found = set()
+        for line in (self.folder / "log").read_text().splitlines():
+            # A line that was written to a full disk is cut off.
+            with suppress(ValueError):
+                read = json.loads(line)
+                if read["event"] == "unforeseen":
+                    found.add(str(read.get("exception", "")).strip().rpartition("\n")[2][:200])
+        return sorted(found)

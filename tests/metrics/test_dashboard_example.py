@@ -1,0 +1,122 @@
+"""The dashboard of docs/examples, on another origin in a real browser, and its twin in Python."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.async_api import Browser, Dialog, expect
+
+from tests.support.in_browser import PATIENCE
+from tests.support.live import serve
+from tests.support.other_origin import serve_folder
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+NAMES = ["Revenue", "Sessions", "Downloads", "Active users"]
+
+
+def sold(days_ago: int, amount: int, **share: str) -> dict[str, Any]:
+    """A session that was paid at noon, and downloaded once."""
+    noon = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days_ago)
+    at = noon.isoformat().replace("+00:00", ".000000Z")
+    return {
+        "external_id": f"sale-{days_ago}",
+        "file_size_bytes": 1_000,
+        "created_at": at,
+        "price_amount": amount,
+        "price_currency": "usd",
+        "payments": [{"amount": amount, "currency": "usd", "at": at}],
+        "downloads": [at],
+        **share,
+    }
+
+
+@pytest.fixture(scope="module")
+async def sales(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[str, str]]:
+    """The address of a gateway with sales of two shares in both ranges, and a token."""
+    folder = tmp_path_factory.mktemp("site")
+    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as (address, tenant):
+        headers = {"Authorization": f"Bearer {tenant.token}"}
+        async with httpx.AsyncClient(base_url=f"{address}/api", headers=headers) as client:
+            ids = []
+            for name in ("Tides", "<b>Winds</b>"):
+                made = await client.post("/shares/", json={"name": name, "prices": [{"amount_type": "free"}]})
+                ids.append(made.json()["id"])
+            sessions = [
+                sold(2, 1500, share_id=ids[0]),
+                sold(3, 1500, share_id=ids[0]),
+                sold(4, 700, share_id=ids[1]),
+                sold(40, 900, share_id=ids[1]),
+            ]
+            answer = await client.post("/file-share-sessions/ingest", json={"sessions": sessions})
+            assert answer.status_code == 201, answer.text
+        yield address, tenant.token
+
+
+async def test_the_page_draws_and_lists_what_was_sold(
+    chromium: Browser, sales: tuple[str, str], tmp_path: Path
+) -> None:
+    address, token = sales
+    text = (EXAMPLES / "dashboard.html").read_text().replace("http://127.0.0.1:8000", address)
+    await asyncio.to_thread((tmp_path / "dashboard.html").write_text, text)
+    with serve_folder(tmp_path) as origin:
+        page = await chromium.new_page()
+        page.set_default_timeout(PATIENCE)
+
+        async def give(dialog: Dialog) -> None:
+            await dialog.accept(token)
+
+        page.on("dialog", give)
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
+        await page.goto(f"{origin}/dashboard.html")
+        await expect(page.get_by_text("The 30 days before")).to_be_visible()
+        rows = [(await row.inner_text()).split("\t") for row in await page.locator("tr").all()]
+        assert rows[0] == ["", *NAMES]
+        assert rows[2:] == [
+            ["Total", "$37.00", "3", "3", "0"],
+            ["The 30 days before", "$9.00", "1", "1", "0"],
+            ["Tides", "$30.00", "2", "2", "0"],
+            ["<b>Winds</b>", "$7.00", "1", "1", "0"],
+        ]
+        assert await page.locator("svg polyline").count() == 2 * len(NAMES)
+        assert requests.count(f"POST {address}/graphql") == 1
+        await page.close()
+
+
+async def test_a_refused_page_says_why(chromium: Browser, sales: tuple[str, str], tmp_path: Path) -> None:
+    address, _ = sales
+    text = (EXAMPLES / "dashboard.html").read_text().replace("http://127.0.0.1:8000", address)
+    await asyncio.to_thread((tmp_path / "dashboard.html").write_text, text)
+    with serve_folder(tmp_path) as origin:
+        page = await chromium.new_page()
+        page.set_default_timeout(PATIENCE)
+
+        async def give(dialog: Dialog) -> None:
+            await dialog.accept("duo_wrong")
+
+        page.on("dialog", give)
+        await page.goto(f"{origin}/dashboard.html")
+        await expect(page.locator("p")).to_have_text("The credential is unknown, expired or revoked.")
+        await page.close()
+
+
+async def test_the_twin_prints_the_same(sales: tuple[str, str]) -> None:
+    address, token = sales
+    command = [sys.executable, str(EXAMPLES / "dashboard.py")]
+    environment = {"DUOGRAPH": address, "TOKEN": token, "TZ": "UTC"}
+    ended = await asyncio.to_thread(
+        subprocess.run, command, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert [line.split("\t") for line in ended.stdout.splitlines()] == [
+        ["Total", "3700", "3", "3", "0"],
+        ["Before", "900", "1", "1", "0"],
+        ["Tides", "3000", "2", "2", "0"],
+        ["<b>Winds</b>", "700", "1", "1", "0"],
+    ]

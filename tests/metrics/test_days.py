@@ -1,0 +1,71 @@
+"""Periods as whole UTC days, with and without the early cells of a day."""
+
+from datetime import date
+
+import pytest
+
+from storage.metrics.cells.cells import SHARE_GRAINS
+from storage.metrics.cells.tiling import FEWEST_DAYS, Grain, make_cover, make_days
+from storage.metrics.periods import Interval, make_timeline
+
+HOUR = Grain.HOUR.microseconds
+FIRST, LAST = date(2025, 1, 1), date(2025, 12, 31)
+
+
+def hours_of(days):
+    """How often each hour counts in each period."""
+    counted = {}
+
+    def add(period, begin, grain, weight):
+        if 0 <= period < len(days.edges) - 2:
+            for hour in range(begin, begin + grain.microseconds, HOUR):
+                counted[period, hour] = counted.get((period, hour), 0) + weight
+
+    for place, midnight in enumerate(days.edges[:-2]):
+        for day in range(midnight, days.edges[place + 1], Grain.DAY.microseconds):
+            add(place, day, Grain.DAY, 1)
+    for layer in days.early:
+        for begin in layer.only:
+            place = days.edges.index(Grain.DAY.begins(begin))
+            add(place, begin, layer.grain, -1)
+            add(place - 1, begin, layer.grain, 1)
+    return {key: weight for key, weight in counted.items() if weight}
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Tokyo", "Europe/Berlin"])
+@pytest.mark.parametrize("interval", [Interval.DAY, Interval.WEEK, Interval.MONTH, Interval.YEAR])
+def test_every_hour_counts_once_in_its_period(zone, interval):
+    edges = make_timeline(FIRST, LAST, interval, zone).edges
+    days = make_days(tuple(edges), SHARE_GRAINS)
+    assert days is not None
+    expected = {
+        (period, hour): 1
+        for period in range(len(edges) - 1)
+        for hour in range(edges[period], edges[period + 1], HOUR)
+    }
+    assert hours_of(days) == expected
+
+
+def test_a_year_by_day_reads_less_than_half_of_the_cells():
+    edges = tuple(make_timeline(FIRST, LAST, Interval.DAY, "America/New_York").edges)
+    days = make_days(edges, SHARE_GRAINS)
+    cells = len(edges) + sum(len(layer.only) for layer in days.early)
+    base, *finer = make_cover(edges, SHARE_GRAINS).layers
+    covered = (edges[-1] - edges[0]) // base.grain.microseconds - len(base.but)
+    assert 2 * cells < covered + sum(len(layer.only) for layer in finer)
+
+
+@pytest.mark.parametrize(
+    ("zone", "interval", "first"),
+    [
+        ("UTC", Interval.DAY, FIRST),
+        ("America/New_York", Interval.HOUR, FIRST),
+        ("Asia/Kolkata", Interval.DAY, FIRST),
+        ("America/New_York", Interval.DAY, date(2025, 12, 1)),
+    ],
+    ids=["midnights", "hours", "half hours", "short"],
+)
+def test_days_are_left_out_where_they_do_not_help(zone, interval, first):
+    assert (LAST - date(2025, 12, 1)).days < FEWEST_DAYS
+    edges = make_timeline(first, LAST, interval, zone).edges
+    assert make_days(tuple(edges), SHARE_GRAINS) is None

@@ -1,0 +1,167 @@
+"""Metrics by share, customer, currency and event name against a plain count of random histories."""
+
+import json
+import os
+from dataclasses import replace
+from random import Random
+
+import pytest
+import pytest_asyncio
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from storage.metrics.cells.period_sql import MOST_RUNS
+from storage.metrics.definitions import BY_SLUG, Unit
+from tests.metrics import reference
+from tests.metrics.histories import CURRENCIES
+from tests.metrics.telling import (
+    compared_dates,
+    filters_of,
+    forget_events,
+    make_history,
+    make_home,
+    measured,
+    tell,
+    view_of,
+)
+from tests.metrics.test_metrics import most_runs
+from tests.metrics.test_periods import ranges
+from tests.support.surfaces import GraphQL, Rest
+
+__all__ = ["most_runs"]
+
+EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
+LABELS = {"share": "No share", "customer": "No customer", "currency": "No currency"}
+LABELS["event_name"] = "No event name"
+
+
+@pytest_asyncio.fixture(scope="session")
+async def home(gateway):
+    home = await make_home(gateway)
+    yield home
+    await forget_events(gateway, home)
+
+
+def key_function(kind, view, home, filters):
+    """What a record is grouped by."""
+    customers = {}
+    for id, (workspace, person) in home.customers.items():
+        if person is not None and str(id) in filters.get("customer_id", map(str, home.customers)):
+            customers[workspace, view.history.merges.get((workspace, person), person)] = id
+    return {
+        "share": lambda record: record.share,
+        "customer": lambda record: customers.get(view.person(record)),
+        "event_name": lambda record: getattr(record, "name", None),
+    }[kind]
+
+
+def chosen_keys(view, key_of, asked, slug, top):
+    """The groups with the largest totals of a metric; those of 0 are left out."""
+    totals = {}
+    for key in {key_of(record) for record in [*view.history.sessions, *view.history.events]}:
+        own = replace(view, only=lambda record, key=key: key_of(record) == key)
+        totals[key] = measured(own, asked, [slug])["totals"][slug]
+    ranked = [key for key, total in totals.items() if total]
+    return sorted(ranked, key=lambda key: (-totals[key], key is None, str(key)))[:top]
+
+
+def group(home, kind, key, view, asked, slugs):
+    """A group as the answer has it; `...` is the key of the rest."""
+    labels = {share: f"Share {number}" for number, share in enumerate(home.shares)}
+    labels |= {id: f"{person}@example.com" for id, (_, person) in home.customers.items()}
+    label = {None: LABELS[kind], ...: "Other"}.get(key) or labels.get(key, key)
+    described = {
+        "key": None if key in {None, ...} else str(key),
+        "label": label.upper() if kind == "currency" and key is not None else label,
+        "is_rest": key is ...,
+        "currency": view.currency,
+        "exponent": 0 if view.currency == "jpy" else 2,
+    }
+    return described | measured(view, asked, slugs)
+
+
+def is_empty(answer, slugs):
+    parts = [*answer["periods"], answer["totals"]]
+    return not any(part[slug] for part in parts for slug in slugs)
+
+
+def groups_of(home, kind, view, asked, slugs, key_of, keys):
+    """The groups with these keys, and the rest unless it is empty."""
+    answers = [
+        group(
+            home, kind, key, replace(view, only=lambda record, key=key: key_of(record) == key), asked, slugs
+        )
+        for key in keys
+    ]
+    rest = replace(view, only=lambda record: key_of(record) not in keys)
+    others = group(home, kind, ..., rest, asked, slugs)
+    return answers if is_empty(others, slugs) else [*answers, others]
+
+
+def currencies_of(home, view, asked, slugs):
+    """Every currency, with 0 for what is not money, which is in the last group."""
+    answers = []
+    for code in [*sorted(CURRENCIES), None]:
+        own = view if code is None else replace(view, currency=code)
+        answer = group(home, "currency", code, own, asked, slugs)
+        for slug in slugs:
+            if (BY_SLUG[slug].unit is Unit.MONEY) == (code is None):
+                for part in (*answer["periods"], answer["totals"]):
+                    part[slug] = 0 if BY_SLUG[slug].is_whole else 0.0
+        answers.append(answer)
+    return [answer for answer in answers if not is_empty(answer, slugs)]
+
+
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("most_runs", [MOST_RUNS, 0], ids=["by period", "by cell"], indirect=True)
+@pytest.mark.usefixtures("most_runs")
+@settings(
+    max_examples=max(1, EXAMPLES // 2),
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(asked=ranges(), seed=st.integers(0, 2**32))
+async def test_every_group_is_what_a_plain_count_says(gateway, home, kind, asked, seed):
+    zone, start, end, interval = asked
+    random = Random(seed)
+    history = make_history(random, home, asked)
+    await tell(gateway, home, history, random)
+    filters = filters_of(random, home) | {"group_by": kind, "top": random.randint(1, 3)}
+    filters["metrics"] = random.sample(list(BY_SLUG), random.randint(1, 4))
+    if random.random() < 0.5:
+        filters["top_by"] = random.choice(list(BY_SLUG))
+    dates = {"start_date": start.isoformat(), "end_date": end.isoformat()}
+    query = {**dates, "interval": interval, "timezone": zone, **filters}
+    view = view_of(history, home, filters)
+    wanted = expected_groups(home, kind, view, asked, filters)
+    for surface in (Rest, GraphQL):
+        answer = await surface(gateway.client, gateway.app, home.token).get_metrics(**query)
+        found = [answer["groups"]]
+        if answer["comparison"] is not None:
+            found.append(answer["comparison"]["groups"])
+        assert json.dumps(found, sort_keys=True) == json.dumps(wanted, sort_keys=True), surface.name
+
+
+def expected_groups(home, kind, view, asked, filters):
+    """The groups of the range, and those of the compared one."""
+    zone, start, end, interval = asked
+    slugs, ranges_asked = filters["metrics"], [asked]
+    if "compare" in filters:
+        ranges_asked.append((zone, *compared_dates(start, end, filters["compare"]), interval))
+    if kind == "currency":
+        return [currencies_of(home, view, each, slugs) if periods_in(each) else [] for each in ranges_asked]
+    key_of = key_function(kind, view, home, filters)
+    keys = chosen_keys(view, key_of, asked, filters.get("top_by", slugs[0]), filters["top"])
+    if not periods_in(asked):
+        return [[] for _ in ranges_asked]
+    return [
+        groups_of(home, kind, view, each, slugs, key_of, keys) if periods_in(each) else []
+        for each in ranges_asked
+    ]
+
+
+def periods_in(asked):
+    zone, start, end, interval = asked
+    return reference.periods(zone, start, end, interval)

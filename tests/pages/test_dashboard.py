@@ -1,0 +1,250 @@
+"""The dashboard without a browser's scripts: what it shows, what it asks, and what it refuses."""
+
+import csv
+import html
+import re
+from io import StringIO
+
+import pytest
+
+from gateway.web.dashboard import parts
+from gateway.web.dashboard.layout import HEADLINE
+from resolvers.portal.portal import get_portal_customer
+from storage.metrics.definitions import METRICS
+from tests.support.browsing import browsing, signed_in
+from tests.support.dashboards import ADDRESS, RANGE, charts_in, make_activity, table_in
+from tests.support.gateways import make_tenant
+from tests.support.membership import make_member
+from tests.support.surfaces import Rest
+
+SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
+
+
+@pytest.fixture
+def browser(signed_in_browser):
+    return signed_in_browser
+
+
+@pytest.fixture
+async def activity(rest):
+    return await make_activity(rest)
+
+
+@pytest.fixture
+def path(tenant):
+    return f"/{tenant.slug}/dashboard"
+
+
+async def compare_in(rest, tenant):
+    await rest.update_workspace(id=tenant.id, data={"feature_settings": {"analytics_compare": True}})
+
+
+async def test_every_metric_is_a_chart_and_the_headline_comes_first(browser, path, activity):
+    answer = await browser.open(path)
+    assert answer.status_code == 200
+    charts = charts_in(answer.text)
+    assert tuple(charts[:4]) == HEADLINE
+    assert sorted(charts) == sorted(metric.slug for metric in METRICS)
+    assert answer.text.count('role="img"') == len(METRICS)
+
+
+async def test_the_values_are_those_of_the_operation(browser, path, rest, activity):
+    page = (await browser.open(f"{path}?{ADDRESS}&interval=day&timezone=Asia/Kolkata")).text
+    asked = {**RANGE, "interval": "day", "timezone": "Asia/Kolkata"}
+    answer = await rest.get_metrics(**asked)
+    for slug in ("file_share_sessions", "file_share_downloads", "active_user_by_event"):
+        rows = table_in(page, slug)
+        assert [row[1] for row in rows] == [str(period[slug]) for period in answer["periods"]] + [
+            str(answer["totals"][slug])
+        ]
+    assert table_in(page, "file_share_revenue")[-1][1] == "$15.00"
+    assert table_in(page, "file_share_payment_conversion")[-1][1] == "100.0%"
+    assert table_in(page, "file_share_total_size_bytes")[-1][1] == "4 kB"
+    assert table_in(page, "file_share_sessions")[0][0] == "Mon 26 Jan 2026"
+
+
+async def test_the_interval_follows_from_the_range_unless_it_is_chosen(browser, path):
+    for query, label in (
+        ("start_date=2026-01-31&end_date=2026-01-31", "Sat 31 Jan 2026, 00:00"),
+        ("start_date=2026-01-31&end_date=2026-02-28", "Sat 31 Jan 2026"),
+        ("start_date=2025-02-01&end_date=2026-01-31", "February 2025"),
+        ("start_date=2025-02-01&end_date=2026-01-31&interval=week", "Week of 27 Jan 2025"),
+    ):
+        page = (await browser.open(f"{path}?{query}")).text
+        assert table_in(page, "file_share_sessions")[0][0] == label
+
+
+@pytest.mark.parametrize("range_", ["today", "7d", "30d", "90d", "12m", "month", "something"])
+async def test_every_range_is_answered(browser, path, range_):
+    answer = await browser.open(f"{path}?range={range_}")
+    assert answer.status_code == 200
+    assert len(charts_in(answer.text)) >= len(HEADLINE)
+
+
+async def test_it_compares_only_where_the_workspace_does(browser, path, rest, tenant, activity):
+    query = "start_date=2026-01-31&end_date=2026-02-01&interval=day"
+    page = (await browser.open(f"{path}?{query}&compare=previous")).text
+    assert ">Before</th>" not in page
+    assert "Compare with the period before" in browser.text
+    await compare_in(rest, tenant)
+    page = (await browser.open(f"{path}?{query}")).text
+    assert table_in(page, "file_share_sessions") == [
+        ["Sat 31 Jan 2026", "1", "1"],
+        ["Sun 1 Feb 2026", "0", "0"],
+        ["In all", "1", "1"],
+    ]
+    assert "dashed: 29 January 2026 to 30 January 2026" in browser.text
+    page = (await browser.open(f"{path}?{query}&compare=none")).text
+    assert ">Before</th>" not in page
+    page = (await browser.open(f"{path}?{query}&compare=previous_year")).text
+    assert "dashed: 31 January 2025 to 1 February 2025" in browser.text
+
+
+async def test_a_share_and_a_customer_are_filters(browser, path, rest, activity):
+    await rest.create_file_share_session(data={"file_size_bytes": 1, "created_at": "2026-01-31T10:00:00Z"})
+    for query, sessions in (
+        ("", "3"),
+        (f"&share_id={activity['share']['id']}", "2"),
+        (f"&customer_id={activity['customer']['id']}", "2"),
+        ("&customer_id=Grace@example.com", "2"),
+        ("&customer_id=grace", "2"),
+    ):
+        page = (await browser.open(f"{path}?{ADDRESS}{query}")).text
+        assert table_in(page, "file_share_sessions")[-1][1] == sessions
+
+
+async def test_the_csv_file_is_the_series(browser, path, activity):
+    page = (await browser.open(f"{path}?{ADDRESS}")).text
+    (address,) = re.findall(r'href="(/api/metrics/export[^"]*metrics=file_share_sessions)"', page)
+    answer = await browser.client.get(html.unescape(address), headers=SAME_ORIGIN)
+    assert answer.status_code == 200
+    rows = list(csv.DictReader(StringIO(answer.text)))
+    shown = [row[1] for row in table_in(page, "file_share_sessions")]
+    assert [row["file_share_sessions"] for row in rows][: len(shown)] == shown
+
+
+async def test_the_query_of_a_chart_gives_its_values_and_has_no_token(
+    browser, path, gateway, tenant, activity
+):
+    page = (await browser.open(f"{path}?{ADDRESS}&share_id={activity['share']['id']}&currency=usd")).text
+    chart = page.partition('id="file_share_sessions"')[2].partition("</section>")[0]
+    document, command = map(html.unescape, re.findall(r"<pre[^>]*><code>(.*?)</code>", chart, re.S))
+    assert "$TOKEN" in command
+    assert "dg_" not in document + command
+    headers = {"Authorization": f"Bearer {tenant.token}"}
+    answer = await gateway.client.post("/graphql", json={"query": document}, headers=headers)
+    (series,) = answer.json()["data"]["metrics"]["series"]
+    assert series["total"] == 2
+    pairs = re.findall(r'--data-urlencode "(\w+)=([^"]*)"', command)
+    answer = await gateway.client.get("/api/metrics/", params=pairs, headers=headers)
+    assert answer.json()["totals"] == {"file_share_sessions": 2}
+
+
+async def test_the_lists_show_what_happened_last(browser, path, activity):
+    await browser.open(f"{path}?{ADDRESS}")
+    text = browser.text
+    assert "Latest sessions All sessions Field guide 31 Jan 2026, 09:00 UTC Active $15.00" in text
+    assert "Latest payments All payments Field guide 31 Jan 2026, 09:05 UTC $15.00" in text
+
+
+async def test_the_top_lists_are_pages_of_their_own(browser, path, activity):
+    await browser.open(f"{path}?{ADDRESS}")
+    found = {}
+    for address in [link for link in browser.reading.links if "/dashboard/top/" in link]:
+        await browser.open(address)
+        found[address.partition("?")[0].rpartition("/")[2]] = browser.text
+    assert "Top shares Name Revenue Sessions Field guide $15.00 2" in found["share"]
+    assert "Top customers Name Revenue Sessions Grace $15.00 2" in found["customer"]
+    assert "Events by name Name Events file.opened 2 page.viewed 1" in found["event"]
+    assert (await browser.open(f"{path}/top/nothing")).status_code == 404
+
+
+async def test_problems_are_shown_beside_their_fields(browser, path):
+    for query, message in (
+        ("timezone=Mars", "Time zone: Enter an IANA time zone name"),
+        ("start_date=never&end_date=2026-01-01", "First date: Enter a date"),
+        ("start_date=2026-02-01&end_date=2026-01-01", "Last date: The last date should not be before"),
+        ("start_date=1026-02-01&end_date=1026-02-02", "First date: This should be within the years"),
+        ("range=12m&interval=hour", "Interval: This makes more than 750 periods"),
+        ("customer_id=nobody", "Customer: No customer matches this"),
+        ("share_id=x", "Share: "),
+        ("currency=xxx", "Currency: "),
+    ):
+        answer = await browser.open(f"{path}?{query}")
+        assert answer.status_code == 422, query
+        assert message in browser.text, query
+        assert charts_in(answer.text) == []
+
+
+async def test_the_customer_of_another_workspace_is_not_found(browser, path, gateway, other_tenant):
+    theirs = await Rest(gateway.client, gateway.app, other_tenant.token).create_customer(
+        data={"email": "alan@example.com"}
+    )
+    await browser.open(f"{path}?customer_id={theirs['id']}")
+    assert "No customer matches this" in browser.text
+    await browser.open(f"{path}?customer_id=alan@example.com")
+    assert "No customer matches this" in browser.text
+
+
+async def test_a_new_workspace_is_shown_its_first_steps_checked_off_as_they_happen(
+    gateway, browser, path, rest, tenant
+):
+    async def open_steps():
+        page = (await browser.open(path)).text
+        return re.findall(r'<li class="(done|open)">', page)
+
+    assert await open_steps() == ["open", "done", "open", "open"]
+    await rest.create_share(data={"name": "Field guide", "prices": [{"amount_type": "free"}]})
+    assert await open_steps() == ["done", "done", "open", "open"]
+    await rest.ingest_events(data={"events": [{"name": "page.viewed", "external_customer_id": "reader-1"}]})
+    assert await open_steps() == ["done", "done", "done", "open"]
+    await make_member(gateway, tenant)
+    assert await open_steps() == []
+
+
+async def test_a_part_that_is_refused_leaves_the_others(browser, path, activity, monkeypatch):
+    """An operation that refuses the browser's session stands for any refusal of a part."""
+    monkeypatch.setattr(parts, "list_file_share_payments", get_portal_customer)
+    answer = await browser.open(f"{path}?{ADDRESS}")
+    assert answer.status_code == 200
+    assert "All payments This could not be loaded. A browser session cannot do this" in browser.text
+    assert "Latest sessions All sessions Field guide" in browser.text
+    assert len(charts_in(answer.text)) == len(METRICS)
+
+
+async def test_members_see_it_and_others_do_not(gateway, browser, path, tenant, other_tenant):
+    for place in ("", "/top/share"):
+        await browser.open(f"{path}{place}")
+        assert browser.page.status_code == 200
+    async with signed_in(gateway, other_tenant) as stranger:
+        for place in ("", "/top/share", "/top/event"):
+            assert (await stranger.open(f"{path}{place}")).status_code == 404
+            assert "Acme" not in stranger.text
+    async with browsing(gateway) as visitor:
+        await visitor.open(f"{path}?range=7d")
+        assert visitor.path.startswith("/sign-in?next=")
+        await visitor.press("Sign in", email=tenant.user_email, password="a long password")
+        assert visitor.path == f"{path}?range=7d"
+
+
+async def test_the_start_leads_to_the_workspace_used_last(gateway, tenant):
+    async with signed_in(gateway, tenant) as browser:
+        await browser.open("/dashboard")
+        assert browser.path == f"/{tenant.slug}/dashboard"
+        slug = f"another-{tenant.slug}"
+        await browser.open("/workspaces")
+        await browser.press("Create workspace", name="Aardvark", slug=slug)
+        assert browser.path == f"/{slug}/dashboard"
+        await browser.open("/dashboard")
+        assert browser.path == f"/{slug}/dashboard"
+        assert f"/{tenant.slug}/dashboard" in browser.reading.links
+        await browser.open(f"/{tenant.slug}/dashboard")
+        await browser.open("/dashboard")
+        assert browser.path == f"/{tenant.slug}/dashboard"
+
+
+async def test_a_workspaces_text_is_text(gateway):
+    tenant = await make_tenant(gateway, name="<script>alert(1)</script>")
+    async with signed_in(gateway, tenant) as browser:
+        answer = await browser.open(f"/{tenant.slug}/dashboard")
+        assert "<script>alert" not in answer.text

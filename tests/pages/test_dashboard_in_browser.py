@@ -1,0 +1,174 @@
+"""The dashboard in a real browser: by mouse and by keyboard, with and without JavaScript."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.support.dashboards import ADDRESS, RANGE, make_activity
+from tests.support.gateways import Tenant
+from tests.support.in_browser import lightness, opened, overflows, sign_in
+from tests.support.live import serve
+from tests.support.surfaces import Rest
+
+Site = tuple[str, Tenant]
+SESSIONS = "#file_share_sessions"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A gateway with a workspace that compares, and with activity at the end of January 2026."""
+    folder = tmp_path_factory.mktemp("site")
+    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as (address, tenant):
+        asyncio.run(_fill(address, tenant))
+        yield address, tenant
+
+
+async def _fill(address: str, tenant: Tenant) -> None:
+    async with httpx.AsyncClient(base_url=address) as client:
+        rest = Rest(client, None, tenant.token)  # type: ignore[arg-type]
+        await make_activity(rest)
+        await rest.update_workspace(id=tenant.id, data={"feature_settings": {"analytics_compare": True}})
+
+
+async def enter(page: Page, site: Site, query: str = "") -> None:
+    address, tenant = site
+    await sign_in(page, address, tenant)
+    await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
+    if query:
+        await page.goto(f"{address}/{tenant.slug}/dashboard?{query}")
+
+
+async def totals_of(site: Site, **asked: str) -> dict[str, float]:
+    address, tenant = site
+    headers = {"Authorization": f"Bearer {tenant.token}"}
+    async with httpx.AsyncClient(base_url=f"{address}/api", headers=headers) as client:
+        answer = await client.get("/metrics/", params=asked)
+        totals: dict[str, float] = answer.json()["totals"]
+        return totals
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_from_the_sign_in_to_other_dates_and_a_share(
+    chromium: Browser, site: Site, scripts: bool
+) -> None:
+    async with opened(chromium, site[0], scripts=scripts) as page:
+        await enter(page, site)
+        assert page.url.endswith(f"/{site[1].slug}/dashboard")
+        await page.get_by_text("Custom", exact=True).click()
+        await page.get_by_label("First date").fill(RANGE["start_date"])
+        await page.get_by_label("Last date").fill(RANGE["end_date"])
+        await page.get_by_role("button", name="Show dates").click()
+        totals = await totals_of(site, **RANGE, interval="day")
+        shown = page.locator(f"{SESSIONS} .total strong")
+        await expect(shown).to_have_text(str(totals["file_share_sessions"]))
+        await expect(page.locator("#file_share_revenue .total strong")).to_have_text("$15.00")
+        assert "start_date=2026-01-26" in page.url
+        await page.get_by_label("Share", exact=True).select_option("Field guide")
+        if not scripts:
+            await page.get_by_role("button", name="Apply").last.click()
+        await page.wait_for_url("**share_id=**")
+        await expect(shown).to_have_text("2")
+        assert "start_date=2026-01-26" in page.url
+        await page.go_back()
+        await expect(page.get_by_label("Share", exact=True)).to_have_value("")
+
+
+async def test_a_change_replaces_the_dashboard_and_leaves_the_page(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, ADDRESS)
+        await page.evaluate("window.stayed = true")
+        await page.get_by_role("button", name="7 days").click()
+        await page.wait_for_url("**range=7d**")
+        await expect(page.get_by_role("button", name="7 days")).to_have_attribute("aria-current", "true")
+        await expect(page.get_by_role("button", name="7 days")).to_be_focused()
+        await page.get_by_label("Time zone").fill("Mars")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("alert")).to_contain_text("Time zone: Enter an IANA time zone name")
+        assert await page.evaluate("window.stayed")
+
+
+async def test_a_reload_that_fails_offers_another(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, ADDRESS)
+        await page.route("**range=90d**", lambda route: route.abort())
+        await page.get_by_role("button", name="90 days").click()
+        await expect(page.get_by_role("link", name="Try again")).to_be_visible()
+        assert await page.locator(SESSIONS).is_visible()
+
+
+async def test_values_are_read_by_the_pointer_and_by_arrow_keys(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, ADDRESS)
+        chart = page.locator(f"{SESSIONS} .chart")
+        box = await page.locator(f"{SESSIONS} .drawing").bounding_box()
+        assert box is not None
+        await page.mouse.move(box["x"] + box["width"] * 5.5 / 7, box["y"] + 40)
+        await expect(chart.locator(".reading")).to_contain_text("Sat 31 Jan 2026")
+        await expect(chart.locator(".reading")).to_contain_text("Before: 0")
+        await page.mouse.move(0, 0)
+        await expect(chart.locator(".reading")).to_have_count(0)
+        await chart.focus()
+        await page.keyboard.press("Home")
+        await expect(chart).to_have_attribute("aria-valuetext", "Mon 26 Jan 2026: 0, before 0")
+        await page.keyboard.press("End")
+        await page.keyboard.press("ArrowLeft")
+        await expect(chart).to_have_attribute("aria-valuetext", "Sat 31 Jan 2026: 1, before 0")
+        await expect(chart.locator(".reading strong")).to_have_text("1")
+
+
+async def test_a_chart_is_kept_as_a_picture_as_a_file_and_as_a_query(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, ADDRESS)
+        metric = page.locator(SESSIONS)
+        async with page.expect_download() as saved:
+            await metric.get_by_role("button", name="PNG").click()
+        picture = await saved.value
+        assert picture.suggested_filename == "file_share_sessions.png"
+        assert (await picture.path()).read_bytes().startswith(b"\x89PNG")
+        async with page.expect_download() as saved:
+            await metric.get_by_role("link", name="CSV").click()
+        file = await saved.value
+        assert (await file.path()).read_text().startswith("range,timestamp,currency,file_share_sessions")
+        await metric.get_by_text("Query").click()
+        await metric.get_by_role("button", name="Copy as curl").click()
+        await expect(metric.get_by_role("button", name="Copied")).to_be_visible()
+        copied = await page.evaluate("navigator.clipboard.readText()")
+        assert copied.startswith("curl --get")
+        assert "$TOKEN" in copied
+
+
+async def test_slow_lists_come_after_the_page(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, ADDRESS)
+        await expect(page.locator("#top-share")).to_contain_text("$15.00")
+        await page.locator("#top-customer").get_by_role("link", name="Grace").click()
+        await expect(page.get_by_label("Customer")).to_have_value("grace@example.com")
+        await page.route("**/top/event**", lambda route: route.abort())
+        await page.reload()
+        await expect(page.locator("#top-event")).to_contain_text("This could not be loaded.")
+
+
+@pytest.mark.parametrize("width", [1600, 1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_it_fits_the_screen_and_follows_light_and_dark(
+    chromium: Browser, site: Site, scheme: str, width: int
+) -> None:
+    async with opened(chromium, site[0], scheme=scheme, width=width, quiet_console=True) as page:
+        await enter(page, site, ADDRESS)
+        for summary in await page.locator(f"{SESSIONS} summary").all():
+            await summary.click()
+        assert not await overflows(page)
+        assert (await lightness(page) > 600) == (scheme == "light")
+
+
+async def test_the_switcher_leads_to_other_workspaces_by_keyboard(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site)
+        await page.locator(".switcher summary").focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("link", name="All workspaces and new")).to_be_visible()

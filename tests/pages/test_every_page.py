@@ -1,0 +1,180 @@
+"""Every page in a real browser, in light and dark, on a desk and on a phone: axe-core finds no barriers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+from playwright.async_api import Page as Tab
+
+from tests.support.axe import COLOURS, violations
+from tests.support.colours import contrast
+from tests.support.every_page import PAGES, Page, Site, Visitor, running_site, templates
+from tests.support.in_browser import lightness, opened, overflows
+
+WIDTHS = {"desk": 1280, "phone": 390}
+
+
+@pytest_asyncio.fixture(scope="module")
+async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
+    async with running_site(tmp_path_factory.mktemp("site")) as running:
+        yield running
+
+
+# All rules once on each screen: between light and dark only colours differ.
+RULES = {
+    ("light", "desk"): None,
+    ("dark", "desk"): COLOURS,
+    ("dark", "phone"): None,
+    ("light", "phone"): COLOURS,
+}
+# Of pages that differ in their text alone, which takes axe-core long.
+RULES_FOR_TEXT = {("light", "desk"): None, ("dark", "phone"): COLOURS}
+
+
+async def faults_of(tab: Tab, *, is_text: bool = False) -> list[str]:
+    """What is wrong with the page of the tab in any scheme on any screen."""
+    faults = []
+    asked = RULES_FOR_TEXT if is_text else RULES
+    for scheme, screen in RULES:
+        await tab.emulate_media(color_scheme=scheme)
+        await tab.set_viewport_size({"width": WIDTHS[screen], "height": 800})
+        look = scheme, screen
+        found = await violations(tab, rules=asked[look]) if look in asked else []
+        if await overflows(tab):
+            found.append("is wider than the screen")
+        if (await lightness(tab) > 600) != (scheme == "light"):
+            found.append("does not follow the scheme")
+        faults += [f"{scheme}, {screen}: {fault}" for fault in found]
+    return faults
+
+
+def channels(colour: str) -> list[float]:
+    """Red, green and blue of a computed colour."""
+    return [float(part) for part in re.findall(r"[\d.]+", colour)[:3]]
+
+
+def test_every_route_of_a_page_is_in_the_list_of_pages() -> None:
+    """Add a page to `tests/support/every_page.py`."""
+    assert {page.template for pages in PAGES.values() for page in pages} == templates()
+
+
+@pytest.mark.parametrize("group", PAGES)
+async def test_pages_are_free_of_barriers_and_fit_every_screen(
+    chromium: Browser, site: Site, group: str
+) -> None:
+    faults: dict[str, list[str]] = {}
+    for visitor in {page.visitor: None for page in PAGES[group]}:
+        pages = [page for page in PAGES[group] if page.visitor is visitor]
+        async with opened(chromium, site.address, quiet_console=True) as tab:
+            await tab.context.add_cookies(site.cookies_of(visitor))
+            for page in pages:
+                faults[str(page)] = await visited(tab, site, page)
+    assert {page: found for page, found in faults.items() if found} == {}
+
+
+async def visited(tab: Tab, site: Site, page: Page) -> list[str]:
+    path = page.path(site.texts)
+    await tab.emulate_media(color_scheme="light")
+    await tab.set_viewport_size({"width": WIDTHS["desk"], "height": 800})
+    answer = await tab.goto(site.address + path)
+    assert answer is not None
+    assert answer.status == 200, path
+    assert tab.url == site.address + path
+    await tab.locator(page.ready).first.wait_for()
+    return await faults_of(tab, is_text=page.is_text)
+
+
+# Who opens which address, fills in which field with what, and presses which button; what is then there.
+ANSWERS = [
+    (Visitor.ANYONE, "/nothing/here", {}, None, "Page not found"),
+    (Visitor.ANYONE, "/new-password?token=unknown", {}, None, "link is invalid"),
+    (Visitor.ANYONE, "/oauth2/authorize?client_id=unknown", {}, None, "does not work"),
+    (Visitor.ANYONE, "/sign-in", {"Email address": "a@example.com", "Password": "x"}, "Sign in", "problem"),
+    (
+        Visitor.ANYONE,
+        "/{slug}/portal",
+        {"Email address": "a@example.com"},
+        "Email me a code",
+        "Enter your code",
+    ),
+    (Visitor.CUSTOMER, "/{slug}/portal/shares/00000000-0000-4000-8000-000000000000", {}, None, "There is no"),
+    (Visitor.NEWCOMER, "/workspaces", {"Name": "Tiny", "Slug": "sign-in"}, "Create workspace", "problem"),
+    (Visitor.MEMBER, "/{slug}/shares/new", {"Amount": "lots"}, "Create share", "problem"),
+    (Visitor.MEMBER, "/{slug}/customers/{team}/portal-link", {}, "Create link", "Portal link"),
+    (Visitor.MEMBER, "/{slug}/payments/00000000-0000-4000-8000-000000000000", {}, None, "Not found"),
+]
+
+
+@pytest.mark.parametrize(
+    ("visitor", "address", "fields", "button", "text"), ANSWERS, ids=[answer[1] for answer in ANSWERS]
+)
+async def test_answers_to_forms_and_wrong_addresses_are_free_of_barriers(
+    chromium: Browser,
+    site: Site,
+    visitor: Visitor,
+    address: str,
+    fields: dict[str, str],
+    button: str | None,
+    text: str,
+) -> None:
+    async with opened(chromium, site.address) as tab:
+        await tab.context.add_cookies(site.cookies_of(visitor))
+        await tab.goto(site.address + address.format_map(site.texts))
+        for label, value in fields.items():
+            await tab.get_by_label(label, exact=True).fill(value)
+        if button is not None:
+            await tab.get_by_role("button", name=button, exact=True).last.click()
+        await expect(tab.get_by_role("main")).to_contain_text(text)
+        assert await faults_of(tab) == []
+
+
+# Where a member has a secret made that is shown once: the fields to fill in, and the button to press.
+APPLICATION = {"Name": "Bookkeeper", "Redirect URIs": "https://app.example.com/callback"}
+SECRETS: list[tuple[str, dict[str, str], str]] = [
+    ("/workspaces/{slug}/access-tokens", {"Comment": "For curl"}, "Create token"),
+    ("/account/personal-access-tokens", {"Comment": "For curl"}, "Create token"),
+    ("/workspaces/{slug}/oauth-clients", APPLICATION, "Create application"),
+    ("/account/security", {}, "Create new codes"),
+]
+
+
+@pytest.mark.parametrize(("address", "fields", "button"), SECRETS, ids=[secret[0] for secret in SECRETS])
+async def test_secrets_that_are_shown_once_are_free_of_barriers(
+    chromium: Browser, site: Site, address: str, fields: dict[str, str], button: str
+) -> None:
+    async with opened(chromium, site.address) as tab:
+        await tab.context.add_cookies(site.cookies_of(Visitor.MEMBER))
+        await tab.goto(site.address + address.format_map(site.texts))
+        for label, value in fields.items():
+            await tab.get_by_role("textbox", name=label, exact=True).fill(value)
+        # Scopes have to be chosen; what is confirmed is closed at first.
+        closed = tab.locator("summary", has_text=button)
+        opening = tab.get_by_text("Read only", exact=True) if fields else closed
+        await opening.click()
+        await tab.get_by_role("button", name=button, exact=True).last.click()
+        await expect(tab.locator("#secret")).to_be_visible()
+        assert await faults_of(tab) == []
+
+
+DRAWN = """() => [".line", ".bar", ".compared"].map((selector) => {
+    const style = getComputedStyle(document.querySelector(`.drawing ${selector}`));
+    return style.fill === "none" ? style.stroke : style.fill;
+})"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_what_a_chart_draws_stands_out_from_its_background(
+    chromium: Browser, site: Site, scheme: str
+) -> None:
+    """By 3 to 1, as WCAG 2.2 asks of graphics: axe-core measures texts only."""
+    (page,) = (page for page in PAGES["dashboard"] if page.template == "/{slug}/dashboard" and page.query)
+    async with opened(chromium, site.address, scheme=scheme) as tab:
+        await tab.context.add_cookies(site.cookies_of(page.visitor))
+        await tab.goto(site.address + page.path(site.texts))
+        background = await tab.evaluate("getComputedStyle(document.body).backgroundColor")
+        for colour in await tab.evaluate(DRAWN):
+            assert contrast(channels(colour), channels(background)) >= 3, colour

@@ -1,0 +1,144 @@
+"""What forms of records make of declared fields and of what people enter."""
+
+from typing import Annotated
+
+import pytest
+from pydantic import Field as Declared
+
+from gateway.web.kit.forms import Form
+from gateway.web.records.fields import fields_of
+from gateway.web.records.values import filled, minor_units, read
+from schema.base import Input, Update
+from schema.metadata import Metadata
+from schema.scalars import Bool, DateInput, Email, Int, Url
+from storage.enums import Currency, Visibility
+
+
+class Part(Input):
+    line: str | None = None
+
+
+class Everything(Input):
+    """One field of each kind, as a resource could get it tomorrow."""
+
+    name: Annotated[str, Declared(max_length=50)]
+    text: Annotated[str | None, Declared(max_length=65_536)] = None
+    email: Email | None = None
+    site: Url | None = None
+    day: DateInput | None = None
+    count: Int | None = None
+    amount: Annotated[Int | None, Declared(description="An amount in minor units.")] = None
+    currency: Currency | None = None
+    visibility: Visibility = Visibility.DRAFT
+    is_open: Bool = False
+    part: Part | None = None
+    parts: list[Part] = Declared(default_factory=list)
+    metadata: Metadata
+
+
+SENT = {
+    "name": ["A name"],
+    "text": ["one\r\ntwo"],
+    "email": ["ada@example.com"],
+    "site": ["https://example.com"],
+    "day": ["2026-01-31"],
+    "count": ["12"],
+    "amount": ["1,234.5"],
+    "currency": ["eur"],
+    "visibility": ["public"],
+    "is_open": ["on"],
+    "part.line": ["a"],
+    "parts.0.line": [""],
+    "parts.3.line": ["b"],
+    "metadata.0.key": ["n"],
+    "metadata.0.value": ["12"],
+    "metadata.0.kind": ["number"],
+}
+DATA = {
+    "name": "A name",
+    "text": "one\ntwo",
+    "email": "ada@example.com",
+    "site": "https://example.com",
+    "day": "2026-01-31",
+    "count": 12,
+    "amount": 123450,
+    "currency": "eur",
+    "visibility": "public",
+    "is_open": True,
+    "part": {"line": "a"},
+    "parts": [{"line": "b"}],
+    "metadata": {"n": 12},
+}
+
+
+def test_a_new_field_of_any_kind_gets_a_control_without_being_declared_for_pages():
+    kinds = {each.name: each.kind for each in fields_of(Everything)}
+    assert kinds == {
+        "name": "text",
+        "text": "area",
+        "email": "email",
+        "site": "url",
+        "day": "date",
+        "count": "integer",
+        "amount": "money",
+        "currency": "choice",
+        "visibility": "choice",
+        "is_open": "checkbox",
+        "part": "group",
+        "parts": "rows",
+        "metadata": "pairs",
+    }
+
+
+def test_a_form_is_read_as_the_data_of_the_api_and_filled_with_it():
+    fields = fields_of(Everything)
+    reading = read(Form(SENT), fields)
+    assert reading.data == DATA
+    assert reading.problems == []
+    again = read(Form(filled(fields, DATA)), fields)
+    assert again.data == DATA
+
+
+def test_empty_fields_are_left_out_of_a_creation_and_cleared_by_a_change():
+    class Change(Update):
+        clears = frozenset({"text"})
+
+        text: str | None
+        name: str | None
+
+    assert read(Form({}), fields_of(Everything)).data == {
+        "name": "",
+        "is_open": False,
+        "parts": [],
+        "metadata": {},
+    }
+    assert read(Form({"text": [""], "name": [""]}), fields_of(Change)).data == {"text": None, "name": ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "amount"),
+    [
+        ("15", "eur", 1500),
+        ("1,234.5", "eur", 123450),
+        ("0.01", "usd", 1),
+        ("1500", "jpy", 1500),
+        ("-3", "eur", -300),
+        ("15.001", "eur", None),
+        ("1.5", "jpy", None),
+        ("ten", "eur", None),
+        ("1e999999999999", "eur", None),
+        ("1e999999", "eur", None),
+        ("NaN", "eur", None),
+        ("Infinity", "eur", None),
+    ],
+)
+def test_amounts_are_entered_in_units_of_their_currency(text, currency, amount):
+    assert minor_units(text, currency) == amount
+
+
+@pytest.mark.parametrize("text", ["1e999999", "nan", "inf", "", "twelve"])
+def test_a_number_of_metadata_that_is_none_is_refused_at_its_row(text):
+    sent = {"metadata.0.key": ["n"], "metadata.0.value": [text], "metadata.0.kind": ["number"]}
+    reading = read(Form(sent), fields_of(Everything))
+    [problem] = reading.problems
+    assert problem["loc"] == ["data", "metadata", 0, "value"]

@@ -1,0 +1,267 @@
+"""The pages of a workspace's records in a real browser: by mouse, without JavaScript, and on a phone."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import struct
+import zlib
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, Route, expect
+
+from tests.support.gateways import Tenant
+from tests.support.in_browser import lightness, opened, overflows, sign_in
+from tests.support.live import serve
+
+Site = tuple[str, Tenant]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("site")
+    with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def api(site: Site) -> AsyncIterator[httpx.AsyncClient]:
+    address, tenant = site
+    headers = {"Authorization": f"Bearer {tenant.token}"}
+    async with httpx.AsyncClient(base_url=f"{address}/api", headers=headers) as client:
+        yield client
+
+
+async def made(api: httpx.AsyncClient, path: str, **data: Any) -> dict[str, Any]:
+    answer = await api.post(path, json=data)
+    answer.raise_for_status()
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def enter(page: Page, site: Site, path: str) -> None:
+    """Sign in and open a page of the workspace."""
+    address, tenant = site
+    await sign_in(page, address, tenant)
+    await page.wait_for_url("**/dashboard")
+    await page.goto(f"{address}/{tenant.slug}{path}")
+
+
+def picture(side: int) -> bytes:
+    """A PNG of one colour, made larger by a chunk that is not shown."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        body = kind + content
+        return struct.pack(">I", len(content)) + body + struct.pack(">I", zlib.crc32(body))
+
+    rows = b"".join(b"\0" + b"\x60\x50\xd0" * side for _ in range(side))
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    filling = chunk(b"teSt", bytes(9 * 1024 * 1024))
+    return b"".join(
+        [
+            b"\x89PNG\r\n\x1a\n",
+            chunk(b"IHDR", header),
+            filling,
+            chunk(b"IDAT", zlib.compress(rows)),
+            chunk(b"IEND", b""),
+        ]
+    )
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["with JavaScript", "without JavaScript"])
+async def test_a_share_is_created_edited_and_archived(chromium: Browser, site: Site, script: bool) -> None:
+    async with opened(chromium, site[0], scripts=script) as page:
+        await enter(page, site, "/shares")
+        await page.get_by_role("link", name="New share").first.click()
+        await page.get_by_label("Name", exact=True).fill("Field guide")
+        await page.get_by_label("Amount", exact=True).fill("15.00")
+        await page.get_by_label("Currency").select_option("eur")
+        await page.get_by_role("button", name="Create share").click()
+        await expect(page.get_by_role("status").first).to_have_text("Share created.")
+        await expect(page.locator(".facts")).to_contain_text("€15.00")
+        await page.get_by_role("link", name="Edit").click()
+        await page.get_by_label("Amount", exact=True).fill("lots")
+        await page.get_by_role("button", name="Save share").click()
+        await expect(page.get_by_role("alert")).to_be_focused()
+        await page.get_by_role("link", name="Amount: Enter an amount").click()
+        await expect(page.get_by_label("Amount", exact=True)).to_be_focused()
+        await page.get_by_label("Amount", exact=True).fill("18")
+        await page.get_by_role("button", name="Save share").click()
+        await expect(page.locator(".facts")).to_contain_text("€18.00")
+        await page.locator(".confirm summary").click()
+        await page.get_by_role("button", name="Archive share").click()
+        await expect(page.get_by_role("status").first).to_have_text("Share archived.")
+
+
+async def test_an_image_is_uploaded_in_parts_with_its_progress(
+    chromium: Browser, site: Site, api: httpx.AsyncClient
+) -> None:
+    share = await made(api, "/shares/", name="With a picture", prices=[{"amount_type": "free"}])
+    content = picture(64)
+    proceed = asyncio.Event()
+    sent: list[int] = []
+
+    async def hold(route: Route) -> None:
+        await proceed.wait()
+        sent.append(len(route.request.post_data_buffer or b""))
+        await route.continue_()
+
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, f"/shares/{share['id']}/edit")
+        await page.route("**/objects*", hold)
+        file = {"name": "cover.png", "mimeType": "image/png", "buffer": content}
+        await page.locator("#medias-files").set_input_files([file])  # type: ignore[list-item]
+        await expect(page.get_by_role("progressbar", name="cover.png")).to_be_visible()
+        await expect(page.get_by_role("button", name="Save share").last).to_be_disabled()
+        proceed.set()
+        await expect(page.get_by_role("checkbox", name="cover.png")).to_be_checked()
+        await page.get_by_role("button", name="Save share").last.click()
+        image = page.get_by_role("img", name="cover.png")
+        await expect(image).to_be_visible()
+        assert await image.evaluate("image => image.decode().then(() => image.naturalWidth)") == 64
+    assert sorted(sent) == [len(content) - 8 * 1024 * 1024, 8 * 1024 * 1024]
+    [media] = (await api.get(f"/shares/{share['id']}")).json()["medias"]
+    assert (await api.get(media["public_url"])).content == content
+
+
+async def test_a_file_that_is_refused_says_why(chromium: Browser, site: Site, api: httpx.AsyncClient) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, "/shares/new")
+        file = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"text"}
+        await page.locator("#medias-files").set_input_files([file])  # type: ignore[list-item]
+        refusal = "notes.txt: A product_media file is an image"
+        await expect(page.locator(".progress .error")).to_contain_text(refusal)
+
+
+async def test_only_the_fields_of_the_chosen_kind_of_price_are_shown(chromium: Browser, site: Site) -> None:
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, "/shares/new")
+        await expect(page.get_by_label("Minimum")).to_be_hidden()
+        await page.get_by_label("Kind").select_option("custom")
+        await expect(page.get_by_label("Minimum")).to_be_visible()
+        await expect(page.get_by_label("Amount", exact=True)).to_be_hidden()
+
+
+async def test_times_are_in_the_readers_zone_which_is_named(
+    chromium: Browser, site: Site, api: httpx.AsyncClient
+) -> None:
+    await made(api, "/shares/", name="Timely", prices=[{"amount_type": "free"}])
+    context = await chromium.new_context(timezone_id="Asia/Kolkata")
+    page = await context.new_page()
+    await enter(page, site, "/shares?query=timely")
+    await expect(page.locator("td time")).to_contain_text("GMT+5:30")
+    await context.close()
+
+
+async def test_a_list_of_events_renews_itself_until_it_is_paused(
+    chromium: Browser, site: Site, api: httpx.AsyncClient
+) -> None:
+    async with opened(chromium, site[0]) as page:
+        await page.clock.install()
+        await enter(page, site, "/events?name=live.one")
+        await made(api, "/events/ingest", events=[{"name": "live.one", "external_customer_id": "x"}])
+        await page.clock.run_for(6_000)
+        await expect(page.get_by_role("status").filter(has_text="Live")).to_have_text("Live: 1 new")
+        await expect(page.get_by_role("table", name="Events").get_by_role("row")).to_have_count(2)
+        await page.get_by_role("button", name="Pause").click()
+        await made(api, "/events/ingest", events=[{"name": "live.one", "external_customer_id": "x"}])
+        await page.clock.run_for(30_000)
+        await expect(page.get_by_role("table", name="Events").get_by_role("row")).to_have_count(2)
+        await page.get_by_role("button", name="Resume").click()
+        await page.clock.run_for(6_000)
+        await expect(page.get_by_role("table", name="Events").get_by_role("row")).to_have_count(3)
+
+
+async def test_a_file_is_uploaded_by_dropping_it(
+    chromium: Browser, site: Site, api: httpx.AsyncClient
+) -> None:
+    drop = """(field) => {
+        const data = new DataTransfer();
+        data.items.add(new File(["a book"], "dropped.pdf", { type: "application/pdf" }));
+        field.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    }"""
+    async with opened(chromium, site[0]) as page:
+        await enter(page, site, "/files")
+        await page.locator("[data-upload]").evaluate(drop)
+        await expect(page.get_by_role("link", name="dropped.pdf")).to_be_visible()
+        await page.get_by_role("link", name="dropped.pdf").click()
+        async with page.expect_download() as download:
+            await page.get_by_role("link", name="Download").click()
+        assert (await (await download.value).path()).read_bytes() == b"a book"
+
+
+async def test_a_payment_is_refunded_without_javascript(
+    chromium: Browser, site: Site, api: httpx.AsyncClient
+) -> None:
+    session = await made(api, "/file-share-sessions/", file_size_bytes=1)
+    path = f"/file-share-sessions/{session['id']}/payments"
+    payment = await made(api, path, amount=1500, currency="eur")
+    async with opened(chromium, site[0], scripts=False) as page:
+        await enter(page, site, f"/payments/{payment['id']}")
+        await page.get_by_role("link", name="Refund", exact=True).click()
+        await page.get_by_label("Amount").fill("5.00")
+        await page.get_by_role("button", name="Refund payment").last.click()
+        await expect(page.get_by_role("table", name="Refunds")).to_contain_text("€5.00")
+
+
+PAGES = [
+    "/shares",
+    "/shares?query=nothing",
+    "/shares/new",
+    "/shares/SHARE",
+    "/shares/SHARE/edit",
+    "/customers",
+    "/customers/CUSTOMER",
+    "/customers/CUSTOMER/edit",
+    "/customers/CUSTOMER/portal-link",
+    "/customer-members/new?customer_id=CUSTOMER",
+    "/sessions",
+    "/sessions/SESSION",
+    "/payments",
+    "/payments/PAYMENT",
+    "/payments/PAYMENT/refund",
+    "/events",
+    "/files",
+    "/custom-fields",
+    "/custom-fields/new",
+]
+
+
+async def long_records(api: httpx.AsyncClient) -> dict[str, str]:
+    """Records with long texts and large amounts."""
+    price = {"amount_type": "fixed", "price_amount": 99999999, "price_currency": "brl"}
+    share = await made(api, "/shares/", name="A" * 100, prices=[price], metadata={"k" * 40: "v" * 200})
+    email = f"{uuid4().hex}@{'long-' * 10}name.example"
+    customer = await made(api, "/customers/", email=email, type="team", name="B" * 100)
+    ids = {"share_id": share["id"], "customer_id": customer["id"]}
+    session = await made(api, "/file-share-sessions/", file_size_bytes=1, **ids)
+    path = f"/file-share-sessions/{session['id']}/payments"
+    payment = await made(api, path, amount=99999999, currency="chf")
+    event = {"name": "e" * 100, "customer_id": customer["id"], "metadata": {"k" * 40: "v" * 200}}
+    await made(api, "/events/ingest", events=[event])
+    return {
+        "SHARE": share["id"],
+        "CUSTOMER": customer["id"],
+        "SESSION": session["id"],
+        "PAYMENT": payment["id"],
+    }
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+async def test_every_page_fits_the_screen(
+    chromium: Browser, site: Site, api: httpx.AsyncClient, scheme: str, width: int
+) -> None:
+    ids = await long_records(api)
+    async with opened(chromium, site[0], scheme=scheme, width=width, quiet_console=True) as page:
+        await enter(page, site, "/shares")
+        for pattern in PAGES:
+            path = re.sub("[A-Z]{2,}", lambda found: ids[found[0]], pattern)
+            await page.goto(f"{site[0]}/{site[1].slug}{path}")
+            await expect(page.locator("h1")).to_be_visible()
+            assert not await overflows(page), path
+            assert (await lightness(page) > 600) == (scheme == "light"), path

@@ -1,0 +1,74 @@
+"""The two locks: what tests and checks need, and the part of it that running needs."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Imports every module of the project that needs no extra, then prints the distributions that the imported
+# modules come from.
+PROBE = """
+import sys
+from importlib import import_module
+from importlib.metadata import packages_distributions
+from pkgutil import walk_packages
+# As if `duograph[traces]` were not installed: Redis's client imports its packages where they are.
+sys.modules["opentelemetry.sdk"] = sys.modules["opentelemetry.exporter"] = None
+for name in ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage"):
+    package = import_module(name)
+    for module in walk_packages(package.__path__, f"{name}."):
+        # Alembic's own, and what is imported for `duograph[traces]` only.
+        if module.name not in ("storage.migrations.env", "gateway.monitoring.tracing"):
+            import_module(module.name)
+# The name that all its packages share.
+known = packages_distributions() | {"opentelemetry": ["opentelemetry-api"]}
+print(*{name for module in sys.modules for name in known.get(module.partition(".")[0], ())})
+"""
+
+
+def canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins_of(lock: str) -> dict[str, str]:
+    """Versions by name."""
+    return dict(line.split("==") for line in (ROOT / lock).read_text().splitlines())
+
+
+def names_in(requirements: list[str]) -> set[str]:
+    return {canonical(re.split(r"[\[<>=;]", requirement)[0]) for requirement in requirements}
+
+
+def test_what_running_needs_is_pinned_as_in_the_lock_for_tests() -> None:
+    assert pins_of("running.lock").items() < pins_of("requirements.lock").items()
+
+
+def test_running_needs_the_dependencies_and_none_of_the_packages_for_tests() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = pins_of("running.lock").keys()
+    assert names_in(project["dependencies"]) <= pinned
+    assert names_in(project["optional-dependencies"]["dev"]) & pinned == set()
+    assert {"botocore", "setuptools"} <= pinned
+
+
+@pytest.fixture(scope="module")
+def imported() -> set[str]:
+    """The distributions that the project's modules import, directly or not."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=300, check=True, cwd=ROOT
+    )
+    return {canonical(name) for name in done.stdout.split()} - {"duograph"}
+
+
+def test_no_module_of_the_project_imports_what_running_does_not_install(imported: set[str]) -> None:
+    assert imported - pins_of("running.lock").keys() == set()
+
+
+def test_every_dependency_is_imported(imported: set[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    read_as_data = {"tzdata"}
+    assert names_in(project["dependencies"]) - imported == read_as_data

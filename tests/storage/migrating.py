@@ -1,0 +1,98 @@
+"""`duograph migrate` in a process of its own, and the PostgreSQL database that it migrates."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import asyncpg
+
+from storage.database import Database
+from storage.migrations import run
+from tests.support.command import PATIENCE_SECONDS, Command
+
+
+@dataclass(frozen=True)
+class Old:
+    """A database at an old revision, and a command on it. `url` is SQLAlchemy's, past any pooler."""
+
+    url: str
+    command: Command
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[asyncpg.Connection]:
+        connection = await asyncpg.connect(self.url.replace("+asyncpg", ""))
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+
+async def make_old(revision: str | None, folder: Path, server_url: str, used_url: str) -> Old:
+    """A database at this revision, or empty. The command reaches it at `used_url`, maybe through a pooler."""
+    name = f"old_{uuid4().hex}"
+    server = await asyncpg.connect(server_url.replace("+asyncpg", ""))
+    await server.execute(f"CREATE DATABASE {name}")
+    await server.close()
+    url, used = (each.replace("/postgres?", f"/{name}?", 1) for each in (server_url, used_url))
+    if revision is not None:
+        database = Database(url)
+        await run.upgrade(database, revision)
+        await database.close()
+    return Old(url, Command(folder, {"DUOGRAPH_DATABASE_URL": used}))
+
+
+class Migrating:
+    """A run of `duograph migrate`; `lines` is what it has said on standard error so far."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.lines: list[str] = []
+
+    async def says(self, beginning: str) -> str:
+        """The next line that begins so."""
+        assert self._process.stderr is not None
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            async for line in self._process.stderr:
+                self.lines.append(line.decode().strip())
+                if self.lines[-1].startswith(beginning):
+                    return self.lines[-1]
+        raise AssertionError(f"It ended without {beginning!r}: {self.lines}")
+
+    async def ends(self, patience_seconds: float = PATIENCE_SECONDS) -> str:
+        """Wait for its end, which must be a success; what it printed."""
+        async with asyncio.timeout(patience_seconds):
+            out, error = await self._process.communicate()
+        self.lines += error.decode().splitlines()
+        assert self._process.returncode == 0, self.lines
+        return out.decode().strip()
+
+    async def kill(self) -> None:
+        self._process.kill()
+        assert await self._process.wait() == -signal.SIGKILL
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+
+@asynccontextmanager
+async def migrating(command: Command) -> AsyncIterator[Migrating]:
+    """A run that has begun; it is killed at the end of the block if it has not ended."""
+    process = await asyncio.create_subprocess_exec(
+        *command.program,
+        "migrate",
+        cwd=command.directory,
+        env=command.environ(),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield Migrating(process)
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()

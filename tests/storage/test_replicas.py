@@ -1,0 +1,295 @@
+"""A streaming replica: who it answers, and what callers notice while it lags, hangs or is down."""
+
+import asyncio
+import os
+import signal
+from datetime import timedelta
+
+import httpx
+import pytest
+import pytest_asyncio
+from structlog.testing import capture_logs
+
+from gateway.settings.settings import Settings, SettingsError
+from storage.clock import now
+from tests.support.command import Command
+from tests.support.gateways import SECRET, make_tenant, run_gateway
+from tests.support.replicas import Pair, eventually, until_it_is
+from tests.support.scraping import Scraped
+from tests.support.serving import serving, started
+from tests.support.surfaces import GraphQL, Rest
+from tests.support.tcp_proxy import Cut
+
+EARLY = "2026-01-31T09:30:00Z"
+REST_AND_GRAPHQL = pytest.mark.parametrize("surface_type", [Rest, GraphQL], ids=["rest", "graphql"])
+
+
+@pytest_asyncio.fixture(scope="module")
+async def pair():
+    async with Pair.running() as servers:
+        yield servers
+
+
+@pytest_asyncio.fixture(scope="module")
+async def replicated(pair, tmp_path_factory):
+    """A gateway that uses the replica."""
+    folder = tmp_path_factory.mktemp("replicated")
+    settings = {"database_read_url": pair.read_url, "metrics_port": 0}
+    async for gateway in run_gateway(pair.primary.url, folder, **settings):
+        await until_it_is("used", gateway)
+        yield gateway
+
+
+async def processes_by_state(gateway):
+    """How many processes Prometheus sees in each state of which there are any."""
+    port = gateway.app.monitoring.listener.getsockname()[1]
+    scraped = Scraped.of(await gateway.client.get(f"http://127.0.0.1:{port}/metrics"))
+    name = "duograph_replica_processes"
+    many = {state: scraped.value(name, state=state) for state in scraped.values_of("state")}
+    return {state: number for state, number in many.items() if number}
+
+
+async def is_used(gateway):
+    return await processes_by_state(gateway) == {"used": 1}
+
+
+class Reader:
+    """A caller over one surface, with an event in a workspace of its own that other hosts rename."""
+
+    def __init__(self, pair, gateway, tenant, surface):
+        self.pair, self.gateway, self.tenant, self.surface = pair, gateway, tenant, surface
+        self.rest = Rest(gateway.client, gateway.app, tenant.token)
+
+    async def ingest(self, name, customer):
+        await self.surface.ingest_events(data={"events": [{"name": name, "external_customer_id": customer}]})
+
+    async def names(self):
+        return sorted([event["name"] for event in (await self.surface.list_events())["data"]])
+
+    async def active_users(self):
+        """The customers with an event, as metrics and as their export count them."""
+        dates = {"start_date": str(now().date() - timedelta(days=1)), "end_date": str(now().date())}
+        query = {**dates, "interval": "day", "metrics": ["active_user_by_event"]}
+        (measured,) = (await self.surface.get_metrics(**query))["totals"].values()
+        headers = {"Authorization": f"Bearer {self.tenant.token}"}
+        export = await self.gateway.client.get("/api/metrics/export", params=query, headers=headers)
+        assert export.status_code == 200
+        return measured, int(export.text.splitlines()[-1].rpartition(",")[2])
+
+    async def read_all(self):
+        """What the reads say that a replica may answer: the names of events thrice, and active users."""
+        events = (await self.surface.list_events())["data"]
+        each = [await self.surface.get_event(id=event["id"]) for event in events]
+        kinds = (await self.surface.list_event_names())["data"]
+        names = [sorted([named["name"] for named in rows]) for rows in (events, each, kinds)]
+        return *names, await self.active_users()
+
+    async def is_answered_by_replica(self):
+        """Whether the caller does not see what another host writes while the replica lags."""
+        async with self.pair.lagging():
+            await self.rename("on another host")
+            names = await self.names()
+            await self.rename("seen")
+        return names == ["seen"]
+
+    async def rename(self, name):
+        await self.pair.rename_events(self.tenant, name)
+
+
+@pytest_asyncio.fixture
+async def reader(pair, replicated, surface_type):
+    """A caller whom the replica answers."""
+    tenant = await make_tenant(replicated)
+    made = Reader(pair, replicated, tenant, surface_type(replicated.client, replicated.app, tenant.token))
+    await made.ingest("seen", "ada")
+    await eventually(made.is_answered_by_replica)
+    return made
+
+
+@REST_AND_GRAPHQL
+async def test_callers_read_their_own_changes_while_the_replica_lags(pair, reader):
+    async with pair.lagging():
+        await reader.ingest("sent", "bob")
+        names = ["seen", "sent"]
+        assert await reader.read_all() == (names, names, names, (2, 2))
+
+
+@REST_AND_GRAPHQL
+async def test_the_own_changes_of_a_user_are_read_by_every_credential(pair, reader):
+    personal = reader.surface.with_token(reader.tenant.personal_token)
+    data = {"events": [{"name": "sent", "external_customer_id": "bob"}], "workspace_id": reader.tenant.id}
+    async with pair.lagging():
+        await personal.ingest_events(data=data)
+        assert await reader.names() == ["seen", "sent"]
+        assert len((await personal.list_events())["data"]) == 2
+
+
+@REST_AND_GRAPHQL
+async def test_changes_of_others_do_not_keep_callers_from_the_replica(pair, replicated, reader):
+    async def is_answered_by_replica():
+        """Another workspace may have the same slot, and a machine that stalls sets the replica aside."""
+        other = await make_tenant(replicated)
+        async with pair.lagging():
+            await reader.rename("on another host")
+            await Reader(pair, replicated, other, reader.surface.with_token(other.token)).ingest(
+                "sent", "bob"
+            )
+            names = await reader.names()
+            await reader.rename("seen")
+        return names == ["seen"]
+
+    await eventually(is_answered_by_replica)
+
+
+@REST_AND_GRAPHQL
+async def test_changes_of_events_are_read_from_the_primary(pair, reader):
+    async with pair.lagging():
+        await reader.rename("on another host")
+        for changes in (
+            {"modified_since": EARLY},
+            {"modified_before": now().isoformat()},
+            {"sorting": ["modified_at"]},
+            {"sorting": ["timestamp", "-modified_at"]},
+        ):
+            listed = await reader.surface.list_events(**changes)
+            assert [event["name"] for event in listed["data"]] == ["on another host"], changes
+
+
+@REST_AND_GRAPHQL
+async def test_the_primary_answers_while_the_replica_is_stopped(pair, reader):
+    seen = ["seen"], ["seen"], ["seen"], (1, 1)
+    with capture_logs() as lines:
+        async with pair.stopped():
+            assert await reader.read_all() == seen
+            await until_it_is("set_aside", reader.gateway)
+            assert await reader.read_all() == seen
+            assert await processes_by_state(reader.gateway) == {"set_aside": 1}
+        await eventually(reader.is_answered_by_replica)
+        await eventually(lambda: is_used(reader.gateway))
+    events = [line["event"] for line in lines if "replica" in line["event"]]
+    assert events[:2] == ["replica set aside", "replica used again"]
+
+
+@REST_AND_GRAPHQL
+async def test_a_replica_that_freezes_under_reads_is_set_aside(pair, reader):
+    pair.replica.send(signal.SIGSTOP)
+    try:
+        reads = await asyncio.gather(*(reader.read_all() for _ in range(8)))
+        await until_it_is("set_aside", reader.gateway)
+    finally:
+        pair.replica.send(signal.SIGCONT)
+    assert reads == [(["seen"], ["seen"], ["seen"], (1, 1))] * 8
+    await eventually(reader.is_answered_by_replica)
+
+
+@pytest.mark.parametrize("part", [b"SELECT", b"COMMIT"])
+@REST_AND_GRAPHQL
+async def test_a_read_that_is_cut_on_the_replica_is_repeated_on_the_primary(pair, reader, part):
+    cut = []
+
+    def choose(chunk):
+        if part not in chunk or b"pg_is_in_recovery" in chunk:
+            return None
+        cut.append(chunk)
+        return Cut.AFTER
+
+    pair.proxy.choose = choose
+    try:
+        assert await reader.read_all() == (["seen"], ["seen"], ["seen"], (1, 1))
+    finally:
+        pair.proxy.choose = lambda _: None
+    assert cut
+
+
+async def test_a_read_that_replay_cancels_is_repeated_on_the_primary(pair, replicated):
+    """A standby cancels reads that hold up its replay, here at once."""
+    for statement in ("ALTER SYSTEM SET max_standby_streaming_delay = 0", "SELECT pg_reload_conf()"):
+        pair.replica.psql(statement)
+    runs = []
+
+    async def read(connection):
+        runs.append(connection)
+        await connection.exec_driver_sql("SELECT id FROM events LIMIT 1")
+        if len(runs) == 1:
+            lock = "BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE; COMMIT"
+            await asyncio.to_thread(pair.primary.psql, lock)
+            while True:
+                await connection.exec_driver_sql("SELECT 1")
+        return "read"
+
+    assert await replicated.database.in_snapshot(read, replica_for=[]) == "read"
+    assert len(runs) == 2
+
+
+async def test_a_replica_of_sqlite_is_refused():
+    with pytest.raises(SettingsError, match="only PostgreSQL has replicas"):
+        Settings.from_environ({"DUOGRAPH_DATABASE_READ_URL": "sqlite:///copy.sqlite"})
+
+
+async def test_a_server_that_is_no_standby_is_set_aside(pair, tmp_path):
+    async for gateway in run_gateway(pair.primary.url, tmp_path, database_read_url=pair.primary.url):
+        await until_it_is("set_aside", gateway)
+        tenant = await make_tenant(gateway)
+        rest = Rest(gateway.client, gateway.app, tenant.token)
+        assert (await rest.list_events())["data"] == []
+
+
+def test_the_doctor_says_whether_the_replica_is_one(pair, replicated, tmp_path):
+    command = Command(tmp_path, {"DUOGRAPH_DATABASE_URL": pair.primary.url})
+    report = command.json("doctor", DUOGRAPH_DATABASE_READ_URL=pair.replica.url)
+    assert ("read replica", "a standby at the newest revision") in [
+        (check["name"], check["message"]) for check in report["checks"]
+    ]
+    outcome = command.run("doctor", DUOGRAPH_DATABASE_READ_URL=pair.primary.url)
+    assert outcome.status == 1
+    assert "FAIL  read replica: It is not a standby server" in outcome.stdout
+
+
+async def test_callers_read_what_they_changed_by_another_process(pair, replicated, tmp_path):
+    tenant = await make_tenant(replicated)
+    settings = {
+        "DUOGRAPH_DATABASE_URL": pair.primary.url,
+        "DUOGRAPH_DATABASE_READ_URL": pair.replica.url,
+        "DUOGRAPH_SECRET_KEY": SECRET,
+        "DUOGRAPH_RATE_LIMIT": "0",
+    }
+    command = Command(tmp_path, settings)
+    with serving(command, "--workers", "2") as said:
+        await eventually(lambda: has_started(command, 2))
+        one, other = started(command)
+
+        async def ask(process, method, path="", **body):
+            """Ask one process, while the other is held up."""
+            held = other if process == one else one
+            headers = {"Authorization": f"Bearer {tenant.token}"}
+            os.kill(held, signal.SIGSTOP)
+            try:
+                async with httpx.AsyncClient(base_url=said["url"], headers=headers) as client:
+                    answer = await client.request(method, f"/api/events/{path}", **body)
+            finally:
+                os.kill(held, signal.SIGCONT)
+            assert answer.is_success
+            return answer.json()
+
+        async def names(process):
+            return [event["name"] for event in (await ask(process, "GET"))["data"]]
+
+        async def send(process, name):
+            await ask(process, "POST", "ingest", json={"events": [{"name": name}]})
+
+        async def are_answered_by_replica():
+            async with pair.lagging():
+                await pair.rename_events(tenant, "on another host")
+                seen = [await names(process) for process in (one, other)]
+                await pair.rename_events(tenant, "seen")
+            return seen == [["seen"], ["seen"]]
+
+        await send(one, "seen")
+        await eventually(are_answered_by_replica)
+        async with pair.lagging():
+            await send(one, "sent")
+            assert sorted(await names(other)) == ["seen", "sent"]
+
+
+async def has_started(command, many):
+    return len(started(command)) == many

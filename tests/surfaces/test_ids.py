@@ -1,0 +1,52 @@
+"""Ids over GraphQL have the type ID, and wrong ones are refused in the words of REST."""
+
+import pytest
+
+from tests.support.surfaces import GraphQL, Refused, Rest
+
+WRONG = [7, 1.5, True, [], {"a": 1}, "x", "", "00000000-0000-4000-8000-00000000000g"]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+async def test_a_wrong_id_is_refused_alike_on_both_surfaces(gateway, tenant, wrong):
+    refusals = []
+    for surface in (Rest, GraphQL):
+        caller = surface(gateway.client, gateway.app, tenant.token)
+        with pytest.raises(Refused) as refused:
+            await caller.create_member(data={"customer_id": wrong, "email": "bo@example.com"})
+        refusals.append(refused.value.detail)
+    assert refusals[0] == refusals[1]
+
+
+@pytest.mark.parametrize("written", ['"{id}"', '"{upper}"', '"urn:uuid:{id}"', "$id"])
+async def test_an_id_can_be_a_literal_or_a_variable(gateway, tenant, written):
+    id = tenant.id
+    literal = written.format(id=id, upper=id.upper()) if written != "$id" else written
+    query = f"query($id: ID) {{ workspace(id: {literal}) {{ id }} }}"
+    if written != "$id":
+        query = f"{{ workspace(id: {literal}) {{ id }} }}"
+    for _ in range(2):  # Kept documents answer as new ones.
+        answer = await gateway.client.post(
+            "/graphql",
+            json={"query": query, "variables": {"id": id}},
+            headers={"Authorization": f"Bearer {tenant.token}"},
+        )
+        assert answer.json()["data"] == {"workspace": {"id": id}}
+
+
+async def test_the_schema_calls_every_id_an_id(gateway):
+    fields = "fields { name type { ofType { name kind } } }"
+    query = f'{{ __type(name: "Share") {{ {fields} }} scalar: __type(name: "ID") {{ kind }} }}'
+    answer = (await gateway.client.post("/graphql", json={"query": query})).json()["data"]
+    fields = {field["name"]: field["type"]["ofType"] for field in answer["__type"]["fields"]}
+    assert fields["id"] == fields["workspaceId"] == {"name": "ID", "kind": "SCALAR"}
+    assert answer["scalar"] == {"kind": "SCALAR"}
+
+
+async def test_every_other_scalar_names_its_specification(gateway):
+    query = "{ __schema { types { kind name specifiedByURL } } }"
+    types = (await gateway.client.post("/graphql", json={"query": query})).json()["data"]["__schema"]["types"]
+    scalars = {each["name"]: each["specifiedByURL"] for each in types if each["kind"] == "SCALAR"}
+    own = scalars.keys() - {"Boolean", "Float", "ID", "Int", "String"}
+    assert own
+    assert all(scalars[name].startswith("https://") for name in own)
