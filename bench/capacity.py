@@ -18,7 +18,7 @@ from rich.console import Console
 
 from bench import servers, wrk
 from bench.client import Client
-from bench.measuring import settle
+from bench.measuring import PAUSE_BETWEEN_FOLDS, settle
 from bench.processes import machine, versions
 from bench.report import number, table
 from bench.requests import EVENTS, NEW_CUSTOMER
@@ -30,8 +30,7 @@ PRODUCTION = {"DUOGRAPH_RATE_LIMIT": "1000000000", "DUOGRAPH_ACCESS_LOG": "true"
 EVENTS_IN_A_CALL = 100
 SECONDS_IN_A_DAY = 86_400
 MILLION = 1_000_000
-# Seconds: a gateway looks for something to fold twice a second.
-PAUSE_BETWEEN_FOLDS, MOST_SECONDS_TO_FOLD = 0.6, 300
+MOST_SECONDS_TO_FOLD = 300
 LIST, CREATE = Request("GET", "/api/shares/?limit=10"), Request("POST", "/api/customers/", NEW_CUSTOMER)
 INGEST = Request("POST", "/api/events/ingest", EVENTS)
 

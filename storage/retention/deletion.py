@@ -14,7 +14,7 @@ from storage.connections import Connection
 from storage.database import Database
 from storage.dialects.refusals import ChangesRefused
 from storage.dialects.row_lists import is_among
-from storage.outages import is_outage
+from storage.outages import is_outage, is_over_limit
 from storage.retention.rules import Rule
 from storage.rows import delete_rows, table_of
 
@@ -28,15 +28,15 @@ async def delete_ended(database: Database, rules: Sequence[Rule], at: datetime |
     """Delete up to `ROWS_AT_A_TIME` rows for each rule; True if there were any, so that more may remain.
 
     Any number of processes may do so at once: each leaves out the rows that another one has locked. If a rule
-    cannot be followed, that is logged, and the others are. Raises what says that the database is away, and
-    `ChangesRefused`.
+    cannot be followed, or takes too long, that is logged, and the others are followed. Raises what says that
+    the database is away, and `ChangesRefused`.
     """
     moment, more = at or now(), False
     for rule in rules:
         try:
             more |= await _follow(database, rule, moment)
         except Exception as error:
-            if is_outage(error) or isinstance(error, ChangesRefused):
+            if isinstance(error, ChangesRefused) or (is_outage(error) and not is_over_limit(error)):
                 raise
             log.exception("rows that have ended were not deleted", table=rule.table.name)
     return more

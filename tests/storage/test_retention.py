@@ -2,9 +2,7 @@
 
 import asyncio
 import re
-from datetime import date, timedelta
-from itertools import count
-from uuid import uuid4
+from datetime import timedelta
 
 import pytest
 import pytest_asyncio
@@ -18,23 +16,16 @@ from storage.moving.marks import State, new_mark, set_mark
 from storage.retention import deletion
 from storage.retention.deletion import delete_ended, find_ended
 from storage.retention.rules import KEPT_FOR_GOOD, RULES, Rule
-from storage.rows import insert_row, table_of
+from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerRow, CustomerSessionRow
+from storage.tables.customers import CustomerSessionRow
 from storage.tables.deletions import DeletionRow
-from storage.tables.idempotency_keys import IdempotencyKeyRow
-from storage.tables.mailed_links import MailedLinkRow
 from storage.tables.oauth_client_documents import OAuthClientDocumentRow
-from storage.tables.oauth_clients import OAuthClientRow
 from storage.tables.oauth_grants import OAuthGrantRow
-from storage.tables.portal_codes import PortalCodeRow
-from storage.tables.refresh_answers import RefreshAnswerRow
 from storage.tables.registry import METADATA
-from storage.tables.second_steps import AnsweredChallengeRow, SecondStepRow
 from storage.tables.signing_keys import SigningKeyRow
-from storage.tables.usage import UsageRow
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.tables.workspaces import WorkspaceMemberRow
+from tests.support.ended_rows import Rows
 from tests.support.log_lines import own_log_lines
 
 # The names of columns that say when a row ended or will end.
@@ -43,90 +34,6 @@ DAY = timedelta(days=1)
 _grants, _credentials = table_of(OAuthGrantRow), table_of(CredentialRow)
 OF_GRANTS = [rule for rule in RULES if rule.model is OAuthGrantRow]
 OF_SESSIONS = [rule for rule in RULES if rule.model is CustomerSessionRow]
-_numbers = count(1)
-
-
-class Rows:
-    """Inserts rows of every kind that ends; two workspaces take turns."""
-
-    def __init__(self, database):
-        self.database = database
-
-    async def begin(self):
-        folded = {"name": "Acme", "socials": [], "details": {}}
-        async with self.database.write() as connection:
-            self.workspaces = [
-                (await insert_row(connection, WorkspaceRow, slug=slug, **folded)).id for slug in "ab"
-            ]
-            self.user = (await insert_row(connection, UserRow, email="a@b.test", password_hash="x")).id
-            self.client = (
-                await insert_row(
-                    connection,
-                    OAuthClientRow,
-                    client_id="c",
-                    name="A",
-                    redirect_uris=[],
-                    scopes=[],
-                    token_endpoint_auth_method="none",
-                )
-            ).id
-            self.customers = {}
-            for id in self.workspaces:
-                customer = await insert_row(connection, CustomerRow, workspace_id=id, email="c@d.test")
-                self.customers[id] = customer.id
-        return self
-
-    def values(self, model):
-        """Values of the columns without a default, different for each row."""
-        number = next(_numbers)
-        unique, workspace = uuid4().hex, self.workspaces[number % 2]
-        return {
-            RefreshAnswerRow: {"hash": unique, "sealed": "s"},
-            IdempotencyKeyRow: {"subject": "s", "operation": "o", "key": unique, "digest": "d"},
-            CredentialRow: {"hash": unique, "scopes": []},
-            OAuthGrantRow: {
-                "oauth_client_id": self.client,
-                "user_id": self.user,
-                "scopes": [],
-                "redirect_uri": "r",
-                "authenticated_at": now(),
-            },
-            SigningKeyRow: {"kid": unique, "public_key": {}, "private_key": "p"},
-            CustomerSessionRow: {"workspace_id": workspace, "customer_id": self.customers[workspace]},
-            PortalCodeRow: {"workspace_id": workspace, "recipient": "r", "hash": unique},
-            MailedLinkRow: {"user_id": self.user, "purpose": "password", "recipient": "r", "hash": unique},
-            SecondStepRow: {"user_id": self.user, "hash": unique, "password_digest": "d"},
-            AnsweredChallengeRow: {"hash": unique},
-            WorkspaceMemberRow: {"workspace_id": workspace, "email": f"{unique}@e.test"},
-            DeletionRow: {"workspace_id": workspace, "resource": "file"},
-            OAuthClientDocumentRow: {
-                "oauth_client_id": self.client,
-                "hash": unique,
-                "is_registered": False,
-            },
-            UsageRow: {
-                "workspace_id": workspace,
-                "client_kind": "others",
-                "client_id": workspace,
-                "surface": "rest",
-                "name": unique,
-                "kind": "operation",
-                "is_deprecated": False,
-                "requests": 1,
-                "last_used_at": now(),
-                "day": date(2026, 1, 1),
-            },
-        }[model]
-
-    async def add(self, model, **values):
-        """The key of a new row."""
-        async with self.database.write() as connection:
-            row = await insert_row(connection, model, **{**self.values(model), **values})
-        return tuple(getattr(row, column.name) for column in table_of(model).primary_key.columns)
-
-    async def keys(self, model):
-        async with self.database.read() as connection:
-            return set(map(tuple, await connection.execute(select(*table_of(model).primary_key.columns))))
 
 
 @pytest_asyncio.fixture
@@ -286,6 +193,25 @@ async def test_a_rule_that_fails_keeps_no_other_from_being_followed(rows):
     with own_log_lines() as lines:
         await pass_by(rows, [broken, *OF_GRANTS])
     assert await rows.keys(OAuthGrantRow) == set()
+    assert {line["table"] for line in lines} == {"customer_sessions"}
+
+
+# SQLite has no limit for a statement.
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True, scope="session")
+async def test_a_rule_that_always_takes_too_long_keeps_no_other_from_being_followed(rows):
+    slow = await rows.add(CustomerSessionRow, expires_at=now() - 8 * DAY)
+    await rows.add(OAuthGrantRow, ends_at=now() - 31 * DAY)
+    async with rows.database.write() as connection:
+        for statement in (
+            """CREATE FUNCTION take_too_long() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION USING ERRCODE = 'query_canceled'; END $$""",
+            """CREATE TRIGGER slow BEFORE DELETE ON customer_sessions
+            FOR EACH ROW EXECUTE FUNCTION take_too_long()""",
+        ):
+            await connection.exec_driver_sql(statement)
+    with own_log_lines() as lines:
+        await pass_by(rows, [*OF_SESSIONS, *OF_GRANTS])
+    assert (await rows.keys(OAuthGrantRow), await rows.keys(CustomerSessionRow)) == (set(), {slow})
     assert {line["table"] for line in lines} == {"customer_sessions"}
 
 

@@ -1,0 +1,110 @@
+"""Rows of every kind that ends, for tests of what is deleted after its time."""
+
+from datetime import date
+from itertools import count
+from uuid import uuid4
+
+from sqlalchemy import select
+
+from storage.clock import now
+from storage.rows import insert_row, table_of
+from storage.tables.credentials import CredentialRow
+from storage.tables.customers import CustomerRow, CustomerSessionRow
+from storage.tables.deletions import DeletionRow
+from storage.tables.idempotency_keys import IdempotencyKeyRow
+from storage.tables.mailed_links import MailedLinkRow
+from storage.tables.oauth_client_documents import OAuthClientDocumentRow
+from storage.tables.oauth_clients import OAuthClientRow
+from storage.tables.oauth_grants import OAuthGrantRow
+from storage.tables.portal_codes import PortalCodeRow
+from storage.tables.refresh_answers import RefreshAnswerRow
+from storage.tables.second_steps import AnsweredChallengeRow, SecondStepRow
+from storage.tables.signing_keys import SigningKeyRow
+from storage.tables.usage import UsageRow
+from storage.tables.users import UserRow
+from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+
+_numbers = count(1)
+
+
+class Rows:
+    """Inserts rows of every kind that ends; two workspaces take turns."""
+
+    def __init__(self, database):
+        self.database = database
+
+    async def begin(self):
+        folded = {"name": "Acme", "socials": [], "details": {}}
+        async with self.database.write() as connection:
+            self.workspaces = [
+                (await insert_row(connection, WorkspaceRow, slug=slug, **folded)).id for slug in "ab"
+            ]
+            self.user = (await insert_row(connection, UserRow, email="a@b.test", password_hash="x")).id
+            self.client = (
+                await insert_row(
+                    connection,
+                    OAuthClientRow,
+                    client_id="c",
+                    name="A",
+                    redirect_uris=[],
+                    scopes=[],
+                    token_endpoint_auth_method="none",
+                )
+            ).id
+            self.customers = {}
+            for id in self.workspaces:
+                customer = await insert_row(connection, CustomerRow, workspace_id=id, email="c@d.test")
+                self.customers[id] = customer.id
+        return self
+
+    def values(self, model):
+        """Values of the columns without a default, different for each row."""
+        number = next(_numbers)
+        unique, workspace = uuid4().hex, self.workspaces[number % 2]
+        return {
+            RefreshAnswerRow: {"hash": unique, "sealed": "s"},
+            IdempotencyKeyRow: {"subject": "s", "operation": "o", "key": unique, "digest": "d"},
+            CredentialRow: {"hash": unique, "scopes": []},
+            OAuthGrantRow: {
+                "oauth_client_id": self.client,
+                "user_id": self.user,
+                "scopes": [],
+                "redirect_uri": "r",
+                "authenticated_at": now(),
+            },
+            SigningKeyRow: {"kid": unique, "public_key": {}, "private_key": "p"},
+            CustomerSessionRow: {"workspace_id": workspace, "customer_id": self.customers[workspace]},
+            PortalCodeRow: {"workspace_id": workspace, "recipient": "r", "hash": unique},
+            MailedLinkRow: {"user_id": self.user, "purpose": "password", "recipient": "r", "hash": unique},
+            SecondStepRow: {"user_id": self.user, "hash": unique, "password_digest": "d"},
+            AnsweredChallengeRow: {"hash": unique},
+            WorkspaceMemberRow: {"workspace_id": workspace, "email": f"{unique}@e.test"},
+            DeletionRow: {"workspace_id": workspace, "resource": "file"},
+            OAuthClientDocumentRow: {
+                "oauth_client_id": self.client,
+                "hash": unique,
+                "is_registered": False,
+            },
+            UsageRow: {
+                "workspace_id": workspace,
+                "client_kind": "others",
+                "client_id": workspace,
+                "surface": "rest",
+                "name": unique,
+                "kind": "operation",
+                "is_deprecated": False,
+                "requests": 1,
+                "last_used_at": now(),
+                "day": date(2026, 1, 1),
+            },
+        }[model]
+
+    async def add(self, model, **values):
+        """The key of a new row."""
+        async with self.database.write() as connection:
+            row = await insert_row(connection, model, **{**self.values(model), **values})
+        return tuple(getattr(row, column.name) for column in table_of(model).primary_key.columns)
+
+    async def keys(self, model):
+        async with self.database.read() as connection:
+            return set(map(tuple, await connection.execute(select(*table_of(model).primary_key.columns))))
