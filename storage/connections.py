@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from math import inf
+from random import uniform
 from time import monotonic
 from typing import Any, TypeVar
 
@@ -28,6 +29,8 @@ log = logging.getLogger(__name__)
 
 # A connection that has been idle for longer is asked before use.
 TRUSTED_SECONDS = 5
+# Of the longest life of a connection: those that are opened together are not replaced together.
+LIFE_PART = (0.9, 1.0)
 # The server's process keeps the plan of each prepared statement: some 45 bytes for each letter of its text,
 # measured with `pg_backend_memory_contexts`; that of a list with nested lists takes 200 KB.
 BYTES_OF_A_LETTER = 50
@@ -169,7 +172,8 @@ class PostgresqlConnection(Connection):
         self._in_transaction = False
         self._is_pooled = terms.pooled
         self._beginning = terms.beginning
-        self._end_of_life = self.last_use + terms.life_seconds
+        part = uniform(*LIFE_PART)  # noqa: S311 - nothing secret depends on it
+        self._end_of_life = self.last_use + part * terms.life_seconds
 
     async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
         written = kept.on(self.dialect)

@@ -17,6 +17,7 @@ from storage.dialects.refusals import ChangesRefused
 from storage.migrations.lock import Tell, serialized, silent
 from storage.migrations.revisions import current_revision, is_known, newest_revision
 from storage.moving.marks import Mark, State, read_mark
+from storage.outages import DatabaseUnreachable, is_lost
 from storage.terms import Terms
 
 Result = TypeVar("Result")
@@ -63,8 +64,12 @@ async def reached(
         yield database
     except ChangesRefused as refused:
         raise CommandError(str(refused)) from None
-    except DBAPIError as error:
-        raise CommandError(f"The database refused a statement: {error.orig}") from error
+    except (DBAPIError, DatabaseUnreachable) as error:
+        if isinstance(error, DBAPIError) and not is_lost(error):
+            raise CommandError(f"The database refused a statement: {error.orig}") from error
+        raise CommandError(
+            "The connection to the database was lost: run the command again once the database answers."
+        ) from error
     finally:
         await database.close()
 

@@ -18,6 +18,7 @@ from storage.database import Database
 from storage.moving.derived import drop_derived, without_timeout
 from storage.moving.marks import Mark, MoveDisturbed, advance
 from storage.moving.source import Batch, SourceTable
+from storage.outages import DatabaseUnreachable, is_lost
 from storage.tables.registry import METADATA
 
 TABLES: tuple[Table, ...] = tuple(METADATA.sorted_tables)
@@ -94,6 +95,8 @@ async def _insert(connection: Connection, table: SourceTable, batch: Batch) -> N
             table.table.name, records=batch.records, columns=table.names
         )
     except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        if is_lost(error):
+            raise DatabaseUnreachable(f"The connection to PostgreSQL was lost: {error}") from error
         # Its detail has values of the row.
         raise MoveDisturbed(
             f"PostgreSQL refuses rows of {table.table.name} ({type(error).__name__}, after the key "

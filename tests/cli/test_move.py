@@ -1,5 +1,6 @@
 """`duograph move`: all rows of a SQLite file, in PostgreSQL."""
 
+import asyncio
 import json
 import shutil
 import sqlite3
@@ -31,6 +32,10 @@ TOKEN = "token"
 KEYS = """
     SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
     UNION SELECT tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2
+"""
+END_HELD = """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event = 'advisory'
 """
 RELATIONS = "SELECT relname, relkind FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1"
 
@@ -130,6 +135,18 @@ async def test_a_killed_move_goes_on_and_gateways_refuse_changes_meanwhile(
             assert (await client.get("/ready")).status_code == 503
     assert moved["differences"] == 0
     assert {table["table"]: table["rows"] for table in moved["tables"]} == numbers_of(source)
+
+
+async def test_a_move_that_loses_its_connection_says_so_and_goes_on_when_it_is_run_again(
+    source: Command, url: str, target: asyncpg.Connection
+) -> None:
+    async with stopped_before("file_share_sessions", source, url) as move:
+        await target.execute(END_HELD)
+        assert move.stderr is not None
+        error = (await asyncio.to_thread(move.stderr.read)).decode()
+    assert error.endswith("was lost: run the command again once the database answers.\n")
+    assert "Traceback" not in error
+    assert source.json("move", "--to", url)["differences"] == 0
 
 
 async def test_a_file_that_was_changed_after_an_interruption_is_noticed(

@@ -79,7 +79,7 @@ async def differences_in(url: str) -> int:
 
 
 @asynccontextmanager
-async def stopped_before(table: str, command: Command, url: str) -> AsyncIterator[None]:
+async def stopped_before(table: str, command: Command, url: str) -> AsyncIterator["subprocess.Popen[bytes]"]:
     """A move that has copied the tables before this one and waits to write it; it is killed in the end."""
     connection = await asyncpg.connect(plain(url))
     await connection.execute(HOLD.format(table=table, lock=LOCK))
@@ -88,14 +88,14 @@ async def stopped_before(table: str, command: Command, url: str) -> AsyncIterato
         cwd=command.directory,
         env=command.environ(),
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     ) as process:
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 while not await connection.fetchval(IS_HELD):
                     assert process.poll() is None
                     await asyncio.sleep(0.05)
-            yield
+            yield process
         finally:
             process.kill()
     await connection.execute(f"SELECT pg_advisory_unlock({LOCK}); DROP FUNCTION wait CASCADE")
