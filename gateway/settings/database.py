@@ -66,7 +66,7 @@ class DatabaseSettings(BaseModel):
         Field(
             ge=10,
             le=604_800,
-            description="A connection to PostgreSQL that is older is replaced by a new one at its next use.",
+            description="A connection to PostgreSQL about this old is replaced by a new one at its next use.",
         ),
     ] = 3600
 
