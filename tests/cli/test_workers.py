@@ -46,6 +46,21 @@ def children_of(parent: int) -> set[int]:
     return {int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()}
 
 
+def is_accepted(client: socket.socket) -> bool:
+    """Whether a process has taken the connection: until then the kernel shows its end without an inode."""
+    ports = [f"{end[1]:04X}" for end in (client.getpeername(), client.getsockname())]
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, *ends, _, _, _, _, _, _, inode = line.split()[:10]
+        if [end.rpartition(":")[2] for end in ends] == ports:
+            return inode != "0"
+    return False
+
+
+def stopping(command: Command) -> int:
+    """How many processes have begun to stop."""
+    return (command.directory / "log").read_text().count("Shutting down")
+
+
 def two_that_serve(command: Command) -> list[int]:
     return eventually(lambda: pids if len(pids := started(command)) == 2 else None)
 
@@ -121,10 +136,10 @@ def test_a_client_that_has_just_connected_is_answered_before_the_stop(command: C
         parent = parent_of(two_that_serve(command)[0])
         address = urlsplit(said["url"])
         with socket.create_connection((address.hostname, address.port), timeout=PATIENCE_SECONDS) as client:
-            # Time to be accepted, and then for the signal to arrive before the request does.
-            time.sleep(0.2)
+            eventually(lambda: is_accepted(client) or None)
             os.kill(parent, signal.SIGTERM)
-            time.sleep(0.2)
+            # The request arrives after the signal has, at whichever process is to answer it.
+            eventually(lambda: stopping(command) == 2 or None)
             client.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
             answer = client.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")

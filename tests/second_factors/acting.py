@@ -61,11 +61,18 @@ def recovery_codes(page: httpx.Response) -> list[str]:
 
 async def add_totp(account: Browsing) -> pyotp.TOTP:
     """Set an authenticator app up; the page then shows the recovery codes, if they are the first."""
+    app, _ = await add_totp_with_code(account)
+    return app
+
+
+async def add_totp_with_code(account: Browsing) -> tuple[pyotp.TOTP, str]:
+    """The same, with the code that set the app up: half a minute later the app has another one."""
     await account.open(f"{SECURITY}/authenticator-app")
     app = pyotp.TOTP(re.search(r'<code id="secret">(\w+)</code>', account.page.text)[1])  # type: ignore[index]
-    answer = await account.press("Set up app", code=app.now())
+    code = app.now()
+    answer = await account.press("Set up app", code=code)
     assert answer.status_code in (200, 201), account.text
-    return app
+    return app, code
 
 
 async def add_passkey(account: Browsing, name: str = "Phone", **features: Any) -> Authenticator:

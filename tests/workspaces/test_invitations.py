@@ -64,14 +64,17 @@ async def test_an_invited_user_becomes_a_member_by_accepting(surface, gateway, t
 
 
 async def test_a_stranger_invites_a_user_and_nothing_of_theirs_changes(
-    surface, gateway, tenant, other_tenant
+    surface, gateway, tenant, other_tenant, monkeypatch
 ):
     """Not where a token writes without naming a workspace, not lists, metrics, viewer or consents."""
     victim, stranger = surface.with_token(other_tenant.personal_token), tenant
     await surface.create_customer(data={"email": "stranger@example.com"})
+    moment = now()
+    today = moment.date().isoformat()
+    # At midnight the day would be over.
+    monkeypatch.setattr("resolvers.metrics.answers.now", lambda: moment)
 
     async def seen():
-        today = now().date().isoformat()
         return [
             (await victim.list_workspaces())["data"],
             (await victim.list_customers())["data"],
