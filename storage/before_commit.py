@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from typing import Protocol, TypeVar
 from uuid import UUID
-from weakref import WeakKeyDictionary
 
 from storage.connections import Connection
 
@@ -20,20 +19,18 @@ Kind = TypeVar("Kind", bound=Work)
 
 Works = dict[Callable[[], Work], Work]
 
-_unfinished: WeakKeyDictionary[Connection, Works] = WeakKeyDictionary()
-
 
 @asynccontextmanager
 async def finishing(connection: Connection) -> AsyncIterator[Works]:
     """The body of a transaction: finishes its work unless the block raises."""
     works: Works = {}
-    _unfinished[connection] = works
+    connection.works = works
     try:
         yield works
         for work in list(works.values()):
             await work.finish(connection)
     finally:
-        del _unfinished[connection]
+        connection.works = None
 
 
 def work_of(connection: Connection, kind: Callable[[], Kind]) -> Kind:
@@ -41,7 +38,7 @@ def work_of(connection: Connection, kind: Callable[[], Kind]) -> Kind:
 
     Raises `RuntimeError` outside `Database.write`, where nothing would finish it.
     """
-    works = _unfinished.get(connection)
+    works: Works | None = connection.works
     if works is None:
         raise RuntimeError("Counted rows change only inside `Database.write`.")
     work = works.get(kind)
@@ -65,7 +62,7 @@ def note_deltas(connection: Connection, workspace_ids: Iterable[UUID]) -> None:
 
     Outside `Database.write` they wait until the fold looks into all workspaces.
     """
-    if connection in _unfinished:
+    if connection.works is not None:
         work_of(connection, Unfolded).workspace_ids.update(workspace_ids)
 
 

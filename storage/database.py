@@ -11,7 +11,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -68,7 +68,8 @@ class Database:
         if read_url is not None:
             pool = _make_pool(make_engine(read_url, terms), pool_size, terms, watch)
             self.replica = Replica(pool, self._primary)
-        self._writer = asyncio.Lock() if self.is_sqlite else None
+        # SQLite has one writer. This lock is fair; waiting in SQLite's busy handler is not.
+        self._writer = asyncio.Lock() if self.is_sqlite else nullcontext()
         self._unfolded: dict[UUID, None] = {}
 
     @property
@@ -158,13 +159,12 @@ class Database:
 
     @asynccontextmanager
     async def write(self, *, repeatable: bool = False) -> AsyncIterator[Connection]:
-        async with AsyncExitStack() as stack:
-            if self._writer is not None:
-                # SQLite has one writer. This lock is fair; waiting in SQLite's busy handler is not.
-                await stack.enter_async_context(self._writer)
-            connection = await stack.enter_async_context(_lent(self._primary))
-            await stack.enter_async_context(_transaction(connection, writes=True, repeatable=repeatable))
-            works = await stack.enter_async_context(finishing(connection))
+        async with (
+            self._writer,
+            _lent(self._primary) as connection,
+            _transaction(connection, writes=True, repeatable=repeatable),
+            finishing(connection) as works,
+        ):
             yield connection
         workspace_ids = workspaces_to_fold(works)
         self.note_unfolded(workspace_ids)

@@ -25,7 +25,7 @@ def fields_of(model: type[SQLModel]) -> dict[str, str]:
 
 def with_defaults(model: type[SQLModel], values: Values) -> Values:
     """The values of a new row. Raises `TypeError` for columns that the table does not have."""
-    unknown = values.keys() - table_of(model).columns.keys()
+    unknown = values.keys() - fields_of(model).keys()
     if unknown:
         raise TypeError(f"{table_of(model).name} has no columns {sorted(unknown)}.")
     complete = _fold(model, values)
