@@ -3,9 +3,13 @@
 Statements without a result, BEGIN and those that are `put_off`, run with the next statement or the COMMIT.
 """
 
+import asyncio
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from threading import Thread
 from typing import Any, cast
 
 import aiosqlite
@@ -20,6 +24,8 @@ from sqlalchemy.util.concurrency import await_
 
 from storage.dialects.metadata_text import metadata_text
 from storage.dialects.refusals import ChangesRefused
+
+SECONDS_BETWEEN_INTERRUPTS = 0.01
 
 Finished = tuple[sqlite3.Cursor, Sequence[Any]]
 Step = Callable[[sqlite3.Connection], sqlite3.Cursor]
@@ -80,6 +86,17 @@ def _run_all(waiting: Sequence[Step], connection: sqlite3.Connection) -> None:
             step(connection).close()
     except sqlite3.IntegrityError as error:
         raise _told_by_trigger(error) from error
+
+
+def _interrupt_until_it_ends(thread: Thread, connection: sqlite3.Connection) -> None:
+    """Interrupt what a thread runs, again and again until the thread has ended."""
+    # SQLite forgets an interrupt that comes before a statement or between two.
+    if thread.is_alive():
+        # It raises if the thread has closed the connection.
+        with suppress(sqlite3.ProgrammingError):
+            connection.interrupt()
+        again = partial(_interrupt_until_it_ends, thread, connection)
+        asyncio.get_running_loop().call_later(SECONDS_BETWEEN_INTERRUPTS, again)
 
 
 def _told_by_trigger(error: sqlite3.IntegrityError) -> Exception:
@@ -144,11 +161,20 @@ class SqliteConnection(AsyncAdapt_aiosqlite_connection):
         self.take_waiting()
 
     def terminate(self) -> None:
-        """Close the connection; interrupts a statement that still runs because its caller gave up."""
+        """Close the connection; interrupts a statement whose caller gave up, even if it has yet to begin."""
         driver: Any = self._connection
         if driver._connection is not None:
             driver._connection.interrupt()
         super().terminate()
+
+    async def _terminate_graceful_close(self) -> None:
+        driver: Any = self._connection
+        if driver._connection is not None:
+            _interrupt_until_it_ends(driver._thread, driver._connection)
+        # Not `driver.close()`: if its caller is cancelled again, SQLAlchemy stops the driver meanwhile, and
+        # the stop at the end of `close` is never answered.
+        if driver._running:
+            await driver.stop()
 
     def _hop(self, run: Callable[[Sequence[Step], sqlite3.Connection], None]) -> None:
         driver: Any = self._connection

@@ -1,4 +1,4 @@
-"""Connections lost between two units of work, and SQLite statements that run together with others."""
+"""Connections lost between two units of work, limits, and units that wait or give up."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,24 +8,17 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from storage import connections, pool
-from storage.connections import Connection, SqliteThread
+from storage.connections import Connection
 from storage.database import Database
 from storage.outages import is_outage
 from storage.terms import Terms
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
 END_OTHERS = text("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE pid = ANY(:ids)")
-
-# Takes a good part of a second.
-MANY_NUMBERS = """
-    INSERT INTO numbers
-    WITH RECURSIVE number(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 1000000)
-    SELECT value FROM number
-"""
 
 
 @pytest_asyncio.fixture
@@ -76,97 +69,6 @@ async def test_a_unit_after_the_end_of_its_connection_begins_on_another(pooled, 
     await asyncio.sleep(0.2)
     async with getattr(pooled, unit)() as connection:
         assert (await connection.execute(PROCESS_IDS)).scalar_one() not in ended
-
-
-@pytest_asyncio.fixture
-async def numbers(tmp_path) -> AsyncIterator[Database]:
-    """SQLite with a table of unique numbers."""
-    database = Database(f"sqlite+aiosqlite:///{tmp_path}/numbers.sqlite")
-    async with database.write() as connection:
-        await connection.execute(text("CREATE TABLE numbers (value INTEGER PRIMARY KEY)"))
-    yield database
-    await database.close()
-
-
-def put_off(connection: Connection, *values: int) -> None:
-    assert isinstance(connection, SqliteThread)
-    connection.put_off("INSERT INTO numbers VALUES (?)", [(value,) for value in values])
-
-
-async def values_in(connection: Connection) -> list[int]:
-    return list((await connection.execute(text("SELECT value FROM numbers"))).scalars())
-
-
-async def test_what_is_put_off_is_there_for_the_next_statement(numbers):
-    async with numbers.write() as connection:
-        put_off(connection, 1, 2)
-        assert await values_in(connection) == [1, 2]
-
-
-async def test_what_is_put_off_is_there_for_a_statement_that_is_streamed(numbers):
-    async with numbers.write() as connection:
-        put_off(connection, 1, 2)
-        async with connection.stream(text("SELECT value FROM numbers")) as result:
-            assert [value async for (value,) in result] == [1, 2]
-
-
-async def test_what_is_put_off_is_committed_with_the_rest(numbers):
-    async with numbers.write() as connection:
-        await connection.execute(text("INSERT INTO numbers VALUES (1)"))
-        put_off(connection, 2)
-    async with numbers.read() as connection:
-        assert await values_in(connection) == [1, 2]
-
-
-async def test_what_is_put_off_goes_with_a_unit_that_fails(numbers):
-    async def fail() -> None:
-        async with numbers.write() as connection:
-            put_off(connection, 1)
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        await fail()
-    async with numbers.write() as connection:
-        assert await values_in(connection) == []
-
-
-async def test_a_unit_whose_put_off_statement_fails_changes_nothing(numbers):
-    async def insert_twice() -> None:
-        async with numbers.write() as connection:
-            await connection.execute(text("INSERT INTO numbers VALUES (1)"))
-            put_off(connection, 1)
-
-    with pytest.raises(IntegrityError):
-        await insert_twice()
-    async with numbers.write() as connection:
-        assert await values_in(connection) == []
-        put_off(connection, 3)
-    async with numbers.read() as connection:
-        assert await values_in(connection) == [3]
-
-
-@pytest.mark.parametrize("seconds", [0, 0.001, 0.05])
-async def test_a_unit_that_is_cancelled_leaves_no_rows_and_no_lock(numbers, seconds):
-    async def insert_many() -> None:
-        async with numbers.write() as connection:
-            await connection.execute(text(MANY_NUMBERS))
-
-    task = asyncio.create_task(insert_many())
-    await asyncio.sleep(seconds)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    async with asyncio.timeout(20), numbers.write() as connection:
-        assert await values_in(connection) == []
-        await connection.execute(text("INSERT INTO numbers VALUES (1)"))
-
-
-async def test_a_unit_whose_statement_took_too_long_spoils_no_other(numbers):
-    with pytest.raises(TimeoutError):
-        async with numbers.read() as connection, asyncio.timeout(0.05):
-            await connection.execute(text(MANY_NUMBERS))
-    async with asyncio.timeout(20), numbers.read() as connection:
-        await values_in(connection)
 
 
 async def test_a_connection_that_is_too_old_is_replaced(server_url):
