@@ -41,6 +41,7 @@ LATER = {
     "metric_share_packs",
     "person_merge_deltas",
     "usage_counts",
+    "workspace_locks",
 }
 # Answers in which no id stands.
 WITHOUT_IDS = {
