@@ -147,7 +147,7 @@ async def test_slow_lists_come_after_the_page(chromium: Browser, site: Site) -> 
         await enter(page, site, ADDRESS)
         await expect(page.locator("#top-share")).to_contain_text("$15.00")
         await page.locator("#top-customer").get_by_role("link", name="Grace").click()
-        await expect(page.get_by_label("Customer")).to_have_value("grace@example.com")
+        await expect(page.get_by_label("Customer", exact=True)).to_have_value("grace@example.com")
         await page.route("**/top/event**", lambda route: route.abort())
         await page.reload()
         await expect(page.locator("#top-event")).to_contain_text("This could not be loaded.")
