@@ -10,10 +10,9 @@ import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
-import asyncpg
 from sqlalchemy import Table
 
-from storage.connections import Connection
+from storage.connections import DRIVER_ERRORS, Connection
 from storage.database import Database
 from storage.moving.derived import drop_derived, without_timeout
 from storage.moving.marks import Mark, MoveDisturbed, advance
@@ -94,8 +93,8 @@ async def _insert(connection: Connection, table: SourceTable, batch: Batch) -> N
         await connection.driver.copy_records_to_table(
             table.table.name, records=batch.records, columns=table.names
         )
-    except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
-        if is_lost(error):
+    except DRIVER_ERRORS as error:
+        if isinstance(error, OSError) or is_lost(error):
             raise DatabaseUnreachable(f"The connection to PostgreSQL was lost: {error}") from error
         # Its detail has values of the row.
         raise MoveDisturbed(

@@ -1,6 +1,7 @@
 """Connections lost between two units of work, limits, and units that wait or give up."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from uuid import uuid4
@@ -28,16 +29,16 @@ async def pooled(server_url: str) -> AsyncIterator[Database]:
     await database.close()
 
 
-async def three_at_once(database: Database) -> list[int]:
-    """The server processes of three connections in use at the same time."""
-    everyone = asyncio.Barrier(3)
+async def at_once(database: Database, many: int = 3) -> list[int]:
+    """The server processes of some connections in use at the same time."""
+    everyone = asyncio.Barrier(many)
 
     async def one() -> int:
         async with database.read() as connection:
             await everyone.wait()
             return (await connection.execute(PROCESS_IDS)).scalar_one()
 
-    return list(await asyncio.gather(one(), one(), one()))
+    return list(await asyncio.gather(*(one() for _ in range(many))))
 
 
 async def end(database_url: str, ids: list[int]) -> None:
@@ -48,23 +49,23 @@ async def end(database_url: str, ids: list[int]) -> None:
 
 
 async def test_connections_that_the_server_ended_are_replaced(pooled, server_url):
-    ended = await three_at_once(pooled)
+    ended = await at_once(pooled)
     await end(server_url, ended)
     await asyncio.sleep(0.2)
-    assert not set(ended) & set(await three_at_once(pooled))
+    assert not set(ended) & set(await at_once(pooled))
 
 
 async def test_an_idle_connection_is_pinged_before_it_is_used(pooled, monkeypatch):
-    (known, *_) = await three_at_once(pooled)
+    (known, *_) = await at_once(pooled)
     monkeypatch.setattr(connections, "TRUSTED_SECONDS", 0)
     async with pooled.snapshot() as connection:
         assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
-    assert known in await three_at_once(pooled)
+    assert known in await at_once(pooled)
 
 
 @pytest.mark.parametrize("unit", ["read", "snapshot", "write"])
 async def test_a_unit_after_the_end_of_its_connection_begins_on_another(pooled, server_url, unit):
-    ended = await three_at_once(pooled)
+    ended = await at_once(pooled)
     await end(server_url, ended)
     await asyncio.sleep(0.2)
     async with getattr(pooled, unit)() as connection:
@@ -79,6 +80,16 @@ async def test_a_connection_that_is_too_old_is_replaced(server_url):
             seen.append((await connection.execute(PROCESS_IDS)).scalar_one())
     await database.close()
     assert len(set(seen)) == 3
+
+
+async def test_connections_that_are_opened_together_are_replaced_at_different_times(server_url, monkeypatch):
+    database = Database(server_url, pool_size=20, terms=Terms(life_seconds=1000))
+    opened = await at_once(database, 20)
+    for age, replaced in ((890, [0]), (950, range(1, 20)), (1010, [20])):
+        monkeypatch.setattr(connections, "monotonic", lambda age=age: time.monotonic() + age)
+        await at_once(database, 20)
+        assert len(set(opened) - set(await at_once(database, 20))) in replaced, age
+    await database.close()
 
 
 async def test_a_statement_ends_at_its_limit_and_the_connection_is_used_again(server_url):
