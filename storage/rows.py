@@ -29,7 +29,7 @@ from storage.inserts import insert_all, insert_new
 from storage.row_values import changes_of, differing, fields_of, with_defaults
 from storage.tables import base
 from storage.tables.deletions import DeletionRow
-from storage.totals.changes import count, counted_columns
+from storage.totals.lists import count, counted_columns
 
 Model = TypeVar("Model", bound=SQLModel)
 Values = base.Values

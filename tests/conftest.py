@@ -14,10 +14,10 @@ from sqlalchemy import ColumnElement, select
 from oauth import passwords
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
-from storage.totals.verify import compare_totals
 from tests.support.browsing import Browsing, browsing, signed_in
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.in_browser import launched
+from tests.support.ledgers import compare_totals
 from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface

@@ -28,7 +28,8 @@ from bench.metrics.report import (
 from bench.metrics.stores import Stores, open_stores
 from bench.metrics.writes import WriteFigures, measure_writes
 from gateway.cli.database import wait_for
-from storage.metrics.cells.rebuild import rebuild
+from storage.ledger.checking import rebuild
+from storage.metrics.ledger import CELLS
 from storage.metrics.packs.packing import pack_all
 from storage.migrations.run import upgrade
 
@@ -40,9 +41,8 @@ MAKERS = [
         for name in (
             "sums",
             "cells/cells",
-            "cells/from_log",
             "cells/period_sql",
-            "cells/rebuild",
+            "cells/persons",
             "cells/tiling",
         )
     ),
@@ -93,7 +93,7 @@ class Bench:
         database = stores.open(name)
         report("making cells", 0)
         await upgrade(database)
-        await rebuild(database, loading.WORKSPACE_ID)
+        await rebuild(database, loading.WORKSPACE_ID, [CELLS])
         await pack_all(database, loading.WORKSPACE_ID)
         async with database.read() as connection:
             await loading.analyze(connection)

@@ -13,8 +13,10 @@ from gateway.cli.progress import counting
 from storage.connections import Connection
 from storage.database import Database
 from storage.enums import EventSource, MemberRole
-from storage.metrics.cells.fold import add_to_cells
+from storage.ledger.folding import add_to_books, fold
+from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.facts import row_of
+from storage.metrics.ledger import CELLS
 from storage.persons.numbers import new_persons
 from storage.rows import Values, insert_complete_rows, insert_rows, table_of
 from storage.tables.customers import CustomerRow, MemberRow
@@ -27,8 +29,8 @@ from storage.tables.file_share_sessions import (
 )
 from storage.tables.metrics import ExternalPersonRow, MetricFactRow
 from storage.tables.shares import SharePriceRow, ShareRow
-from storage.totals.fold import fold_totals
-from storage.workspace_lock import lock_workspace
+from storage.totals.events import EVENTS
+from storage.totals.lists import LISTS
 
 SESSIONS_AT_A_TIME = 2_000
 DELTAS_AT_A_TIME = 10_000
@@ -55,8 +57,9 @@ async def write_activity(database: Database, workspace_id: UUID, sessions: int, 
             progress.advance(task, len(batch.sessions))
     async with database.write() as connection:
         await lock_workspace(connection, workspace_id, wait=True)
-        while await fold_totals(connection, workspace_id, DELTAS_AT_A_TIME):
-            pass
+        for ledger in (LISTS, EVENTS):
+            while await fold(connection, ledger, workspace_id, DELTAS_AT_A_TIME):
+                pass
 
 
 async def _items(connection: Connection, workspace_id: UUID, random: Random) -> list[Item]:
@@ -134,4 +137,4 @@ async def _write(connection: Connection, activity: Activity, batch: Batch) -> No
         # `new_row` has filled in the defaults, so `insert_rows` need not do so for millions of rows.
         await insert_complete_rows(connection, model, rows)
     await lock_workspace(connection, activity.workspace_id, wait=True)
-    await add_to_cells(connection, activity.workspace_id, facts)
+    await add_to_books(connection, CELLS, activity.workspace_id, facts)

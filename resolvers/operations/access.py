@@ -26,6 +26,7 @@ from schema.errors import NotFound
 from storage.dialects.matching import AnyOf, ListOf
 from storage.distribution import COLUMN
 from storage.enums import CredentialKind, Visibility, WorkspaceRole
+from storage.ledger.books import Workspaces
 from storage.rows import table_of
 from storage.tables.credentials import CredentialRow
 from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
@@ -38,7 +39,6 @@ from storage.tables.shares import ShareRow
 from storage.tables.usage import UsageRow
 from storage.tables.users import UserRow
 from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
-from storage.totals.periods import Workspaces
 from storage.totals.reading import total_of
 
 # The condition on the rows that a caller sees.

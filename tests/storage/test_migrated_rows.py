@@ -10,7 +10,7 @@ from storage.rows import table_of
 from storage.tables.file_share_sessions import FileSharePaymentRow
 from storage.tables.oauth_grants import OAuthGrantRow
 from storage.tables.workspaces import WorkspaceRow
-from storage.totals.verify import verify_totals
+from tests.support.ledgers import verify_totals
 
 _grants = table_of(OAuthGrantRow)
 

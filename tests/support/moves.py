@@ -11,13 +11,12 @@ import asyncpg
 from sqlalchemy import select
 from sqlalchemy.engine import make_url
 
-from gateway.cli.metrics import verify_all
 from storage.database import Database
 from storage.rows import table_of
 from storage.tables.registry import METADATA
 from storage.tables.workspaces import WorkspaceRow
-from storage.totals.verify import verify_totals
 from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+from tests.support.ledgers import verify_cells, verify_totals
 
 LOCK = 1
 # A trigger and not a lock on the table, which would keep the move from dropping its keys before.
@@ -72,7 +71,7 @@ async def differences_in(url: str) -> int:
         ids = (await connection.execute(select(table_of(WorkspaceRow).c.id))).scalars().all()
     differences = 0
     for id in ids:
-        differences += (await verify_all(database, id)).differences
+        differences += (await verify_cells(database, id)).differences
         differences += (await verify_totals(database, id)).differences
     await database.close()
     return differences

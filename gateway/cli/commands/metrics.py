@@ -8,14 +8,14 @@ app = noun("Check and rebuild the cells that metrics are read from.")
 @app.command()
 def verify(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Recount every cell from the log and report how many differ. Changes nothing."""
-    from gateway.cli import metrics
+    from gateway.cli import kept
 
-    metrics.CELLS.verify(workspace, as_json=as_json)
+    kept.CELLS.verify(workspace, as_json=as_json)
 
 
 @app.command()
 def rebuild(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Delete the cells and rebuild them from the log. The gateway may keep running."""
-    from gateway.cli import metrics
+    from gateway.cli import kept
 
-    metrics.CELLS.rebuild(workspace, as_json=as_json)
+    kept.CELLS.rebuild(workspace, as_json=as_json)

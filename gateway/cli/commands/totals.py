@@ -8,14 +8,14 @@ app = noun("Check and rebuild the totals of lists and the names of events.")
 @app.command()
 def verify(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Recount all rows and report how many totals differ. Changes nothing."""
-    from gateway.cli import totals
+    from gateway.cli import kept
 
-    totals.TOTALS.verify(workspace, as_json=as_json)
+    kept.TOTALS.verify(workspace, as_json=as_json)
 
 
 @app.command()
 def rebuild(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Delete the totals and count all rows again. The gateway may keep running."""
-    from gateway.cli import totals
+    from gateway.cli import kept
 
-    totals.TOTALS.rebuild(workspace, as_json=as_json)
+    kept.TOTALS.rebuild(workspace, as_json=as_json)

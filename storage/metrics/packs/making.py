@@ -1,6 +1,6 @@
 """Making the pack of one block, a few shares at a time.
 
-Every fold that changes the block's cells deletes the row of its pack (`forget_packs`). So what is read after
+Every fold that changes the block's cells deletes the row of its pack (`Packs.add`). So what is read after
 the row was written, in however many statements, is of one state as long as the row is still there.
 """
 
@@ -14,6 +14,7 @@ from storage.clock import now
 from storage.connections import Connection
 from storage.database import Database
 from storage.dialects.upsert import upsert
+from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.cells.blocks import BLOCK
 from storage.metrics.facts import microseconds
 from storage.metrics.packs.contents import PackContents
@@ -23,7 +24,6 @@ from storage.rows import table_of
 from storage.tables.metric_cells import MetricDeltaRow
 from storage.tables.metric_packs import MetricPackRow, MetricSharePackRow
 from storage.tables.metrics import PersonCounterRow
-from storage.workspace_lock import lock_workspace
 
 SHARES_AT_A_TIME = 4
 IN_THE_MAKING = 0

@@ -1,0 +1,129 @@
+"""Books that are tables of totals by key."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    Table,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    union_all,
+)
+
+from storage.connections import Connection
+from storage.ledger.books import (
+    Combination,
+    Combinations,
+    Key,
+    Ledger,
+    Row,
+    Together,
+    Verification,
+    Workspaces,
+    of_workspace,
+)
+from storage.tables.base import Values
+from storage.upserts import upsert_all
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """A table whose key begins with the workspace, and whose other columns are totals.
+
+    `spread` makes rows with the columns of the table from those of deltas, and `spread_values` does so in
+    Python, as keys and values; equal keys are combined later.
+    """
+
+    table: Table
+    combinations: Combinations = field(default_factory=dict)
+    spread: Callable[[FromClause], FromClause] = lambda deltas: deltas
+    spread_values: Callable[[Iterable[Values]], Iterable[tuple[Key, Row]]] | None = None
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The columns of a key, beginning with `workspace_id`."""
+        return [column.name for column in self.table.primary_key.columns]
+
+    @cached_property
+    def values(self) -> list[str]:
+        """The other columns."""
+        return [column.name for column in self.table.c if not column.primary_key]
+
+    async def add(self, connection: Connection, workspace_id: UUID, deltas: Sequence[Values]) -> None:
+        together = Together(self.values, self.combinations)
+        for key, values in self._spread_values(deltas):
+            together.add(key, values)
+        rows = [key + values for key, values in together.rows.items()]
+        await upsert_all(connection, self.table, rows, self._combine)
+
+    async def compare(self, connection: Connection, ledger: Ledger, workspace_id: UUID) -> Verification:
+        return await self.compare_in(connection, ledger, of_workspace(workspace_id))
+
+    async def compare_in(
+        self, connection: Connection, ledger: Ledger, workspaces: Workspaces
+    ) -> Verification:
+        """The same for several workspaces."""
+        kept = self.kept(ledger, workspaces).cte("kept")
+        counted = self._combined(self.spread(ledger.recount(workspaces)))
+        # Each row of both sides makes 0 together with its like on the other side.
+        sides = union_all(
+            select(*kept.c, literal(1).label("side")),
+            select(*counted.subquery().c, literal(-1)),
+        ).subquery()
+        *columns, side = sides.c
+        rows = select(*columns).group_by(*columns).having(func.sum(side) != 0).subquery()
+        keys = select(*(rows.c[name] for name in self.keys)).distinct()
+        return Verification(await _number(connection, select(kept)), await _number(connection, keys))
+
+    async def rebuild(self, connection: Connection, ledger: Ledger, workspace_id: UUID) -> int:
+        here = of_workspace(workspace_id)
+        own = here(self.table.c.workspace_id)
+        await connection.execute(delete(self.table).where(own))
+        counted = self._combined(self.spread(ledger.recount(here)))
+        await connection.execute(insert(self.table).from_select([*self.keys, *self.values], counted))
+        return await _number(connection, select(self.table).where(own))
+
+    def kept(self, ledger: Ledger, workspaces: Workspaces, keys: Sequence[str] | None = None) -> Select[Any]:
+        """The totals with the deltas that wait, by their keys or some of these; those of 0 are left out."""
+        here = select(self.table).where(workspaces(self.table.c.workspace_id)).subquery()
+        waiting = self.spread(ledger.waiting(workspaces))
+        names = [*self.keys, *self.values]
+        rows = union_all(*(select(*(each.c[name] for name in names)) for each in (here, waiting)))
+        return self._combined(rows.subquery(), keys)
+
+    def _combined(self, rows: FromClause, keys: Sequence[str] | None = None) -> Select[Any]:
+        by = [rows.c[name] for name in (self.keys if keys is None else keys)]
+        sums = [name for name in self.values if self._combination(name) is Combination.SUM]
+        combined = [self._combination(name).of_rows(rows.c[name]) for name in self.values]
+        is_any = or_(*(func.sum(rows.c[name]) != 0 for name in sums))
+        return select(*by, *combined).group_by(*by).having(is_any)
+
+    def _combination(self, name: str) -> Combination:
+        return self.combinations.get(name, Combination.SUM)
+
+    def _combine(self, there: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
+        return self._combination(new.key or "").of_columns(there, new)
+
+    def _spread_values(self, deltas: Iterable[Values]) -> Iterable[tuple[Key, Row]]:
+        if self.spread_values is not None:
+            return self.spread_values(deltas)
+        keys, values = self.keys, self.values
+        return (
+            (tuple([delta[name] for name in keys]), tuple([delta[name] for name in values]))
+            for delta in deltas
+        )
+
+
+async def _number(connection: Connection, rows: Select[Any]) -> int:
+    number: int = (await connection.execute(select(func.count()).select_from(rows.subquery()))).scalar_one()
+    return number
