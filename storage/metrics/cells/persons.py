@@ -23,7 +23,8 @@ from storage.tables.metrics import PersonMergeRow
 
 ROWS_AT_A_TIME, BITMAPS_AT_A_TIME = 10_000, 2_000
 
-_cells, _merges, _merge_deltas = map(table_of, (PersonCellRow, PersonMergeRow, PersonMergeDeltaRow))
+_cells, _merges = table_of(PersonCellRow), table_of(PersonMergeRow)
+_merge_deltas = table_of(PersonMergeDeltaRow)
 Bitmaps = Mapping[CellKey, BitMap]
 
 

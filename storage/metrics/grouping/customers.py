@@ -12,10 +12,9 @@ from storage.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.grouping.customer_list import CustomersOf, customers_of
-from storage.metrics.grouping.fact_groups import GroupedFacts
 from storage.metrics.grouping.groups import REST, AnyKey, Key
-from storage.metrics.reading.fact_statements import GroupedBy
-from storage.metrics.reading.reader import Selection, Sums
+from storage.metrics.reading.fact_source import FactSource
+from storage.metrics.reading.reader import GroupedBy, Selection, Sums
 from storage.metrics.sums import FactSum
 
 _EVENTS = FactSum(FactKind.EVENT, "count")
@@ -39,7 +38,9 @@ class CustomerGroups:
     ) -> Mapping[Key, Sums]:
         sums: dict[Key, Sums] = {}
         async for customers, facts in self._facts(keys):
-            for person, own in (await facts.sums(fact_sums, edges, currency, states)).items():
+            for person, own in (
+                await facts.by_key(fact_sums, edges, currency, states, GroupedBy.PERSON)
+            ).items():
                 _add(sums, customers.by_person[person], own)
         return sums
 
@@ -52,7 +53,7 @@ class CustomerGroups:
     ) -> Sums:
         together: dict[None, Sums] = {None: {fact_sum: [0] * len(edges) for fact_sum in fact_sums}}
         async for _, facts in self._facts(None):
-            for own in (await facts.sums(fact_sums, edges, currency, states)).values():
+            for own in (await facts.by_key(fact_sums, edges, currency, states, GroupedBy.PERSON)).values():
                 _add(together, None, own)
         return together[None]
 
@@ -77,13 +78,13 @@ class CustomerGroups:
         """The periods, from 0, in which each customer has an event."""
         active: defaultdict[Key, set[int]] = defaultdict(set)
         async for customers, facts in self._facts(keys):
-            for person, found in await facts.rows(edges).sums_by_key([_EVENTS]):
+            for person, found in await (await facts.rows(edges, (), GroupedBy.PERSON)).sums([_EVENTS]):
                 active[customers.by_person[person]].add(bisect_right(edges, found.moment) - 1)
         return active
 
     async def _facts(
         self, keys: Collection[Key | None] | None
-    ) -> AsyncIterator[tuple[CustomersOf, GroupedFacts]]:
+    ) -> AsyncIterator[tuple[CustomersOf, FactSource]]:
         """The facts of the customers, or of these, in each workspace that has any."""
         if self._customers is None:
             self._customers = await customers_of(self.connection, self.selection)
@@ -92,10 +93,7 @@ class CustomerGroups:
             persons = [person for id in ids for person in customers.persons[id]]
             if persons:
                 selection = replace(self.selection, workspace_ids=[workspace_id])
-                yield (
-                    customers,
-                    GroupedFacts(self.connection, selection, GroupedBy.PERSON, {workspace_id: persons}),
-                )
+                yield customers, FactSource(self.connection, selection, {workspace_id: persons})
 
 
 def _add(sums: dict[Any, Sums], key: Any, own: Sums) -> None:

@@ -21,7 +21,7 @@ from storage.metrics.cells.period_sql import period_of
 from storage.metrics.grouping.groups import REST, AnyKey, Key
 from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_statements import PersonsOf
-from storage.metrics.reading.period_sums import PeriodSumsByKey, SumOfFacts
+from storage.metrics.reading.period_sums import PeriodSums, SumOfFacts
 from storage.metrics.reading.reader import Selection, Sums
 from storage.metrics.sums import FactSum, halves, whole_sums
 from storage.rows import table_of
@@ -60,7 +60,7 @@ class EventNameGroups:
         states: Sequence[FactSum] = (),
         keys: Collection[Key] | None = None,
     ) -> Mapping[Key, Sums]:
-        sums = PeriodSumsByKey(fact_sums, edges)
+        sums = PeriodSums(fact_sums, edges)
         if any(fact_sum.kind is FactKind.COST for fact_sum in fact_sums):
             for workspace_id in self.selection.workspace_ids:
                 rows = await self._rows(_costs, workspace_id, edges, keys, currency=currency)

@@ -3,19 +3,18 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import add
-from typing import Any
 from uuid import UUID
 
 from storage.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
-from storage.metrics.grouping.fact_groups import GroupedFacts
 from storage.metrics.grouping.groups import AnyKey, Key
 from storage.metrics.grouping.share_cells import ShareCells
 from storage.metrics.grouping.share_persons import SharePersons
 from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.customer_persons import persons_of_customers
-from storage.metrics.reading.fact_statements import GroupedBy, PersonsOf
-from storage.metrics.reading.reader import Selection, Sums
+from storage.metrics.reading.fact_source import FactSource
+from storage.metrics.reading.fact_statements import PersonsOf
+from storage.metrics.reading.reader import GroupedBy, Selection, Sums
 from storage.metrics.reading.share_list import shares_with_facts
 from storage.metrics.sums import FactSum
 
@@ -45,14 +44,11 @@ class ShareGroups:
         for share_ids in _batches(chosen):
             selection = replace(self.selection, share_ids=share_ids)
             if self.selection.customer_ids is None:
-                cells = ShareCells(self.connection, selection, GroupedBy.SHARE)
-                by_share: Mapping[Any, Sums] = await cells.by_share(fact_sums, edges, currency, states)
-                sums.update(by_share)
+                cells = ShareCells(self.connection, selection)
+                sums |= await cells.by_key(fact_sums, edges, currency, states)
             else:
-                facts = GroupedFacts(
-                    self.connection, selection, GroupedBy.SHARE, await self._selected_persons()
-                )
-                sums.update(await facts.sums(fact_sums, edges, currency, states))
+                facts = FactSource(self.connection, selection, await self._selected_persons())
+                sums |= await facts.by_key(fact_sums, edges, currency, states, GroupedBy.SHARE)
         return sums
 
     async def keyed(

@@ -3,9 +3,10 @@
 The fold moves deltas into cells in one transaction, and all are read in one snapshot: each fact counts once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import Table, select
 
@@ -13,14 +14,14 @@ from storage.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.cells.cells import ACTIVITY, MONEY, PERSON_GRAINS, SHARE_GRAINS, WORKSPACE_GRAINS
 from storage.metrics.cells.tiling import FIRST_EVER, Cover, Grain, Layer, make_cover
-from storage.metrics.reading.cell_statements import CellQuery, Money, has_deltas, sums_of_cells
+from storage.metrics.reading.cell_statements import CellQuery, has_deltas, sums_of_cells
 from storage.metrics.reading.fact_rows import FactRows
 from storage.metrics.reading.fact_source import FACTS, FactSource
-from storage.metrics.reading.fact_statements import FactQuery, GroupedBy, InCells, OutsideCells
+from storage.metrics.reading.fact_statements import FactQuery, InCells, OutsideCells
 from storage.metrics.reading.fast_rows import driver_rows
-from storage.metrics.reading.period_sums import PeriodSums, PeriodSumsByCurrency
+from storage.metrics.reading.period_sums import PeriodSums, SumsByKey
 from storage.metrics.reading.person_source import PersonSource
-from storage.metrics.reading.reader import Selection, Source, Sums
+from storage.metrics.reading.reader import GroupedBy, Selection, Source, Sums
 from storage.metrics.sums import FactSum, kinds_of
 from storage.rows import table_of
 from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow
@@ -37,14 +38,10 @@ def make_source(connection: Connection, selection: Selection) -> Source:
 
 @dataclass
 class CellSource:
-    """The cells of workspaces, or of their shares. `connection` is in a snapshot.
-
-    `grouped_by` makes `_cells` and `_others` give a key with each row.
-    """
+    """The cells of workspaces, or of their shares. `connection` is in a snapshot."""
 
     connection: Connection
     selection: Selection
-    grouped_by: GroupedBy | None = None
     _has_deltas: bool | None = field(default=None, init=False, repr=False)
 
     async def sums(
@@ -54,34 +51,10 @@ class CellSource:
         currency: str,
         states: Sequence[FactSum] = (),
     ) -> Sums:
-        cover = self._cover(edges)
-        if not cover.layers:
-            from_facts = await self._facts.sums(fact_sums, edges, currency)
-            if states:
-                earlier = await self.sums(states, [FIRST_EVER, edges[0]], currency)
-                for state in states:
-                    from_facts[state][0] = earlier[state][1]
-            return from_facts
-        sums = PeriodSums(fact_sums, edges)
-        counts = [fact_sum for fact_sum in fact_sums if not fact_sum.in_currency]
-        money = [fact_sum for fact_sum in fact_sums if fact_sum.in_currency]
-        if counts:
-            sums.add_cells(counts, await self._cells(ACTIVITY, counts, edges, states=states))
-        if money:
-            sums.add_cells(money, await self._cells(MONEY, money, edges, Money.OF_ONE, currency=currency))
-        for rows in await self._others(edges, cover, states):
-            sums.add_facts(fact_sums, await rows.sums(fact_sums), currency)
-        return sums.by_fact_sum
+        return (await self.by_key(fact_sums, edges, currency, states))[None]
 
     async def money(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> Mapping[str, Sums]:
-        cover = self._cover(edges)
-        if not cover.layers:
-            return await self._facts.money(fact_sums, edges)
-        sums = PeriodSumsByCurrency(fact_sums, edges)
-        sums.add_cells(await self._cells(MONEY, fact_sums, edges, Money.BY_CURRENCY))
-        for rows in await self._others(edges, cover):
-            sums.add_facts(await rows.sums(fact_sums))
-        return sums.by_currency
+        return await self.by_key(fact_sums, edges, "", grouped_by=GroupedBy.CURRENCY)
 
     async def persons(self, edges: Sequence[int]) -> PersonCounts:
         cover = make_cover(tuple(edges), PERSON_GRAINS)
@@ -94,6 +67,48 @@ class CellSource:
         facts = [persons for rows in await self._others(edges, cover) for persons in await rows.persons()]
         return await source.result(facts)
 
+    async def by_key(
+        self,
+        fact_sums: Sequence[FactSum],
+        edges: Sequence[int],
+        currency: str,
+        states: Sequence[FactSum] = (),
+        grouped_by: GroupedBy | None = None,
+    ) -> SumsByKey:
+        """The sums of each group, or of `None`; money in `currency`, or in the key if that is empty."""
+        cover = make_cover(tuple(edges), self._grains)
+        if not cover.layers:
+            found = await self._facts.by_key(fact_sums, edges, currency, grouped_by=grouped_by)
+            if states:
+                # The states before the edges are in cells.
+                until = [FIRST_EVER, edges[0]]
+                for key, before in (await self.by_key(states, until, currency, (), grouped_by)).items():
+                    for state in states:
+                        found[key][state][0] = before[state][1]
+            return found
+        sums = PeriodSums(fact_sums, edges)
+        await self._add_between(sums, currency, states, grouped_by)
+        for rows in await self._others(edges, cover, states, grouped_by):
+            sums.add_facts(await rows.sums(fact_sums), currency)
+        return sums.by_key
+
+    async def _add_between(
+        self,
+        sums: PeriodSums,
+        currency: str,
+        states: Sequence[FactSum] = (),
+        grouped_by: GroupedBy | None = None,
+        layers: tuple[Layer, ...] | None = None,
+    ) -> None:
+        """Add the cells between the edges of `sums`; with `layers`, only these."""
+        read_key = None if grouped_by is None else _KEYS[grouped_by]
+        for table in (ACTIVITY, MONEY):
+            own = [fact_sum for fact_sum in sums.fact_sums if fact_sum.in_currency == (table is MONEY)]
+            if own:
+                query = self._query(table, sums.edges, grouped_by, layers)
+                counted = states if table is ACTIVITY else ()
+                sums.add_cells(own, await self._cells(query, own, counted, currency), read_key)
+
     @property
     def _grains(self) -> tuple[Grain, ...]:
         return WORKSPACE_GRAINS if self.selection.share_ids is None else SHARE_GRAINS
@@ -102,11 +117,12 @@ class CellSource:
     def _facts(self) -> FactSource:
         return FactSource(self.connection, self.selection)
 
-    def _cover(self, edges: Sequence[int]) -> Cover:
-        return make_cover(tuple(edges), self._grains)
-
     async def _others(
-        self, edges: Sequence[int], cover: Cover, states: Sequence[FactSum] = ()
+        self,
+        edges: Sequence[int],
+        cover: Cover,
+        states: Sequence[FactSum] = (),
+        grouped_by: GroupedBy | None = None,
     ) -> list[FactRows]:
         """The facts that the cover's cells do not hold."""
         others = []
@@ -117,7 +133,7 @@ class CellSource:
             OutsideCells(cover.finest, cover.cut),
             by_share=self.selection.share_ids is not None,
             since_ever=kinds_of(states),
-            grouped_by=self.grouped_by,
+            grouped_by=grouped_by,
         )
         if self._has_deltas is None:
             ids = {"workspace_ids": self.selection.workspace_ids}
@@ -130,38 +146,51 @@ class CellSource:
             others.append(FactRows(self.connection, query, self.selection))
         return others
 
-    async def _cells(
+    def _query(
         self,
         table: Table,
-        fact_sums: Sequence[FactSum],
         edges: Sequence[int],
-        money: Money | None = None,
-        *,
-        states: Sequence[FactSum] = (),
-        layers: tuple[Layer, ...] | None = None,
-        **values: str,
-    ) -> Sequence[Any]:
-        shares = (NO_SHARE,) if self.selection.share_ids is None else self.selection.share_ids
-        owner: dict[str, Any] = {"workspace_ids": self.selection.workspace_ids, "share_ids": shares}
-        has_keys = money is Money.BY_CURRENCY or self.grouped_by is not None
-        of_one = len(self.selection.workspace_ids) == len(shares) == 1 and not has_keys
-        if of_one:
-            owner = {name.removesuffix("s"): ids[0] for name, ids in owner.items()}
-        query = CellQuery(
+        grouped_by: GroupedBy | None,
+        layers: tuple[Layer, ...] | None,
+    ) -> CellQuery:
+        workspaces = len(self.selection.workspace_ids)
+        return CellQuery(
             self.connection.dialect.name,
             table,
             tuple(edges),
             self._grains,
-            money,
-            of_one,
-            by_share=self.grouped_by is not None,
+            of_one=workspaces == len(self._shares) == 1 and grouped_by is None,
+            grouped_by=grouped_by,
             layers=layers,
-            in_one=len(self.selection.workspace_ids) == 1,
+            in_one=workspaces == 1,
         )
+
+    async def _cells(
+        self,
+        query: CellQuery,
+        fact_sums: Sequence[FactSum],
+        states: Sequence[FactSum],
+        currency: str,
+    ) -> Sequence[Any]:
+        owner: dict[str, Any] = {"workspace_ids": self.selection.workspace_ids, "share_ids": self._shares}
+        if query.of_one:
+            owner = {name.removesuffix("s"): ids[0] for name, ids in owner.items()}
         statement = sums_of_cells(query, tuple(fact_sums), tuple(states))
-        rows = await driver_rows(self.connection, statement, owner | values)
+        rows = await driver_rows(self.connection, statement, owner | {"currency": currency})
         if rows:
             # Usually the fold is up to date, and this saves every further statement.
             *_, has_any = rows[0]
             self._has_deltas = self._has_deltas if has_any is None else bool(has_any)
         return rows
+
+    @property
+    def _shares(self) -> Sequence[UUID]:
+        return (NO_SHARE,) if self.selection.share_ids is None else self.selection.share_ids
+
+
+def _id(value: UUID | str) -> UUID:
+    """The id in a row as the driver returns it: SQLite stores texts."""
+    return UUID(value) if isinstance(value, str) else value
+
+
+_KEYS: Mapping[GroupedBy, Callable[[Any], Any]] = {GroupedBy.SHARE: _id, GroupedBy.CURRENCY: str}

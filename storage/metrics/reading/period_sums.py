@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import add, sub
 from typing import Any, NamedTuple
 
@@ -16,118 +16,60 @@ class SumOfFacts(NamedTuple):
 
     moment: int
     kind: str
-    currency: str | None
+    currency: str
     by_column: Mapping[str, int]
 
 
+# By the key of a group; None if nothing is grouped.
+SumsByKey = defaultdict[Any, Sums]
+
+
 class PeriodSums:
-    """Sums before the first edge and in the periods between edges."""
+    """Sums before the first edge and in the periods between edges, for each group that has any."""
 
     def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
-        self.by_fact_sum: Sums = {fact_sum: [0] * len(edges) for fact_sum in fact_sums}
-        self._edges = edges
+        self.by_key: SumsByKey = defaultdict(lambda: {fact_sum: [0] * len(edges) for fact_sum in fact_sums})
+        self.fact_sums = fact_sums
+        self.edges = edges
 
-    def add_cells(self, fact_sums: Sequence[FactSum], rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows of a moment and the values of these sums' cell columns; further columns are ignored."""
-        if not rows:
-            return
-        moments, columns = self._by_column(rows)
-        places = None if moments is None else [bisect_right(self._edges, moment) for moment in moments]
-        targets = [
-            (self.by_fact_sum[fact_sum], column.weight)
-            for fact_sum in fact_sums
-            for column in fact_sum.cell_columns
-        ]
-        for (target, weight), values in zip(targets, columns, strict=False):
-            if not any(values):
-                continue
-            weighted = values if weight == 1 else [weight * value for value in values]
-            if places is not None:
-                for place, value in zip(places, weighted, strict=True):
-                    target[place] += value
-            elif any(target):
-                target[:] = map(add, target, weighted)
-            else:
-                target[:] = weighted
+    def add_cells(
+        self,
+        fact_sums: Sequence[FactSum],
+        rows: Sequence[Sequence[Any]],
+        read_key: Callable[[Any], Any] | None = None,
+    ) -> None:
+        """Add rows of a moment and the values of these sums' cell columns; further columns are ignored.
 
-    def add_facts(self, fact_sums: Sequence[FactSum], sums: Iterable[SumOfFacts], currency: str) -> None:
-        """Add facts to these sums; sums in a currency take only facts in this one."""
-        by_kind: defaultdict[str, list[FactSum]] = defaultdict(list)
-        for fact_sum in fact_sums:
-            by_kind[fact_sum.kind].append(fact_sum)
-        for facts in sums:
-            place = bisect_right(self._edges, facts.moment)
-            for fact_sum in by_kind[facts.kind]:
-                if not fact_sum.in_currency or facts.currency == currency:
-                    self.by_fact_sum[fact_sum][place] += facts.by_column[fact_sum.column]
-
-    def _by_column(
-        self, rows: Sequence[Sequence[Any]]
-    ) -> tuple[Sequence[int] | None, Iterable[Sequence[int]]]:
-        """The moments and the other columns of the rows; no moments if there is one row for each place.
-
-        A database that has grouped by period gives a row for most periods; the missing ones are filled in.
+        With `read_key`, which makes a key of the driver's value, the key comes first.
         """
-        if 2 * len(rows) > len(self._edges):
-            begins = (FIRST_EVER, *self._edges[:-1])
-            by_moment = {row[0]: row for row in rows}
-            if len(by_moment) == len(rows) and by_moment.keys() <= set(begins):
-                zeros = (0,) * len(rows[0])
-                _, *columns = zip(*(by_moment.get(moment, zeros) for moment in begins), strict=True)
-                return None, columns
-        moments, *columns = zip(*rows, strict=True)
-        return moments, columns
-
-
-class PeriodSumsByCurrency:
-    """`PeriodSums` for each currency that has any."""
-
-    def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
-        self._fact_sums = fact_sums
-        self._by_currency: defaultdict[str, PeriodSums] = defaultdict(lambda: PeriodSums(fact_sums, edges))
-
-    def add_cells(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows of a currency, followed by what `PeriodSums.add_cells` takes."""
-        for currency, *row in rows:
-            self._by_currency[currency].add_cells(self._fact_sums, [row])
-
-    def add_facts(self, sums: Iterable[SumOfFacts]) -> None:
-        for facts in sums:
-            if facts.currency is not None:
-                self._by_currency[facts.currency].add_facts(self._fact_sums, [facts], facts.currency)
-
-    @property
-    def by_currency(self) -> dict[str, Sums]:
-        return {currency: sums.by_fact_sum for currency, sums in self._by_currency.items()}
-
-
-class PeriodSumsByKey:
-    """`PeriodSums` for each group that has any."""
-
-    def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
-        self._fact_sums = fact_sums
-        self._by_key: defaultdict[Any, PeriodSums] = defaultdict(lambda: PeriodSums(fact_sums, edges))
-
-    def add_cells(self, fact_sums: Sequence[FactSum], rows: Iterable[tuple[Any, Sequence[Any]]]) -> None:
-        """Add a key and what `PeriodSums.add_cells` takes, as often as there are rows."""
+        if read_key is None:
+            if rows:
+                self._add_cells(self.by_key[None], fact_sums, rows)
+            return
         by_key: defaultdict[Any, list[Sequence[Any]]] = defaultdict(list)
-        for key, row in rows:
+        for key, *row in rows:
             by_key[key].append(row)
         for key, own in by_key.items():
-            self._by_key[key].add_cells(fact_sums, own)
+            self._add_cells(self.by_key[read_key(key)], fact_sums, own)
 
     def add_facts(self, sums: Iterable[tuple[Any, SumOfFacts]], currency: str) -> None:
-        by_key: defaultdict[Any, list[SumOfFacts]] = defaultdict(list)
+        """Add facts; sums in a currency take only those in this one, or in their key if it is empty."""
+        by_kind: defaultdict[str, list[FactSum]] = defaultdict(list)
+        for fact_sum in self.fact_sums:
+            by_kind[fact_sum.kind].append(fact_sum)
         for key, facts in sums:
-            by_key[key].append(facts)
-        for key, own in by_key.items():
-            self._by_key[key].add_facts(self._fact_sums, own, currency)
+            if not currency and key is None:
+                continue
+            own, place = self.by_key[key], bisect_right(self.edges, facts.moment)
+            for fact_sum in by_kind[facts.kind]:
+                if not fact_sum.in_currency or facts.currency == (currency or key):
+                    own[fact_sum][place] += facts.by_column[fact_sum.column]
 
     def add_sums(self, parts: Mapping[Any, Sums], place: int = 0) -> None:
         """Add sums by key, the first of which is at this place: 0 is before the first edge."""
         for key, sums in parts.items():
-            is_first = key not in self._by_key
-            target = self._by_key[key].by_fact_sum
+            is_first = key not in self.by_key
+            target = self.by_key[key]
             for fact_sum, values in sums.items():
                 if any(values):
                     own = target[fact_sum]
@@ -142,14 +84,45 @@ class PeriodSumsByKey:
         `states` also count before the first edge, and so do its early cells.
         """
         for key in {**days, **early}:
-            target = self._by_key[key].by_fact_sum
-            for fact_sum in self._fact_sums:
+            target = self.by_key[key]
+            for fact_sum in self.fact_sums:
                 before, *values = days[key][fact_sum] if key in days else [0] * len(target[fact_sum])
                 _, *parts = early[key][fact_sum] if key in early else [0] * (len(values) + 2)
                 before += parts[0] if fact_sum in states else 0
                 shifted = map(add, map(sub, values, parts), parts[1:])
                 target[fact_sum][:] = map(add, target[fact_sum], [before, *shifted])
 
-    @property
-    def by_key(self) -> dict[Any, Sums]:
-        return {key: sums.by_fact_sum for key, sums in self._by_key.items()}
+    def _add_cells(self, own: Sums, fact_sums: Sequence[FactSum], rows: Sequence[Sequence[Any]]) -> None:
+        moments, columns = self._by_column(rows)
+        places = None if moments is None else [bisect_right(self.edges, moment) for moment in moments]
+        targets = [
+            (own[fact_sum], column.weight) for fact_sum in fact_sums for column in fact_sum.cell_columns
+        ]
+        for (target, weight), values in zip(targets, columns, strict=False):
+            if not any(values):
+                continue
+            weighted = values if weight == 1 else [weight * value for value in values]
+            if places is not None:
+                for place, value in zip(places, weighted, strict=True):
+                    target[place] += value
+            elif any(target):
+                target[:] = map(add, target, weighted)
+            else:
+                target[:] = weighted
+
+    def _by_column(
+        self, rows: Sequence[Sequence[Any]]
+    ) -> tuple[Sequence[int] | None, Iterable[Sequence[int]]]:
+        """The moments and the other columns of the rows; no moments if there is one row for each place.
+
+        A database that has grouped by period gives a row for most periods; the missing ones are filled in.
+        """
+        if 2 * len(rows) > len(self.edges):
+            begins = (FIRST_EVER, *self.edges[:-1])
+            by_moment = {row[0]: row for row in rows}
+            if len(by_moment) == len(rows) and by_moment.keys() <= set(begins):
+                zeros = (0,) * len(rows[0])
+                _, *columns = zip(*(by_moment.get(moment, zeros) for moment in begins), strict=True)
+                return None, columns
+        moments, *columns = zip(*rows, strict=True)
+        return moments, columns

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Protocol
 from uuid import UUID
 
@@ -19,6 +20,17 @@ class Selection:
     workspace_ids: Sequence[UUID]
     share_ids: Sequence[UUID] | None = None
     customer_ids: Sequence[UUID] | None = None
+
+
+class GroupedBy(Enum):
+    """The key that statements put before their other columns; null for facts without one.
+
+    `SHARE`: the share's id. `PERSON`: the person's number. `CURRENCY`: its code.
+    """
+
+    SHARE = auto()
+    PERSON = auto()
+    CURRENCY = auto()
 
 
 class Source(Protocol):
