@@ -1,7 +1,6 @@
 """What clients use of the API: gathered in memory by one increment for a request, and written in batches."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -11,9 +10,9 @@ from sqlalchemy import Select, select
 
 from storage.clock import now
 from storage.connections import Connection
-from storage.database import Database
 from storage.dialects.upsert import Upsert, upsert
 from storage.enums import ClientKind, UsageKind, UsageSurface
+from storage.ledger.memory import CountsInMemory
 from storage.rows import table_of
 from storage.tables.base import Values
 from storage.tables.usage import UsageRow
@@ -25,7 +24,6 @@ MOST_GATHERED = 100_000
 MOST_CLIENTS = 100
 # Whose clients are remembered until the day ends.
 MOST_WORKSPACES = 1_000
-ROWS_AT_A_TIME = 1_000
 
 _table, _workspaces = table_of(UsageRow), table_of(WorkspaceRow)
 _key = (
@@ -72,14 +70,13 @@ class Client(NamedTuple):
 Place = tuple[str, UsageSurface, Part]
 
 
-class Usage:
+class Usage(CountsInMemory[Place, int]):
     """What the clients of one process used since it was last written."""
 
     def __init__(self) -> None:
+        super().__init__(MOST_GATHERED)
         self._gathered: dict[tuple[str, Used], int] = {}
         self._number_of_parts = 0
-        self._unwritten: dict[Place, int] = {}
-        self._writing = asyncio.Lock()
         self._day: date | None = None
         # Those that are counted on that day, by workspace.
         self._clients: dict[UUID, set[Client]] = {}
@@ -95,37 +92,20 @@ class Usage:
                 self._number_of_parts += len(used.parts)
                 self._gathered[client, used] = 1
 
-    async def write(self, database: Database) -> bool:
-        """Write what was gathered, in short transactions; what fails is written the next time.
-
-        Returns False: nothing is left to write.
-        """
-        async with self._writing:
-            self._collect()
-            while self._unwritten:
-                places = list(self._unwritten)[:ROWS_AT_A_TIME]
-                async with database.write() as connection:
-                    await self._write(connection, places)
-                for place in places:
-                    del self._unwritten[place]
-        return False
-
     def _collect(self) -> None:
-        """Add up what was gathered by part, unless the database has been away for long."""
-        if len(self._unwritten) >= MOST_GATHERED:
-            return
+        """Add up what was gathered by part."""
         gathered, self._gathered, self._number_of_parts = self._gathered, {}, 0
         for (client, used), requests in gathered.items():
             for part in used.parts:
                 place = (client, used.surface, part)
                 self._unwritten[place] = self._unwritten.get(place, 0) + requests
 
-    async def _write(self, connection: Connection, places: Sequence[Place]) -> None:
+    async def _write(self, connection: Connection, counts: Mapping[Place, int]) -> None:
         moment = now()
         if self._day != moment.date():
             self._day, self._clients = moment.date(), {}
         rows: dict[tuple[Client, UsageSurface, str], Values] = {}
-        for key, surface, part in places:
+        for (key, surface, part), requests in counts.items():
             client = await self._client(connection, key, moment.date())
             row = rows.setdefault(
                 (client, surface, part.name),
@@ -142,7 +122,7 @@ class Usage:
                     "last_used_at": moment,
                 },
             )
-            row["requests"] += self._unwritten[key, surface, part]
+            row["requests"] += requests
         named = _workspaces.c.id.in_({client[0] for client, *_ in rows})
         living = select(_workspaces.c.id).where(named, _workspaces.c.deleted_at.is_(None))
         ids = set((await connection.execute(living)).scalars())
