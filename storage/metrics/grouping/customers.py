@@ -4,16 +4,15 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import add
-from typing import Any
 from uuid import UUID
 
 from storage.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.grouping.customer_list import CustomersOf, customers_of
-from storage.metrics.grouping.groups import REST, AnyKey, Key
+from storage.metrics.grouping.groups import REST, AnyKey, Groups, Key
 from storage.metrics.reading.fact_source import FactSource
+from storage.metrics.reading.period_sums import PeriodSums
 from storage.metrics.reading.reader import GroupedBy, Selection, Sums
 from storage.metrics.sums import FactSum
 
@@ -21,7 +20,7 @@ _EVENTS = FactSum(FactKind.EVENT, "count")
 
 
 @dataclass
-class CustomerGroups:
+class CustomerGroups(Groups):
     """A group for each customer; facts of nobody who is a customer have no key. In a snapshot."""
 
     connection: Connection
@@ -36,26 +35,12 @@ class CustomerGroups:
         states: Sequence[FactSum] = (),
         keys: Collection[Key] | None = None,
     ) -> Mapping[Key, Sums]:
-        sums: dict[Key, Sums] = {}
+        sums, by_person = PeriodSums(fact_sums, edges), GroupedBy.PERSON
         async for customers, facts in self._facts(keys):
-            for person, own in (
-                await facts.by_key(fact_sums, edges, currency, states, GroupedBy.PERSON)
-            ).items():
-                _add(sums, customers.by_person[person], own)
-        return sums
-
-    async def keyed(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-    ) -> Sums:
-        together: dict[None, Sums] = {None: {fact_sum: [0] * len(edges) for fact_sum in fact_sums}}
-        async for _, facts in self._facts(None):
-            for own in (await facts.by_key(fact_sums, edges, currency, states, GroupedBy.PERSON)).values():
-                _add(together, None, own)
-        return together[None]
+            found = await facts.by_key(fact_sums, edges, currency, states, by_person)
+            for person, own in found.items():
+                sums.add_sums({customers.by_person[person]: own})
+        return sums.by_key
 
     async def persons(
         self, edges: Sequence[int], total: PersonCounts, keys: Collection[Key | None] | None = None
@@ -94,15 +79,6 @@ class CustomerGroups:
             if persons:
                 selection = replace(self.selection, workspace_ids=[workspace_id])
                 yield customers, FactSource(self.connection, selection, {workspace_id: persons})
-
-
-def _add(sums: dict[Any, Sums], key: Any, own: Sums) -> None:
-    """Add the sums of one person to those of a group."""
-    before = sums.get(key)
-    if before is None:
-        sums[key] = own
-        return
-    sums[key] = {fact_sum: list(map(add, before[fact_sum], values)) for fact_sum, values in own.items()}
 
 
 def _without(total: PersonCounts, parts: Collection[PersonCounts]) -> PersonCounts:

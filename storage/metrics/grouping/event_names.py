@@ -18,7 +18,7 @@ from storage.enums import EventSource, FactKind
 from storage.metrics.cells.bitmaps import DistinctPersons, PersonCounts, PersonsInPeriod, replace_absorbed
 from storage.metrics.cells.merges import merges_of
 from storage.metrics.cells.period_sql import period_of
-from storage.metrics.grouping.groups import REST, AnyKey, Key
+from storage.metrics.grouping.groups import REST, AnyKey, Groups, Key
 from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_statements import PersonsOf
 from storage.metrics.reading.period_sums import PeriodSums, SumOfFacts
@@ -45,7 +45,7 @@ class _Query:
 
 
 @dataclass
-class EventNameGroups:
+class EventNameGroups(Groups):
     """A group for each name; everything but events has no name. `connection` is in a snapshot."""
 
     connection: Connection
@@ -70,19 +70,6 @@ class EventNameGroups:
                 )
                 sums.add_facts(costs, currency)
         return {name: own for name, own in sums.by_key.items() if name is not None}
-
-    async def keyed(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-    ) -> Sums:
-        total = {fact_sum: [0] * len(edges) for fact_sum in fact_sums}
-        for own in (await self.sums(fact_sums, edges, currency, states)).values():
-            for fact_sum, values in own.items():
-                total[fact_sum] = [one + other for one, other in zip(total[fact_sum], values, strict=True)]
-        return total
 
     async def persons(
         self, edges: Sequence[int], total: PersonCounts, keys: Collection[Key | None] | None = None

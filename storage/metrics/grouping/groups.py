@@ -6,6 +6,7 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from storage.metrics.cells.bitmaps import PersonCounts
+from storage.metrics.reading.period_sums import PeriodSums
 from storage.metrics.reading.reader import Sums
 from storage.metrics.sums import FactSum
 
@@ -50,6 +51,10 @@ class Groups(Protocol):
         states: Sequence[FactSum] = (),
     ) -> Sums:
         """The sums of all groups that have a key, together."""
+        together = PeriodSums(fact_sums, edges)
+        for own in (await self.sums(fact_sums, edges, currency, states)).values():
+            together.add_sums({None: own})
+        return together.by_key[None]
 
     async def persons(
         self, edges: Sequence[int], total: PersonCounts, keys: Collection[Key | None] | None = None

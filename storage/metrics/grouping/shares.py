@@ -2,18 +2,18 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import add
 from uuid import UUID
 
 from storage.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
-from storage.metrics.grouping.groups import AnyKey, Key
+from storage.metrics.grouping.groups import AnyKey, Groups, Key
 from storage.metrics.grouping.share_cells import ShareCells
 from storage.metrics.grouping.share_persons import SharePersons
 from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_source import FactSource
 from storage.metrics.reading.fact_statements import PersonsOf
+from storage.metrics.reading.period_sums import PeriodSums
 from storage.metrics.reading.reader import GroupedBy, Selection, Sums
 from storage.metrics.reading.share_list import shares_with_facts
 from storage.metrics.sums import FactSum
@@ -23,7 +23,7 @@ MOST_SHARES_AT_ONCE = 5_000
 
 
 @dataclass
-class ShareGroups:
+class ShareGroups(Groups):
     """A group for each share. `connection` is in a snapshot."""
 
     connection: Connection
@@ -58,12 +58,11 @@ class ShareGroups:
         currency: str,
         states: Sequence[FactSum] = (),
     ) -> Sums:
-        total: dict[FactSum, list[int]] = {fact_sum: [0] * len(edges) for fact_sum in fact_sums}
+        together = PeriodSums(fact_sums, edges)
         for share_ids in _batches(await self._all_shares()):
             source = make_source(self.connection, replace(self.selection, share_ids=share_ids))
-            for fact_sum, values in (await source.sums(fact_sums, edges, currency, states)).items():
-                total[fact_sum] = list(map(add, total[fact_sum], values))
-        return total
+            together.add_sums({None: await source.sums(fact_sums, edges, currency, states)})
+        return together.by_key[None]
 
     async def persons(
         self, edges: Sequence[int], total: PersonCounts, keys: Collection[Key | None] | None = None
