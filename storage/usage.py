@@ -10,9 +10,10 @@ from sqlalchemy import Select, select
 
 from storage.clock import now
 from storage.connections import Connection
-from storage.dialects.upsert import Upsert, upsert
 from storage.enums import ClientKind, UsageKind, UsageSurface
+from storage.ledger.books import Combination
 from storage.ledger.memory import CountsInMemory
+from storage.ledger.totals import Totals
 from storage.rows import table_of
 from storage.tables.base import Values
 from storage.tables.usage import UsageRow
@@ -26,10 +27,8 @@ MOST_CLIENTS = 100
 MOST_WORKSPACES = 1_000
 
 _table, _workspaces = table_of(UsageRow), table_of(WorkspaceRow)
-_key = (
-    *(_table.c.workspace_id, _table.c.day, _table.c.client_kind),
-    *(_table.c.client_id, _table.c.surface, _table.c.name),
-)
+_LATEST = dict.fromkeys(("kind", "is_deprecated", "last_used_at"), Combination.LATEST)
+COUNTS = Totals(_table, _LATEST)
 
 
 class Part(NamedTuple):
@@ -104,11 +103,10 @@ class Usage(CountsInMemory[Place, int]):
         moment = now()
         if self._day != moment.date():
             self._day, self._clients = moment.date(), {}
-        rows: dict[tuple[Client, UsageSurface, str], Values] = {}
+        rows: list[Values] = []
         for (key, surface, part), requests in counts.items():
             client = await self._client(connection, key, moment.date())
-            row = rows.setdefault(
-                (client, surface, part.name),
+            rows.append(
                 {
                     "workspace_id": client.workspace_id,
                     "day": moment.date(),
@@ -118,18 +116,17 @@ class Usage(CountsInMemory[Place, int]):
                     "name": part.name,
                     "kind": part.kind.value,
                     "is_deprecated": part.is_deprecated,
-                    "requests": 0,
+                    "requests": requests,
                     "last_used_at": moment,
-                },
+                }
             )
-            row["requests"] += requests
-        named = _workspaces.c.id.in_({client[0] for client, *_ in rows})
+        named = _workspaces.c.id.in_({row["workspace_id"] for row in rows})
         living = select(_workspaces.c.id).where(named, _workspaces.c.deleted_at.is_(None))
         ids = set((await connection.execute(living)).scalars())
+        added = [row for row in rows if row["workspace_id"] in ids]
         # In one order, so that processes do not wait for each other in a circle.
-        added = [rows[key] for key in sorted(rows, key=str) if key[0].workspace_id in ids]
-        if added:
-            await connection.execute(_adding(connection.dialect.name), added)
+        added.sort(key=lambda row: [str(row[name]) for name in COUNTS.keys])
+        await COUNTS.add_rows(connection, added)
 
     async def _client(self, connection: Connection, key: str, day: date) -> Client:
         """The client to count for: beyond `MOST_CLIENTS` on a day, all others of the workspace as one."""
@@ -146,19 +143,6 @@ class Usage(CountsInMemory[Place, int]):
                 return Client(client.workspace_id, ClientKind.OTHERS, client.workspace_id)
             clients.add(client)
         return client
-
-
-def _adding(dialect: str) -> Upsert:
-    insert = upsert(dialect, _table)
-    sent = insert.excluded
-    return insert.on_conflict_do_update(
-        index_elements=list(_key),
-        set_={
-            "requests": _table.c.requests + sent.requests,
-            "last_used_at": sent.last_used_at,
-            "is_deprecated": sent.is_deprecated,
-        },
-    )
 
 
 def _clients_of(workspace_id: UUID, day: date) -> Select[str, UUID]:

@@ -26,11 +26,12 @@ Row = tuple[Any, ...]
 
 
 class Combination(Enum):
-    """How the values of a column combine, named like the aggregate in SQL."""
+    """How the values of a column combine, named like the aggregate in SQL; it has none for the latest one."""
 
     SUM = "sum"
     LEAST = "min"
     GREATEST = "max"
+    LATEST = "latest"
 
     def of_columns(self, one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:
         return _IN_SQL[self](one, other)
@@ -48,11 +49,13 @@ _IN_PYTHON: Mapping[Combination, Callable[[Any, Any], Any]] = {
     Combination.SUM: add,
     Combination.LEAST: min,
     Combination.GREATEST: max,
+    Combination.LATEST: lambda _, new: new,
 }
 _IN_SQL: Mapping[Combination, Callable[[ColumnElement[Any], ColumnElement[Any]], ColumnElement[Any]]] = {
     Combination.SUM: add,
     Combination.LEAST: least,
     Combination.GREATEST: greatest,
+    Combination.LATEST: lambda _, new: new,
 }
 # By column; what is not named adds up.
 Combinations = Mapping[str, Combination]

@@ -60,6 +60,10 @@ class Totals:
         return [column.name for column in self.table.c if not column.primary_key]
 
     async def add(self, connection: Connection, workspace_id: UUID, deltas: Sequence[Values]) -> None:
+        await self.add_rows(connection, deltas)
+
+    async def add_rows(self, connection: Connection, deltas: Iterable[Values]) -> None:
+        """The same for deltas of any workspaces, whose totals are written in their order."""
         together = Together(self.values, self.combinations)
         for key, values in self._spread_values(deltas):
             together.add(key, values)
