@@ -14,8 +14,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, FromClause, Table, cast, func, select
 
-from storage.connections import Connection
 from storage.dialects.extremes import greatest, least
+from storage.engine.connections import Connection
 from storage.tables.base import Values
 
 # Makes the condition on a column of workspaces.

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from sqlalchemy import delete
 
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.ledger.books import Ledger, Verification
 from storage.ledger.workspace_lock import rebuild_in_one_snapshot
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Generic, TypeVar
 
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 
 ROWS_AT_A_TIME = 1_000
 

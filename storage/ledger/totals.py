@@ -20,7 +20,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.ledger.books import (
     Combination,
     Combinations,
@@ -32,8 +32,8 @@ from storage.ledger.books import (
     Workspaces,
     of_workspace,
 )
+from storage.rows.upserts import upsert_all
 from storage.tables.base import Values
-from storage.upserts import upsert_all
 
 
 @dataclass(frozen=True, eq=False)

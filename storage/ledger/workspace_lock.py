@@ -11,12 +11,12 @@ from uuid import UUID
 from sqlalchemy import Uuid, bindparam, select
 from sqlalchemy.exc import DBAPIError
 
-from storage.connections import Connection
-from storage.database import Database
 from storage.dialects.upsert import upsert
-from storage.kept import Kept
+from storage.engine.connections import Connection
+from storage.engine.database import Database
+from storage.engine.kept_statements import Kept
 from storage.tables.base import table_of
-from storage.tables.workspace_locks import WorkspaceLockRow
+from storage.tables.workspaces.workspace_locks import WorkspaceLockRow
 
 SECONDS_BETWEEN_TRIES = 0.1
 # PostgreSQL's SQLSTATE.

@@ -7,8 +7,8 @@ from storage.metrics.cells.cells import ACTIVITY_CELLS, MONEY_CELLS
 from storage.metrics.cells.persons import PersonCells
 from storage.metrics.packs.book import Packs
 from storage.tables.base import table_of
-from storage.tables.metric_cells import MetricDeltaRow
-from storage.tables.metrics import MetricFactRow
+from storage.tables.metrics.metric_cells import MetricDeltaRow
+from storage.tables.metrics.metrics import MetricFactRow
 
 
 def _facts(workspaces: Workspaces) -> FromClause:

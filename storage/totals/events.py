@@ -8,9 +8,9 @@ from storage.dialects.periods import Period, begins, hour_of
 from storage.ledger.books import Combination, Key, Ledger, Row, Workspaces
 from storage.ledger.totals import Totals
 from storage.tables.base import Values, table_of
-from storage.tables.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
-from storage.tables.event_names import EventNameRow
-from storage.tables.events import EventRow
+from storage.tables.events.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
+from storage.tables.events.event_names import EventNameRow
+from storage.tables.events.events import EventRow
 from storage.types import CodePointText
 
 _COMBINATIONS = {

@@ -8,14 +8,14 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, FromClause, Select, Text, cast, func, literal, select, union_all
 from sqlmodel import SQLModel
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.ledger.books import Key, Ledger, Row, Workspaces
 from storage.ledger.recording import record
 from storage.ledger.totals import Totals
 from storage.tables.base import Values, table_of
-from storage.tables.events import EventRow
+from storage.tables.events.events import EventRow
 from storage.tables.registry import COUNTED_MODELS
-from storage.tables.totals import ListTotalDeltaRow, ListTotalRow
+from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
 from storage.totals.events import EVENTS, events_of
 
 

@@ -10,8 +10,8 @@ from storage.dialects.extremes import greatest, least
 from storage.dialects.periods import Period, begins, next_begins
 from storage.ledger.books import Workspaces
 from storage.tables.base import table_of
-from storage.tables.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
-from storage.tables.events import EventRow
+from storage.tables.events.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
+from storage.tables.events.events import EventRow
 
 # A moment as a value or as a place in a statement.
 Moment = ColumnElement[Any]

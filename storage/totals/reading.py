@@ -21,10 +21,10 @@ from sqlmodel import SQLModel
 
 from storage.ledger.books import Workspaces
 from storage.tables.base import table_of
-from storage.tables.event_counts import EventDeltaRow
-from storage.tables.event_names import EventNameRow
-from storage.tables.events import EventRow
-from storage.tables.totals import ListTotalDeltaRow, ListTotalRow
+from storage.tables.events.event_counts import EventDeltaRow
+from storage.tables.events.event_names import EventNameRow
+from storage.tables.events.events import EventRow
+from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
 from storage.totals.events import EVENT_NAMES, EVENTS
 from storage.totals.lists import joined, list_name
 from storage.totals.periods import numbers_in

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.ledger import checking
 from storage.ledger.books import Verification, Workspaces
 from storage.metrics.ledger import CELLS

@@ -11,10 +11,10 @@ import asyncpg
 from sqlalchemy import select
 from sqlalchemy.engine import make_url
 
-from storage.database import Database
-from storage.rows import table_of
+from storage.engine.database import Database
+from storage.rows.rows import table_of
 from storage.tables.registry import METADATA
-from storage.tables.workspaces import WorkspaceRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
 from tests.support.ledgers import verify_cells, verify_totals
 

@@ -13,8 +13,8 @@ from storage.ledger.totals import Totals
 from storage.metrics.cells.period_sql import cell_of
 from storage.metrics.cells.tiling import Grain
 from storage.metrics.sums import SUMMED, CellColumn, FactSum
-from storage.rows import Values, table_of
-from storage.tables.metric_cells import NO_SHARE, ActivityCellRow, MoneyCellRow
+from storage.rows.rows import Values, table_of
+from storage.tables.metrics.metric_cells import NO_SHARE, ActivityCellRow, MoneyCellRow
 
 ACTIVITY, MONEY = table_of(ActivityCellRow), table_of(MoneyCellRow)
 WORKSPACE_GRAINS = (Grain.DAY, Grain.FOUR_HOURS, Grain.HOUR, Grain.QUARTER)

@@ -8,7 +8,7 @@ from uuid import UUID
 from pyroaring import BitMap
 from sqlalchemy import FromClause, and_, delete, func, select
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import FactKind
 from storage.ledger.books import Ledger, Verification, of_workspace
 from storage.metrics.cells.bitmaps import replace_absorbed
@@ -17,9 +17,9 @@ from storage.metrics.cells.merges import merges_of, unfolded_merges
 from storage.metrics.cells.period_sql import cell_of
 from storage.metrics.cells.person_cells import read_bitmaps, write_bitmaps
 from storage.metrics.cells.tiling import CellKey, Grain
-from storage.rows import Values, table_of
-from storage.tables.metric_cells import PersonCellRow, PersonMergeDeltaRow
-from storage.tables.metrics import PersonMergeRow
+from storage.rows.rows import Values, table_of
+from storage.tables.metrics.metric_cells import PersonCellRow, PersonMergeDeltaRow
+from storage.tables.metrics.metrics import PersonMergeRow
 
 ROWS_AT_A_TIME, BITMAPS_AT_A_TIME = 10_000, 2_000
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.grouping.groups import AnyKey, Groups, Key
 from storage.metrics.grouping.share_cells import ShareCells

@@ -7,15 +7,15 @@ from uuid import UUID
 from sqlalchemy import Delete, delete, select
 
 from storage.clock import now
-from storage.connections import Connection
 from storage.dialects.number_lists import numbers_in
+from storage.engine.connections import Connection
 from storage.ledger.books import Ledger, Verification
 from storage.metrics.cells.blocks import block_of
 from storage.metrics.facts import microseconds
 from storage.metrics.packs.contents import PackContents
 from storage.metrics.packs.packed_blocks import FORMAT
-from storage.rows import Values, table_of
-from storage.tables.metric_packs import MetricPackRow, MetricSharePackRow
+from storage.rows.rows import Values, table_of
+from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
 
 _packs, _share_packs = table_of(MetricPackRow), table_of(MetricSharePackRow)
 

@@ -4,8 +4,8 @@ from uuid import UUID
 
 from sqlalchemy import bindparam
 
-from storage.connections import Connection
 from storage.dialects.leaps import values_of
+from storage.engine.connections import Connection
 from storage.metrics.reading.fact_source import FACTS
 from storage.metrics.reading.reader import Selection
 

@@ -1,0 +1,62 @@
+"""What a transaction leaves to its end: work done once for all changed rows, and notes for the fold."""
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+from uuid import UUID
+
+from storage.engine.connections import Connection
+
+
+class Work(Protocol):
+    """Something that gathers until the transaction ends."""
+
+    async def finish(self, connection: Connection) -> None:
+        """Write what was gathered, as the transaction's last statements."""
+
+
+Kind = TypeVar("Kind", bound=Work)
+
+
+@dataclass
+class Ending:
+    """The work of a transaction by kind, and the workspaces to whose deltas it adds."""
+
+    works: dict[Callable[[], Work], Work] = field(default_factory=dict)
+    unfolded: set[UUID] = field(default_factory=set)
+
+
+@asynccontextmanager
+async def finishing(connection: Connection) -> AsyncIterator[Ending]:
+    """The body of a transaction: finishes its work unless the block raises."""
+    ending = connection.ending = Ending()
+    try:
+        yield ending
+        for work in list(ending.works.values()):
+            await work.finish(connection)
+    finally:
+        connection.ending = None
+
+
+def work_of(connection: Connection, kind: Callable[[], Kind]) -> Kind:
+    """The transaction's work of this kind, made at the first call.
+
+    Raises `RuntimeError` outside `Database.write`, where nothing would finish it.
+    """
+    ending: Ending | None = connection.ending
+    if ending is None:
+        raise RuntimeError("Counted rows change only inside `Database.write`.")
+    work = ending.works.get(kind)
+    if work is None:
+        work = ending.works[kind] = kind()
+    return work  # type: ignore[return-value]
+
+
+def note_deltas(connection: Connection, workspace_ids: Iterable[UUID]) -> None:
+    """Note that the transaction adds deltas, so that the fold comes to these workspaces after the commit.
+
+    Outside `Database.write` they wait until the fold looks into all workspaces.
+    """
+    if connection.ending is not None:
+        connection.ending.unfolded.update(workspace_ids)
