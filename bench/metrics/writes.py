@@ -16,9 +16,9 @@ from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID, Progress
 from bench.metrics.ours import fold_all, folding
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.database import Database
+from storage.engine.inserts import insert_all, insert_late
 from storage.enums import FactKind
 from storage.metrics.facts import Fact, record_facts, row_of
-from storage.rows.inserts import insert_all, insert_late
 from storage.tables.base import table_of
 from storage.tables.metrics.metrics import MetricFactRow
 

@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 
 from storage.engine.before_commit import note_deltas, work_of
 from storage.engine.connections import Connection, SqliteThread
+from storage.engine.inserts import insert_into_each
 from storage.ledger.books import Key, Ledger, Row, Together
 from storage.ledger.folding import add_to_books
-from storage.rows.inserts import insert_into_each
 from storage.tables.base import Values
 
 

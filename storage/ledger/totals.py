@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 
 from storage.engine.connections import Connection
+from storage.engine.upserts import upsert_all
 from storage.ledger.books import (
     Combination,
     Combinations,
@@ -32,7 +33,6 @@ from storage.ledger.books import (
     Workspaces,
     of_workspace,
 )
-from storage.rows.upserts import upsert_all
 from storage.tables.base import Values
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import select, update
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.engine.upserts import replace, upsert_all
 from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.cells.blocks import BLOCK
 from storage.metrics.facts import microseconds
@@ -20,7 +21,6 @@ from storage.metrics.packs.contents import PackContents
 from storage.metrics.packs.packed_blocks import FORMAT
 from storage.metrics.packs.person_days import MOST_PERSONS
 from storage.rows.rows import table_of
-from storage.rows.upserts import replace, upsert_all
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
 from storage.tables.metrics.metrics import PersonCounterRow
