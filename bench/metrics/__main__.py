@@ -29,7 +29,7 @@ from bench.metrics.stores import Stores, open_stores
 from bench.metrics.writes import WriteFigures, measure_writes
 from gateway.cli.kit.database import wait_for
 from storage.ledger.checking import rebuild
-from storage.metrics.ledger import CELLS
+from storage.metrics.packs.ledger import CELLS
 from storage.metrics.packs.packing import pack_all
 from storage.migrations.run import upgrade
 

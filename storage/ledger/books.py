@@ -12,7 +12,7 @@ from operator import add
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, FromClause, Table, cast, func, select
+from sqlalchemy import ColumnElement, FromClause, Table, case, cast, func, select
 
 from storage.dialects.extremes import greatest, least
 from storage.engine.connections import Connection
@@ -43,6 +43,14 @@ class Combination(Enum):
             return cast(func.sum(column), column.type).label(column.name)
         aggregate: ColumnElement[Any] = getattr(func, self.value)(column, type_=column.type)
         return aggregate.label(column.name)
+
+    def differs(self, column: ColumnElement[Any], side: ColumnElement[int]) -> ColumnElement[bool]:
+        """Whether the rows of side 1 combine to another value than those of side -1."""
+        if self is Combination.SUM:
+            return func.sum(column * side) != 0
+        of_side = (getattr(func, self.value)(case((side == number, column))) for number in (1, -1))
+        kept, counted = of_side
+        return kept.is_distinct_from(counted)  # type: ignore[no-any-return]
 
 
 _IN_PYTHON: Mapping[Combination, Callable[[Any, Any], Any]] = {

@@ -77,17 +77,20 @@ class Totals:
         self, connection: Connection, ledger: Ledger, workspaces: Workspaces
     ) -> Verification:
         """The same for several workspaces."""
-        kept = self.kept(ledger, workspaces).cte("kept")
-        counted = self._combined(self.spread(ledger.recount(workspaces)))
-        # Each row of both sides makes 0 together with its like on the other side.
-        sides = union_all(
-            select(*kept.c, literal(1).label("side")),
-            select(*counted.subquery().c, literal(-1)),
+        here = select(self.table).where(workspaces(self.table.c.workspace_id)).subquery()
+        waiting, counted = self.spread(ledger.waiting(workspaces)), self.spread(ledger.recount(workspaces))
+        sides = ((here, 1), (waiting, 1), (counted, -1))
+        names = [*self.keys, *self.values]
+        rows = union_all(
+            *(select(*(each.c[name] for name in names), literal(side).label("side")) for each, side in sides)
         ).subquery()
-        *columns, side = sides.c
-        rows = select(*columns).group_by(*columns).having(func.sum(side) != 0).subquery()
-        keys = select(*(rows.c[name] for name in self.keys)).distinct()
-        return Verification(await _number(connection, select(kept)), await _number(connection, keys))
+        by = [rows.c[name] for name in self.keys]
+        differs = (self._combination(name).differs(rows.c[name], rows.c.side) for name in self.values)
+        is_kept = (func.sum(case((rows.c.side == 1, rows.c[name]), else_=0)) != 0 for name in self._sums)
+        each_key = select(or_(*is_kept).label("is_kept"), or_(*differs).label("differs")).group_by(*by)
+        keys = each_key.subquery().c
+        numbers = select(func.count().filter(keys.is_kept), func.count().filter(keys.differs))
+        return Verification(*(await connection.execute(numbers)).one())
 
     async def rebuild(self, connection: Connection, ledger: Ledger, workspace_id: UUID) -> int:
         here = of_workspace(workspace_id)
@@ -95,7 +98,10 @@ class Totals:
         await connection.execute(delete(self.table).where(own))
         counted = self._combined(self.spread(ledger.recount(here)))
         await connection.execute(insert(self.table).from_select([*self.keys, *self.values], counted))
-        return await _number(connection, select(self.table).where(own))
+        number: int = (
+            await connection.execute(select(func.count()).select_from(self.table).where(own))
+        ).scalar_one()
+        return number
 
     def kept(self, ledger: Ledger, workspaces: Workspaces, keys: Sequence[str] | None = None) -> Select[Any]:
         """The totals with the deltas that wait, by their keys or some of these; those of 0 are left out."""
@@ -107,10 +113,13 @@ class Totals:
 
     def _combined(self, rows: FromClause, keys: Sequence[str] | None = None) -> Select[Any]:
         by = [rows.c[name] for name in (self.keys if keys is None else keys)]
-        sums = [name for name in self.values if self._combination(name) is Combination.SUM]
         combined = [self._combination(name).of_rows(rows.c[name]) for name in self.values]
-        is_any = or_(*(func.sum(rows.c[name]) != 0 for name in sums))
+        is_any = or_(*(func.sum(rows.c[name]) != 0 for name in self._sums))
         return select(*by, *combined).group_by(*by).having(is_any)
+
+    @cached_property
+    def _sums(self) -> list[str]:
+        return [name for name in self.values if self._combination(name) is Combination.SUM]
 
     def _combination(self, name: str) -> Combination:
         return self.combinations.get(name, Combination.SUM)
@@ -126,8 +135,3 @@ class Totals:
             (tuple([delta[name] for name in keys]), tuple([delta[name] for name in values]))
             for delta in deltas
         )
-
-
-async def _number(connection: Connection, rows: Select[Any]) -> int:
-    number: int = (await connection.execute(select(func.count()).select_from(rows.subquery()))).scalar_one()
-    return number

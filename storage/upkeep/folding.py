@@ -10,7 +10,7 @@ from storage.engine.kept_statements import Kept
 from storage.ledger.folding import fold
 from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.cells.merges import fold_merge
-from storage.metrics.ledger import CELLS
+from storage.metrics.packs.ledger import CELLS
 from storage.tables.base import table_of
 from storage.tables.metrics.metric_cells import PersonMergeDeltaRow
 from storage.totals.events import EVENTS

@@ -15,7 +15,7 @@ from storage.metrics.cells.blocks import block_of
 from storage.metrics.cells.merges import fold_merge
 from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import microseconds, record_facts
-from storage.metrics.ledger import CELLS
+from storage.metrics.packs.ledger import CELLS
 from storage.metrics.packs.packing import OVER_AFTER, pack
 from storage.rows.rows import insert_rows, table_of
 from storage.tables.customers.customers import CustomerRow

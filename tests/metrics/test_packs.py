@@ -16,7 +16,7 @@ from storage.metrics.grouping.engine import GroupedReader
 from storage.metrics.grouping.groups import REST, Grouping
 from storage.metrics.grouping.make import make_groups
 from storage.metrics.packs import packing
-from storage.metrics.packs.book import Packs
+from storage.metrics.packs.ledger import Packs
 from storage.metrics.packs.making import PackMaking
 from storage.metrics.packs.packed_blocks import gaps, packed_blocks
 from storage.metrics.packs.packing import OVER_AFTER, Packing, pack_all

@@ -6,7 +6,7 @@ from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.ledger import checking
 from storage.ledger.books import Verification, Workspaces
-from storage.metrics.ledger import CELLS
+from storage.metrics.packs.ledger import CELLS
 from storage.totals.events import EVENT_COUNTS, EVENT_NAMES, EVENTS
 from storage.totals.lists import LIST_TOTALS, LISTS
 

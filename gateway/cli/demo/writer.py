@@ -16,7 +16,7 @@ from storage.enums import EventSource, MemberRole
 from storage.ledger.folding import add_to_books, fold
 from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.facts import row_of
-from storage.metrics.ledger import CELLS
+from storage.metrics.packs.ledger import CELLS
 from storage.persons.numbers import new_persons
 from storage.rows.rows import Values, insert_complete_rows, insert_rows, table_of
 from storage.tables.customers.customers import CustomerRow, MemberRow

@@ -16,7 +16,7 @@ from gateway.settings.settings import Settings
 from storage.engine.database import Database
 from storage.ledger.books import Ledger
 from storage.ledger.checking import rebuild, verify
-from storage.metrics import ledger as metrics
+from storage.metrics.packs import ledger as metrics
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.totals.events import EVENTS

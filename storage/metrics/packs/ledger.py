@@ -1,27 +1,31 @@
-"""Packs as a book: what changes the cells of a block forgets its pack, and packing makes it again."""
+"""The ledger of metrics: copies of facts wait, and the fold adds them to cells and forgets packs."""
 
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Delete, delete, select
+from sqlalchemy import Delete, FromClause, delete, select
 
 from storage.clock import now
 from storage.dialects.number_lists import numbers_in
 from storage.engine.connections import Connection
-from storage.ledger.books import Ledger, Verification
+from storage.ledger.books import Ledger, Verification, Workspaces
 from storage.metrics.cells.blocks import block_of
+from storage.metrics.cells.cells import ACTIVITY_CELLS, MONEY_CELLS
+from storage.metrics.cells.persons import PersonCells
 from storage.metrics.facts import microseconds
 from storage.metrics.packs.contents import PackContents
 from storage.metrics.packs.packed_blocks import FORMAT
 from storage.rows.rows import Values, table_of
+from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
+from storage.tables.metrics.metrics import MetricFactRow
 
 _packs, _share_packs = table_of(MetricPackRow), table_of(MetricSharePackRow)
 
 
 class Packs:
-    """A pack is not counted as a row of its own: it only repeats cells."""
+    """A pack is not counted as a row of its own: it repeats cells, and packing makes it again."""
 
     async def add(self, connection: Connection, workspace_id: UUID, deltas: Sequence[Values]) -> None:
         """Forget the packs that facts outdate. Live facts take no statement: only what is over is packed."""
@@ -60,3 +64,11 @@ async def _differs(connection: Connection, pack: Any) -> bool:
     if {share_id: own for share_id, own in hours.items() if own} != {row[0]: row[1] for row in stored}:
         return True
     return any(pack[name] != value for name, value in contents.columns().items())
+
+
+def _facts(workspaces: Workspaces) -> FromClause:
+    table = table_of(MetricFactRow)
+    return select(table).where(workspaces(table.c.workspace_id)).subquery()
+
+
+CELLS = Ledger(table_of(MetricDeltaRow), _facts, (Packs(), ACTIVITY_CELLS, MONEY_CELLS, PersonCells()))
