@@ -11,6 +11,7 @@ from sqlalchemy import (
     FromClause,
     Select,
     Table,
+    case,
     delete,
     func,
     insert,
