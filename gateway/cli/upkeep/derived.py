@@ -16,11 +16,8 @@ from gateway.settings.settings import Settings
 from storage.engine.database import Database
 from storage.ledger.books import Ledger
 from storage.ledger.checking import rebuild, verify
-from storage.metrics.packs import ledger as metrics
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from storage.totals.events import EVENTS
-from storage.totals.lists import LISTS
 
 Count = tuple[int, int]
 Work = Callable[[Database, UUID], Awaitable[Count]]
@@ -58,10 +55,6 @@ class Kept:
     async def _rebuild(self, database: Database, workspace_id: UUID) -> Count:
         _, differences = await self._verify(database, workspace_id)
         return await rebuild(database, workspace_id, self.ledgers), differences
-
-
-TOTALS = Kept("totals", "the rows", "totals", (LISTS, EVENTS))
-CELLS = Kept("cells", "the log", "metrics", (metrics.CELLS,))
 
 
 async def _each(settings: Settings, slug: str | None, label: str, work: Work) -> Count:

@@ -8,14 +8,14 @@ app = noun("Check and rebuild the cells that metrics are read from.")
 @app.command()
 def verify(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Recount every cell from the log and report how many differ. Changes nothing."""
-    from gateway.cli.upkeep import derived
+    from gateway.cli.upkeep import metrics
 
-    derived.CELLS.verify(workspace, as_json=as_json)
+    metrics.CELLS.verify(workspace, as_json=as_json)
 
 
 @app.command()
 def rebuild(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Delete the cells and rebuild them from the log. The gateway may keep running."""
-    from gateway.cli.upkeep import derived
+    from gateway.cli.upkeep import metrics
 
-    derived.CELLS.rebuild(workspace, as_json=as_json)
+    metrics.CELLS.rebuild(workspace, as_json=as_json)

@@ -8,14 +8,14 @@ app = noun("Check and rebuild the totals of lists and the names of events.")
 @app.command()
 def verify(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Recount all rows and report how many totals differ. Changes nothing."""
-    from gateway.cli.upkeep import derived
+    from gateway.cli.upkeep import totals
 
-    derived.TOTALS.verify(workspace, as_json=as_json)
+    totals.TOTALS.verify(workspace, as_json=as_json)
 
 
 @app.command()
 def rebuild(workspace: OneWorkspace = None, as_json: Json = False) -> None:
     """Delete the totals and count all rows again. The gateway may keep running."""
-    from gateway.cli.upkeep import derived
+    from gateway.cli.upkeep import totals
 
-    derived.TOTALS.rebuild(workspace, as_json=as_json)
+    totals.TOTALS.rebuild(workspace, as_json=as_json)
