@@ -13,7 +13,7 @@ from storage.metrics.grouping.customer_list import CustomersOf, customers_of
 from storage.metrics.grouping.groups import REST, AnyKey, Groups, Key
 from storage.metrics.reading.fact_source import FactSource
 from storage.metrics.reading.period_sums import PeriodSums
-from storage.metrics.reading.reader import GroupedBy, Selection, Sums
+from storage.metrics.reading.reader import GroupedBy, Question, Selection, Sums
 from storage.metrics.sums import FactSum
 
 _EVENTS = FactSum(FactKind.EVENT, "count")
@@ -27,18 +27,11 @@ class CustomerGroups(Groups):
     selection: Selection
     _customers: dict[UUID, CustomersOf] | None = field(default=None, init=False, repr=False)
 
-    async def sums(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-        keys: Collection[Key] | None = None,
-    ) -> Mapping[Key, Sums]:
-        sums, by_person = PeriodSums(fact_sums, edges), GroupedBy.PERSON
+    async def sums(self, question: Question, keys: Collection[Key] | None = None) -> Mapping[Key, Sums]:
+        sums = PeriodSums(question.fact_sums, question.edges)
+        by_person = replace(question, grouped_by=GroupedBy.PERSON)
         async for customers, facts in self._facts(keys):
-            found = await facts.by_key(fact_sums, edges, currency, states, by_person)
-            for person, own in found.items():
+            for person, own in (await facts.sums(by_person)).items():
                 sums.add_sums({customers.by_person[person]: own})
         return sums.by_key
 
@@ -63,7 +56,8 @@ class CustomerGroups(Groups):
         """The periods, from 0, in which each customer has an event."""
         active: defaultdict[Key, set[int]] = defaultdict(set)
         async for customers, facts in self._facts(keys):
-            for person, found in await (await facts.rows(edges, (), GroupedBy.PERSON)).sums([_EVENTS]):
+            rows = await facts.rows(Question([_EVENTS], edges, grouped_by=GroupedBy.PERSON))
+            for person, found in await rows.sums([_EVENTS]):
                 active[customers.by_person[person]].add(bisect_right(edges, found.moment) - 1)
         return active
 

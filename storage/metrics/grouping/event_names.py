@@ -22,8 +22,8 @@ from storage.metrics.grouping.groups import REST, AnyKey, Groups, Key
 from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_statements import PersonsOf
 from storage.metrics.reading.period_sums import PeriodSums, SumOfFacts
-from storage.metrics.reading.reader import Selection, Sums
-from storage.metrics.sums import FactSum, halves, whole_sums
+from storage.metrics.reading.reader import Question, Selection, Sums
+from storage.metrics.sums import halves, whole_sums
 from storage.rows.rows import table_of
 from storage.tables.events.events import EventRow
 
@@ -52,18 +52,11 @@ class EventNameGroups(Groups):
     selection: Selection
     _persons: PersonsOf | None = field(default=None, init=False, repr=False)
 
-    async def sums(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-        keys: Collection[Key] | None = None,
-    ) -> Mapping[Key, Sums]:
-        sums = PeriodSums(fact_sums, edges)
-        if any(fact_sum.kind is FactKind.COST for fact_sum in fact_sums):
+    async def sums(self, question: Question, keys: Collection[Key] | None = None) -> Mapping[Key, Sums]:
+        sums, currency = PeriodSums(question.fact_sums, question.edges), question.currency
+        if any(fact_sum.kind is FactKind.COST for fact_sum in question.fact_sums):
             for workspace_id in self.selection.workspace_ids:
-                rows = await self._rows(_costs, workspace_id, edges, keys, currency=currency)
+                rows = await self._rows(_costs, workspace_id, question.edges, keys, currency=currency)
                 costs = (
                     (name, SumOfFacts(at, FactKind.COST, currency, whole_sums(_COST, parts)))
                     for name, at, *parts in rows

@@ -14,9 +14,8 @@ from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_source import FactSource
 from storage.metrics.reading.fact_statements import PersonsOf
 from storage.metrics.reading.period_sums import PeriodSums
-from storage.metrics.reading.reader import GroupedBy, Selection, Sums
+from storage.metrics.reading.reader import GroupedBy, Question, Selection, Sums
 from storage.metrics.reading.share_list import shares_with_facts
-from storage.metrics.sums import FactSum
 
 # A statement has a parameter for each share, and databases allow about 32,000.
 MOST_SHARES_AT_ONCE = 5_000
@@ -31,37 +30,25 @@ class ShareGroups(Groups):
     _shares: list[UUID] | None = field(default=None, init=False, repr=False)
     _persons: PersonsOf | None = field(default=None, init=False, repr=False)
 
-    async def sums(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-        keys: Collection[Key] | None = None,
-    ) -> Mapping[Key, Sums]:
+    async def sums(self, question: Question, keys: Collection[Key] | None = None) -> Mapping[Key, Sums]:
         sums: dict[Key, Sums] = {}
+        asked = replace(question, grouped_by=GroupedBy.SHARE)
         chosen = await self._all_shares() if keys is None else [key for key in keys if isinstance(key, UUID)]
         for share_ids in _batches(chosen):
             selection = replace(self.selection, share_ids=share_ids)
             if self.selection.customer_ids is None:
                 cells = ShareCells(self.connection, selection)
-                sums |= await cells.by_key(fact_sums, edges, currency, states)
+                sums |= await cells.sums(asked)
             else:
                 facts = FactSource(self.connection, selection, await self._selected_persons())
-                sums |= await facts.by_key(fact_sums, edges, currency, states, GroupedBy.SHARE)
+                sums |= await facts.sums(asked)
         return sums
 
-    async def keyed(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-    ) -> Sums:
-        together = PeriodSums(fact_sums, edges)
+    async def keyed(self, question: Question) -> Sums:
+        together = PeriodSums(question.fact_sums, question.edges)
         for share_ids in _batches(await self._all_shares()):
             source = make_source(self.connection, replace(self.selection, share_ids=share_ids))
-            together.add_sums({None: await source.sums(fact_sums, edges, currency, states)})
+            together.add_sums({None: (await source.sums(question))[None]})
         return together.by_key[None]
 
     async def persons(

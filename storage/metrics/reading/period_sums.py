@@ -7,7 +7,7 @@ from operator import add, sub
 from typing import Any, NamedTuple
 
 from storage.metrics.cells.tiling import FIRST_EVER
-from storage.metrics.reading.reader import Sums
+from storage.metrics.reading.reader import Sums, SumsByKey
 from storage.metrics.sums import FactSum
 
 
@@ -18,10 +18,6 @@ class SumOfFacts(NamedTuple):
     kind: str
     currency: str
     by_column: Mapping[str, int]
-
-
-# By the key of a group; None if nothing is grouped.
-SumsByKey = defaultdict[Any, Sums]
 
 
 class PeriodSums:
