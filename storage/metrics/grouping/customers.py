@@ -28,7 +28,7 @@ class CustomerGroups(Groups):
     _customers: dict[UUID, CustomersOf] | None = field(default=None, init=False, repr=False)
 
     async def sums(self, question: Question, keys: Collection[Key] | None = None) -> Mapping[Key, Sums]:
-        sums = PeriodSums(question.fact_sums, question.edges)
+        sums = PeriodSums(question)
         by_person = replace(question, grouped_by=GroupedBy.PERSON)
         async for customers, facts in self._facts(keys):
             for person, own in (await facts.sums(by_person)).items():

@@ -53,7 +53,7 @@ class EventNameGroups(Groups):
     _persons: PersonsOf | None = field(default=None, init=False, repr=False)
 
     async def sums(self, question: Question, keys: Collection[Key] | None = None) -> Mapping[Key, Sums]:
-        sums, currency = PeriodSums(question.fact_sums, question.edges), question.currency
+        sums, currency = PeriodSums(question), question.currency
         if any(fact_sum.kind is FactKind.COST for fact_sum in question.fact_sums):
             for workspace_id in self.selection.workspace_ids:
                 rows = await self._rows(_costs, workspace_id, question.edges, keys, currency=currency)

@@ -37,7 +37,7 @@ class Groups(Protocol):
 
     async def keyed(self, question: Question) -> Sums:
         """The sums of all groups that have a key, together."""
-        together = PeriodSums(question.fact_sums, question.edges)
+        together = PeriodSums(question)
         for own in (await self.sums(question)).values():
             together.add_sums({None: own})
         return together.by_key[None]

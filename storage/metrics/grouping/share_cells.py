@@ -26,7 +26,7 @@ class ShareCells(CellSource):
                     packed[workspace_id] = blocks
         if not packed:
             return await super().sums(question)
-        sums = PeriodSums(question.fact_sums, edges)
+        sums = PeriodSums(question)
         for workspace_id in self.selection.workspace_ids:
             own = ShareCells(self.connection, replace(self.selection, workspace_ids=[workspace_id]))
             if workspace_id in packed:
@@ -60,7 +60,7 @@ class ShareCells(CellSource):
             return await super()._between(question, layers)
         whole = await super()._between(replace(question, edges=days.edges[:-1]))
         early = await super()._between(replace(question, edges=days.edges, states=()), days.early)
-        sums = PeriodSums(question.fact_sums, question.edges)
+        sums = PeriodSums(question)
         sums.add_days(whole.by_key, early.by_key, question.states)
         return sums
 

@@ -45,7 +45,7 @@ class ShareGroups(Groups):
         return sums
 
     async def keyed(self, question: Question) -> Sums:
-        together = PeriodSums(question.fact_sums, question.edges)
+        together = PeriodSums(question)
         for share_ids in _batches(await self._all_shares()):
             source = make_source(self.connection, replace(self.selection, share_ids=share_ids))
             together.add_sums({None: (await source.sums(question))[None]})

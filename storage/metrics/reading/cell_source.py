@@ -78,7 +78,7 @@ class CellSource:
 
     async def _between(self, question: Question, layers: tuple[Layer, ...] | None = None) -> PeriodSums:
         """The cells between the edges; with `layers`, only these."""
-        sums = PeriodSums(question.fact_sums, question.edges)
+        sums = PeriodSums(question)
         for table in (ACTIVITY, MONEY):
             own = [fact_sum for fact_sum in question.fact_sums if fact_sum.in_currency == (table is MONEY)]
             if own:

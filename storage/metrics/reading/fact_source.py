@@ -26,7 +26,7 @@ class FactSource:
     of_persons: PersonsOf | None = None
 
     async def sums(self, question: Question) -> SumsByKey:
-        sums, rows = PeriodSums(question.fact_sums, question.edges), await self.rows(question)
+        sums, rows = PeriodSums(question), await self.rows(question)
         sums.add_facts(await rows.sums(question.fact_sums), question.currency)
         return sums.by_key
 

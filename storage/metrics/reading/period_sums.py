@@ -7,7 +7,7 @@ from operator import add, sub
 from typing import Any, NamedTuple
 
 from storage.metrics.cells.tiling import FIRST_EVER
-from storage.metrics.reading.reader import Sums, SumsByKey
+from storage.metrics.reading.reader import Question, Sums, SumsByKey
 from storage.metrics.sums import FactSum
 
 
@@ -16,17 +16,16 @@ class SumOfFacts(NamedTuple):
 
     moment: int
     kind: str
-    currency: str
+    currency: str | None
     by_column: Mapping[str, int]
 
 
 class PeriodSums:
     """Sums before the first edge and in the periods between edges, for each group that has any."""
 
-    def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
-        self.by_key: SumsByKey = defaultdict(lambda: {fact_sum: [0] * len(edges) for fact_sum in fact_sums})
-        self.fact_sums = fact_sums
-        self.edges = edges
+    def __init__(self, question: Question) -> None:
+        self._fact_sums, self._edges = question.fact_sums, question.edges
+        self.by_key: SumsByKey = defaultdict(self._zeros)
 
     def add_cells(
         self,
@@ -51,12 +50,12 @@ class PeriodSums:
     def add_facts(self, sums: Iterable[tuple[Any, SumOfFacts]], currency: str) -> None:
         """Add facts; sums in a currency take only those in this one, or in their key if it is empty."""
         by_kind: defaultdict[str, list[FactSum]] = defaultdict(list)
-        for fact_sum in self.fact_sums:
+        for fact_sum in self._fact_sums:
             by_kind[fact_sum.kind].append(fact_sum)
         for key, facts in sums:
             if not currency and key is None:
                 continue
-            own, place = self.by_key[key], bisect_right(self.edges, facts.moment)
+            own, place = self.by_key[key], bisect_right(self._edges, facts.moment)
             for fact_sum in by_kind[facts.kind]:
                 if not fact_sum.in_currency or facts.currency == (currency or key):
                     own[fact_sum][place] += facts.by_column[fact_sum.column]
@@ -81,16 +80,19 @@ class PeriodSums:
         """
         for key in {**days, **early}:
             target = self.by_key[key]
-            for fact_sum in self.fact_sums:
+            for fact_sum in self._fact_sums:
                 before, *values = days[key][fact_sum] if key in days else [0] * len(target[fact_sum])
                 _, *parts = early[key][fact_sum] if key in early else [0] * (len(values) + 2)
                 before += parts[0] if fact_sum in states else 0
                 shifted = map(add, map(sub, values, parts), parts[1:])
                 target[fact_sum][:] = map(add, target[fact_sum], [before, *shifted])
 
+    def _zeros(self) -> Sums:
+        return {fact_sum: [0] * len(self._edges) for fact_sum in self._fact_sums}
+
     def _add_cells(self, own: Sums, fact_sums: Sequence[FactSum], rows: Sequence[Sequence[Any]]) -> None:
         moments, columns = self._by_column(rows)
-        places = None if moments is None else [bisect_right(self.edges, moment) for moment in moments]
+        places = None if moments is None else [bisect_right(self._edges, moment) for moment in moments]
         targets = [
             (own[fact_sum], column.weight) for fact_sum in fact_sums for column in fact_sum.cell_columns
         ]
@@ -113,8 +115,8 @@ class PeriodSums:
 
         A database that has grouped by period gives a row for most periods; the missing ones are filled in.
         """
-        if 2 * len(rows) > len(self.edges):
-            begins = (FIRST_EVER, *self.edges[:-1])
+        if 2 * len(rows) > len(self._edges):
+            begins = (FIRST_EVER, *self._edges[:-1])
             by_moment = {row[0]: row for row in rows}
             if len(by_moment) == len(rows) and by_moment.keys() <= set(begins):
                 zeros = (0,) * len(rows[0])
