@@ -22,6 +22,8 @@ from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
 
+pytest_plugins = ["tests.support.matrix"]
+
 _workspaces = table_of(WorkspaceRow)
 
 
