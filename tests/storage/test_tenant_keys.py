@@ -2,8 +2,8 @@
 
 from sqlalchemy import ForeignKeyConstraint, UniqueConstraint
 
-from storage.distribution import COLUMN, REFERENCE, TENANT_TABLES
 from storage.tables.registry import METADATA
+from storage.workspaces.distribution import COLUMN, REFERENCE, TENANT_TABLES
 
 
 def test_the_primary_key_begins_with_the_workspace():
