@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -73,57 +74,60 @@ class Collected:
 
 @pytest.fixture
 def collect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Collected]:
-    """Collect a suite that has the same module in a directory of one database and in another one."""
-    monkeypatch.delenv("MATRIX", raising=False)
-    for directory in ("pages", "storage"):
-        folder = tmp_path / "tests" / directory
+    """Collect a suite with the same module in a directory of one database, `one`, and in another, `two`."""
+    # Python keeps modules by name: no other suite of this process has these.
+    suite = f"suite_{uuid4().hex}"
+    for directory in ("one", "two"):
+        folder = tmp_path / suite / directory
         folder.mkdir(parents=True)
         (folder / "conftest.py").write_text(CONFTEST)
-        (folder / f"test_{directory}.py").write_text(MODULE)
+        (folder / "test_module.py").write_text(MODULE)
     (tmp_path / "pytest.ini").touch()
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MATRIX", raising=False)
+    monkeypatch.setattr(matrix, "ONE_DATABASE", {f"{suite}/one"})
 
-    def collect(*arguments: str) -> Collected:
+    def collect(place: str, *arguments: str) -> Collected:
         collected = Collected()
         options = ["--collect-only", "-qq", "--import-mode=importlib", "-p", "no:asyncio"]
-        status = pytest.main([*options, *arguments], [collected, matrix])
+        status = pytest.main([*options, f"{suite}/{place}", *arguments], [collected, matrix])
         assert status == pytest.ExitCode.OK
         return collected
 
     return collect
 
 
-@pytest.mark.parametrize("directory", ["pages", "storage"])
+@pytest.mark.parametrize("directory", ["one", "two"])
 def test_a_case_meets_each_database_and_each_surface_once(collect, directory):
-    collected = collect(f"tests/{directory}")
+    collected = collect(directory)
     assert collected.met_in("test_call") == EACH_ONCE
     assert len(collected.cases) == 80
 
 
 def test_a_case_of_the_database_alone_runs_on_one_where_its_directory_says_so(collect):
-    assert collect("tests/storage").met_in("test_row") == {BOTH}
-    pages = collect("tests/pages")
-    assert pages.met_in("test_row") == {frozenset({each}) for each in BOTH}
-    assert pages.met_in("test_dialect") == {BOTH}
-    assert pages.met_in("test_lock") == {frozenset({("postgresql", None)})}
+    assert collect("two").met_in("test_row") == {BOTH}
+    one = collect("one")
+    assert one.met_in("test_row") == {frozenset({each}) for each in BOTH}
+    assert one.met_in("test_dialect") == {BOTH}
+    assert one.met_in("test_lock") == {frozenset({("postgresql", None)})}
 
 
 def test_the_whole_matrix_runs_when_it_is_asked_for(collect, monkeypatch):
     monkeypatch.setenv("MATRIX", "full")
-    collected = collect("tests/pages")
+    collected = collect("one")
     assert collected.met_in("test_call") == {EVERY}
     assert collected.met_in("test_row") == {BOTH}
 
 
 def test_a_narrower_selection_runs_all_of_what_it_names(collect):
-    collected = collect("tests/pages", "-k", "postgresql")
+    collected = collect("one", "-k", "postgresql")
     assert collected.met_in("test_call") == {frozenset({("postgresql", "graphql"), ("postgresql", "rest")})}
     assert collected.met_in("test_row") == {frozenset({("postgresql", None)})}
 
 
 def test_a_node_id_runs_as_it_is_written(collect, monkeypatch):
     monkeypatch.setenv("MATRIX", "full")
-    nodes = [node for node in collect("tests/pages").nodes if "test_call[" in node and "-7" in node]
+    nodes = [node for node in collect("one").nodes if "test_call[" in node and "-7" in node]
     assert len(nodes) == 4
     monkeypatch.delenv("MATRIX")
-    assert [collect(node).nodes for node in nodes] == [[node] for node in nodes]
+    assert [collect(node.partition("/")[2]).nodes for node in nodes] == [[node] for node in nodes]
