@@ -204,7 +204,7 @@ def check_offers(types: Iterable[str], offers: Mapping[Any, Offer] = OFFERS) -> 
     """Raises `TypeError` for the first of `types` that no class answers, or that has no words."""
     for type_ in types:
         offer = offers.get(type_)
-        if offer is None or offer.grant.GRANT_TYPE != type_:
+        if offer is None or type_ != offer.grant.GRANT_TYPE:
             raise TypeError(f"No class answers the grant type {type_}: add one to OFFERS of {__name__}.")
         if not offer.exchanges:
             raise TypeError(f"Say in OFFERS of {__name__} what a client exchanges by {type_}.")

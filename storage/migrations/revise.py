@@ -18,7 +18,6 @@ from storage.database import Database
 from storage.distribution import COLUMN
 from storage.migrations.run import config_of, upgrade
 
-
 _TENANT_TABLES = "from storage.migrations.tenant_tables import create_tenant_table"
 
 
@@ -48,8 +47,9 @@ async def revise(message: str) -> None:
 def complete(_: Any, __: Any, directives: Sequence[MigrationScript]) -> None:
     """Complete what Alembic has found, in place.
 
-    New columns that are not null get the default of their field, for the rows that exist, and new tables of
-    workspaces are distributed on a cluster. Alembic's hook `process_revision_directives`. Raises `RevisionRefused`.
+    New columns that are not null get the default of their field, for the rows that exist. New tables of
+    workspaces are distributed on a cluster. Alembic's hook `process_revision_directives`. Raises
+    `RevisionRefused`.
     """
     (script,) = directives
     if script.upgrade_ops is None or script.upgrade_ops.is_empty():

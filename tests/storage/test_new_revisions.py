@@ -51,7 +51,7 @@ def test_no_later_revision_makes_a_table_of_workspaces_that_a_cluster_does_not_k
         for path in VERSIONS.glob("*.py")
         if path.name[:4] > LAST_UNCHECKED and (tables := list(undistributed(path.read_text())))
     }
-    assert not made, f"Make these tables by `create_tenant_table` of storage/migrations/tenant_tables.py: {made}"
+    assert not made, f"Make them by `create_tenant_table` of storage/migrations/tenant_tables.py: {made}"
 
 
 def written(table: Table) -> tuple[set[str], str]:
