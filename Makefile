@@ -56,6 +56,8 @@ check: setup  ## Lint, type-check, compare generated files and audit dependencie
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m tests.project.columns
+	@$(BIN)/python -c "import gateway.app"
 	@$(BIN)/duograph schema export --check
 	@$(BIN)/duograph openapi export --check
 	@$(BIN)/duograph docs export --check

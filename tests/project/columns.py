@@ -1,7 +1,7 @@
-"""`python -m tests.project.columns`: columns and labels that no table or statement has, found without running.
+"""`python -m tests.project.columns`: columns and labels that no table or statement has.
 
-mypy takes the columns of a table, keywords for them and the values of a result's rows for `Any`. This reads the
-sources, follows names to `table_of(Row)` and to `select(...)`, and compares with the tables.
+mypy takes the columns of a table, keywords for them and the values of a result's rows for `Any`. This reads
+the sources, follows names to `table_of(Row)` and to `select(...)`, and compares with the tables.
 """
 
 import ast
@@ -15,8 +15,8 @@ from tests.project.relations import RECORDS, Kind, Module, Relation
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage")
-# Functions of storage.rows and of resolvers that take a table's class and columns of it as keywords, each with
-# the place of the class; and the keywords of their own.
+# Functions that take columns of a table as keywords, each with the place of the table's class; and the
+# keywords of their own.
 BY_COLUMN = {"insert_row": 1, "update_row": 1, "update_rows": 1, "new_row": 0, "read_one": 1}
 BY_ROWS = frozenset({"insert_rows", "insert_new_rows", "insert_complete_rows"})
 OWN_KEYWORDS = frozenset({"replica", "seen"})
@@ -78,11 +78,13 @@ class Check:
     def _look_up(self, sort: str, node: ast.AST, name: str, relation: Relation | None) -> None:
         self.seen[sort] += 1
         if relation is None or relation.names is None:
-            return
-        self.checked[sort] += 1
+            relation = _anything()
+        else:
+            self.checked[sort] += 1
         if name not in relation.names:
             place = f"{self.path}:{node.lineno}"  # type: ignore[attr-defined]
-            self.faults.append(f"{place}: {relation.title} has no {name!r}.{_nearest(name, relation.names)}")
+            hint = _nearest(name, relation.names)
+            self.faults.append(f"{place}: {relation.title} has no {name!r}.{hint}")
 
 
 def _is_columns(node: ast.expr) -> bool:
@@ -139,8 +141,19 @@ def _keys_of(node: ast.expr) -> Iterator[tuple[ast.AST, str]]:
 def _nearest(name: str, names: frozenset[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415
 
-    near = get_close_matches(name, names, 1)
+    near = get_close_matches(name, names, 1, 0.5)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+@cache
+def _anything() -> Relation:
+    """Every column, and every text of the sources: what a table that cannot be told may have."""
+    names = {name for record in RECORDS.values() for name in record.names or ()}
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+                names.add(node.value)
+    return Relation(Kind.TABLE, frozenset(names), "the database")
 
 
 @cache
@@ -156,7 +169,8 @@ def main() -> int:
     seen = sum((check.seen for check in checks), Counter())
     checked = sum((check.checked for check in checks), Counter())
     shares = ", ".join(f"{checked[sort]} of {seen[sort]} {sort}" for sort in sorted(seen))
-    sys.stdout.write("".join(f"{fault}\n" for fault in faults) or f"The tables have them: {shares}.\n")
+    said = f"Compared with their own table or statement: {shares}; the others with all.\n"
+    sys.stdout.write("".join(f"{fault}\n" for fault in faults) or said)
     return 1 if faults else 0
 
 

@@ -53,9 +53,32 @@ ALIASES = frozenset({"alias", "subquery", "cte", "lateral", "tablesample"})
 ONE = frozenset({"first", "one", "one_or_none", "fetchone"})
 MANY = frozenset({"all", "fetchall", "unique", "partitions", "yield_per"})
 SAME = frozenset(
-    "where filter having order_by group_by limit offset distinct join outerjoin select_from with_for_update "
-    "correlate execution_options with_only prefix_with union union_all values on_conflict_do_update "
-    "on_conflict_do_nothing from_select ordered_values add_cte".split()
+    [
+        "where",
+        "filter",
+        "having",
+        "order_by",
+        "group_by",
+        "limit",
+        "offset",
+        "distinct",
+        "join",
+        "outerjoin",
+        "select_from",
+        "with_for_update",
+        "correlate",
+        "execution_options",
+        "with_only",
+        "prefix_with",
+        "union",
+        "union_all",
+        "values",
+        "on_conflict_do_update",
+        "on_conflict_do_nothing",
+        "from_select",
+        "ordered_values",
+        "add_cte",
+    ]
 )
 WRITES = frozenset({"insert", "update", "upsert"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -231,9 +254,7 @@ class Module:
             module = _module(source)
             return None if module is None else module._returned(original)
         returns = [
-            node
-            for node in ast.walk(function)
-            if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom)
+            node for node in ast.walk(function) if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom)
         ]
         if not returns or not all(isinstance(node, ast.Return) and node.value for node in returns):
             return None

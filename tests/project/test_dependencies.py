@@ -65,9 +65,7 @@ def sources() -> dict[str, str]:
 
 
 def test_an_import_that_is_not_declared_is_found() -> None:
-    planted = (
-        "import numpy.linalg\nfrom opentelemetry.sdk.trace import TracerProvider\nimport json"
-    )
+    planted = "import numpy.linalg\nfrom opentelemetry.sdk.trace import TracerProvider\nimport json"
     assert undeclared("gateway/app.py", planted) == {"numpy", "opentelemetry-sdk"}
     assert undeclared("gateway/monitoring/tracing.py", planted) == {"numpy"}
 
