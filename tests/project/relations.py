@@ -95,13 +95,10 @@ class Module:
         self.defined: dict[str, ast.AST] = {}
         self._pending: set[tuple[Scope, str]] = set()
         self._known: dict[tuple[Scope, str], Relation | None] = {}
-        self._enter(tree, None)
+        self._enter()
 
     def nodes(self) -> Iterator[tuple[ast.AST, Scope]]:
-        yield from self._all
-
-    @property
-    def _all(self) -> Iterator[tuple[ast.AST, Scope]]:
+        """Each node with the function that it is in."""
         stack: list[tuple[ast.AST, Scope]] = [(self.tree, None)]
         while stack:
             node, scope = stack.pop()
@@ -109,28 +106,20 @@ class Module:
             inner = node if isinstance(node, FUNCTIONS) else scope
             stack += [(child, inner) for child in ast.iter_child_nodes(node)]
 
-    def _enter(self, tree: ast.AST, _: Scope) -> None:
-        for node, scope in self._all:
+    def _enter(self) -> None:
+        for node, scope in self.nodes():
             if isinstance(node, FUNCTIONS):
                 self.parents[node] = scope
                 for each in (*node.args.args, *node.args.kwonlyargs, *node.args.posonlyargs):
                     self.values.setdefault((node, each.arg), []).append(("unknown", ast.Constant(None)))
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and scope is None:
-                self.defined[node.name] = node
+                if scope is None and not isinstance(node, ast.Lambda):
+                    self.defined[node.name] = node
             elif isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
                     self.imports[alias.asname or alias.name] = (node.module, alias.name)
-            elif isinstance(node, ast.Assign):
-                for target in node.targets:
-                    self._bind(target, node.value, scope)
-            elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
-                self._bind(node.target, node.value, scope)
-            elif isinstance(node, ast.AugAssign):
-                self._bind(node.target, node.value, scope, "unknown")
-            elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
-                self._bind(node.target, node.iter, scope, "item")
-            elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-                self._bind(node.optional_vars, node.context_expr, scope, "unknown")
+            else:
+                for target, value, how in _bindings(node):
+                    self._bind(target, value, scope, how)
 
     def _bind(self, target: ast.expr, value: ast.expr, scope: Scope, how: str = "is") -> None:
         if isinstance(target, ast.Name):
@@ -259,6 +248,20 @@ class Module:
         if not returns or not all(isinstance(node, ast.Return) and node.value for node in returns):
             return None
         return _either([self.relation(node.value, function) for node in returns])
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, str]]:
+    """What a statement assigns, to what, and how: the value itself, an item of it, or what cannot be told."""
+    if isinstance(node, ast.Assign):
+        yield from ((target, node.value, "is") for target in node.targets)
+    elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+        yield node.target, node.value, "is"
+    elif isinstance(node, ast.AugAssign):
+        yield node.target, node.value, "unknown"
+    elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+        yield node.target, node.iter, "item"
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield node.optional_vars, node.context_expr, "unknown"
 
 
 @cache
