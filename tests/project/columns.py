@@ -1,4 +1,4 @@
-"""`python -m tests.project.columns`: columns and labels that no table or statement has.
+"""`python -m tests.project.columns [MODULE ...]`: columns and labels that no table or statement has.
 
 mypy takes the columns of a table, keywords for them and the values of a result's rows for `Any`. This reads
 the sources, follows names to `table_of(Row)` and to `select(...)`, and compares with the tables.
@@ -7,7 +7,7 @@ the sources, follows names to `table_of(Row)` and to `select(...)`, and compares
 import ast
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -162,9 +162,10 @@ def sources() -> list[Path]:
     return [path for path in paths if "versions" not in path.parts]
 
 
-def main() -> int:
-    """The exit code; prints each fault, or what was looked up."""
-    checks = [Check(path.relative_to(ROOT), path.read_text()).run() for path in sources()]
+def main(names: Sequence[str] = ()) -> int:
+    """The exit code for these modules, or all; prints each fault, or what was looked up."""
+    paths = [path for path in sources() if not names or str(path.relative_to(ROOT)) in names]
+    checks = [Check(path.relative_to(ROOT), path.read_text()).run() for path in paths]
     faults = [fault for check in checks for fault in check.faults]
     seen = sum((check.seen for check in checks), Counter())
     checked = sum((check.checked for check in checks), Counter())
@@ -175,4 +176,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
