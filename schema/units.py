@@ -3,7 +3,7 @@
 from enum import Enum, auto
 from typing import Annotated
 
-from schema.scalars import Int, Long, LongInt
+from schema.values.scalars import Int, Long, LongInt
 
 
 class Unit(Enum):

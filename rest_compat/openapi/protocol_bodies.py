@@ -6,8 +6,8 @@ from uuid import UUID
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from oauth.clients import AuthMethod, GrantType
-from oauth.grants import OFFERS
+from oauth.provider.clients import AuthMethod, GrantType
+from oauth.provider.grants import OFFERS
 
 _ClientId = Annotated[str, Field(description="The client, unless the `Authorization` header names it.")]
 _Secret = Annotated[

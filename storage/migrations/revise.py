@@ -14,9 +14,9 @@ from alembic.operations.ops import AddColumnOp, CreateTableOp, MigrationScript, 
 from alembic.script import ScriptDirectory
 from sqlalchemy import Column, Connection, DefaultClause, text
 
-from storage.database import Database
-from storage.distribution import COLUMN
+from storage.engine.database import Database
 from storage.migrations.run import config_of, upgrade
+from storage.workspaces.distribution import COLUMN
 
 _TENANT_TABLES = "from storage.migrations.tenant_tables import create_tenant_table"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlmodel import SQLModel
 
-from storage.row_values import fields_of
+from storage.rows.row_values import fields_of
 from storage.tables import registry as _all_tables  # noqa: F401
 
 ROOT = Path(__file__).parents[2]

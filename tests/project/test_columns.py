@@ -7,8 +7,8 @@ from tests.project.columns import ROOT, Check, sources
 HEAD = """
 from sqlalchemy import exists, select, update
 from storage.dialects.upsert import upsert
-from storage.rows import insert_row, insert_rows, read_one, table_of, update_row
-from storage.tables.shares import PriceRow, ShareRow
+from storage.rows.rows import insert_row, insert_rows, read_one, table_of, update_row
+from storage.tables.shares.shares import PriceRow, ShareRow
 
 _shares, _prices = table_of(ShareRow), table_of(PriceRow)
 

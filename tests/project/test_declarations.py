@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from gateway.web.words.scopes import NOUNS, SIGN_IN, WORDS, check_words
-from oauth.grants import GRANT_TYPES, OFFERS, CodeGrant, Offer, check_offers
+from oauth.provider.grants import GRANT_TYPES, OFFERS, CodeGrant, Offer, check_offers
 from oauth.scopes import Scope
 
 

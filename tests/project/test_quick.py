@@ -6,18 +6,18 @@ from tests.project import quick
 
 # Each module with what it says.
 TREE = {
-    "storage/rows.py": "",
-    "schema/shares.py": "from storage.rows import read",
-    "resolvers/shares/shares.py": "from schema.shares import Share",
+    "storage/rows/rows.py": "",
+    "schema/shares/shares.py": "from storage.rows.rows import read",
+    "resolvers/shares/shares.py": "from schema.shares.shares import Share",
     "resolvers/portal/portal.py": "from resolvers.shares.shares import get_share",
     "resolvers/events/events.py": "from storage import rows",
     "tests/support/world.py": "",
     "tests/shares/test_shares.py": "from tests.support.world import World",
     "tests/portal/test_portal.py": "",
     "tests/events/test_events.py": "",
-    "tests/storage/test_rows.py": "import storage.rows",
-    "tests/cli/test_rows.py": "import storage.rows",
-    "tests/pages/test_shares_in_browser.py": "import schema.shares",
+    "tests/storage/test_rows.py": "import storage.rows.rows",
+    "tests/cli/test_rows.py": "import storage.rows.rows",
+    "tests/pages/test_shares_in_browser.py": "import schema.shares.shares",
 }
 
 
@@ -25,8 +25,8 @@ TREE = {
     ("changed", "directories"),
     [
         ("resolvers/shares/shares.py", {"shares", "portal"}),
-        ("schema/shares.py", {"shares"}),
-        ("storage/rows.py", {"storage", "shares", "events"}),
+        ("schema/shares/shares.py", {"shares"}),
+        ("storage/rows/rows.py", {"storage", "shares", "events"}),
         ("tests/support/world.py", {"shares"}),
         ("tests/cli/test_rows.py", {"cli"}),
         ("docs/architecture.md", set()),
@@ -38,9 +38,9 @@ def test_tests_are_chosen_by_imports_and_by_names(changed, directories):
 
 
 def test_what_nearly_everything_imports_runs_only_its_own_tests():
-    many = {f"resolvers/noun{number}/noun.py": "import storage.rows" for number in range(9)}
+    many = {f"resolvers/noun{number}/noun.py": "import storage.rows.rows" for number in range(9)}
     nouns = {f"tests/noun{number}/test_noun.py": "" for number in range(9)}
     tree = TREE | many | nouns
-    assert quick.tests_of(["storage/rows.py"], tree.keys(), tree.__getitem__) == [
+    assert quick.tests_of(["storage/rows/rows.py"], tree.keys(), tree.__getitem__) == [
         "tests/storage/test_rows.py"
     ]

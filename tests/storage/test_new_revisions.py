@@ -11,9 +11,9 @@ from alembic.operations.ops import CreateTableOp, DowngradeOps, MigrationScript,
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Column, Integer, MetaData, PrimaryKeyConstraint, Table, Uuid
 
-from storage.distribution import COLUMN
 from storage.migrations import run
 from storage.migrations.revise import complete
+from storage.workspaces.distribution import COLUMN
 
 VERSIONS = Path(run.__file__).parent / "versions"
 # Later ones distribute what they make.

