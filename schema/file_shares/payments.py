@@ -9,8 +9,8 @@ from schema.file_shares.sessions import MinorUnits, ReportedId, ReportedMoment
 from schema.kit.base import Input, graphql_input, graphql_type
 from schema.kit.fields import ModifiedAt
 from schema.kit.pages import Page
-from schema.units import Money
 from schema.values.scalars import Id
+from schema.values.units import Money
 from storage.enums import Currency
 
 PlatformFee = Annotated[MinorUnits, Field(description="The platform's share of the amount, in minor units.")]

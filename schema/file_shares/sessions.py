@@ -17,8 +17,8 @@ from schema.kit.pages import COUNTED, Page, check_page
 from schema.kit.ranges import RangeQuery
 from schema.kit.sorting import ResourceSorting
 from schema.shares.prices import LARGEST_AMOUNT
-from schema.units import Money, MoneyInput, Size, SizeInput
 from schema.values.scalars import Id, Moment, MomentInput
+from schema.values.units import Money, MoneyInput, Size, SizeInput
 from storage.enums import Currency, FileShareSessionStatus
 
 strawberry.enum(FileShareSessionStatus)

@@ -10,8 +10,8 @@ from schema.kit.base import Input, Resource, graphql_input, graphql_type
 from schema.kit.fields import CreatedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput, is_absent
 from schema.kit.pages import ChangesQuery
 from schema.kit.sorting import Sorting
-from schema.units import Size, SizeInput
 from schema.values.scalars import Id, Moment
+from schema.values.units import Size, SizeInput
 from storage.enums import FileService
 
 strawberry.enum(FileService)

@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from schema.kit.base import Input, Output, graphql_input, graphql_type
-from schema.units import Size
 from schema.values.scalars import Id
+from schema.values.units import Size
 
 
 @graphql_type

@@ -19,8 +19,8 @@ from schema.kit.pages import ListQuery, SortedByCreation
 from schema.kit.sorting import CreatedAtSorting
 from schema.portal.files import PortalFile
 from schema.shares.shares import ShareOffer, ShareSorting
-from schema.units import Money
 from schema.values.scalars import Email, Id, Moment
+from schema.values.units import Money
 from schema.workspaces.settings import CustomerPortalSettings
 from storage.enums import Currency, MemberRole
 

@@ -8,8 +8,8 @@ from pydantic_core import PydanticCustomError
 
 from schema.kit.base import Input, Resource, graphql_input, graphql_type
 from schema.kit.fields import CreatedAt, ModifiedAt, is_absent
-from schema.units import Money, MoneyInput
 from schema.values.scalars import Id
+from schema.values.units import Money, MoneyInput
 from storage.enums import Currency, PriceAmountType
 
 strawberry.enum(PriceAmountType)

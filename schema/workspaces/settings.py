@@ -7,9 +7,9 @@ import strawberry
 from pydantic import Field, model_validator
 
 from schema.kit.base import Input, Output, Update, graphql_input, graphql_type
-from schema.units import LongMoneyInput
 from schema.values.integers import LARGEST_LONG
 from schema.values.scalars import Bool
+from schema.values.units import LongMoneyInput
 
 _MEMBER_MODEL = Field(
     description="Whether customers have members, and customer sessions can belong to a member."

@@ -11,8 +11,8 @@ from gateway.web.records.kit.fields import fields_of
 from gateway.web.records.kit.values import filled, minor_units, read
 from schema.kit.base import Input, Output, Update
 from schema.kit.metadata import Metadata
-from schema.units import Money, MoneyInput, Size
 from schema.values.scalars import Bool, DateInput, Email, Int, Url
+from schema.values.units import Money, MoneyInput, Size
 from storage.enums import Currency, Visibility
 
 

@@ -14,8 +14,8 @@ from gateway.web.words.portal import price
 from resolvers.operations.shapes.shaped import as_model
 from schema.files.files import File
 from schema.shares.prices import Price
-from schema.units import Unit
 from schema.values.prose import write_amount, write_size
+from schema.values.units import Unit
 from storage.enums import Currency
 
 # Fields with the id of another resource, and the path of that resource's pages.

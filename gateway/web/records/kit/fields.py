@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from schema.kit.base import Input, Update
-from schema.units import Unit
+from schema.values.units import Unit
 from storage.enums import Currency
 
 LONG_TEXT = 1000
