@@ -53,5 +53,5 @@ def test_a_grant_type_with_the_class_of_another_is_refused():
 
 def test_a_grant_type_without_words_is_refused():
     grant = SimpleNamespace(GRANT_TYPE="client_credentials")
-    with pytest.raises(TypeError, match=r"^Say in OFFERS of oauth\.grants what a client exchanges"):
+    with pytest.raises(TypeError, match=r"^Say in OFFERS of oauth\.provider\.grants what a client exchanges"):
         check_offers([Grant.CLIENT_CREDENTIALS], {Grant.CLIENT_CREDENTIALS: Offer(grant, "")})

@@ -10,7 +10,7 @@ TREE = {
     "schema/shares/shares.py": "from storage.rows.rows import read",
     "resolvers/shares/shares.py": "from schema.shares.shares import Share",
     "resolvers/portal/portal.py": "from resolvers.shares.shares import get_share",
-    "resolvers/events/events.py": "from storage import rows",
+    "resolvers/events/events.py": "from storage.rows import rows",
     "tests/support/world.py": "",
     "tests/shares/test_shares.py": "from tests.support.world import World",
     "tests/portal/test_portal.py": "",
