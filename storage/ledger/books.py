@@ -45,9 +45,9 @@ class Combination(Enum):
         return aggregate.label(column.name)
 
     def differs(self, column: ColumnElement[Any], side: ColumnElement[int]) -> ColumnElement[bool]:
-        """Whether the rows of side 1 combine to another value than those of side -1."""
+        """Whether rows of side 1 combine to another value than those of side -1, where sums are negated."""
         if self is Combination.SUM:
-            return func.sum(column * side) != 0
+            return func.sum(column) != 0
         of_side = (getattr(func, self.value)(case((side == number, column))) for number in (1, -1))
         kept, counted = of_side
         return kept.is_distinct_from(counted)  # type: ignore[no-any-return]

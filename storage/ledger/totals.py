@@ -11,7 +11,6 @@ from sqlalchemy import (
     FromClause,
     Select,
     Table,
-    case,
     delete,
     func,
     insert,
@@ -42,13 +41,15 @@ class Totals:
     """A table whose key begins with the workspace, and whose other columns are totals.
 
     `spread` makes rows with the columns of the table from those of deltas, and `spread_values` does so in
-    Python, as keys and values; equal keys are combined later.
+    Python, as keys and values; equal keys are combined later. `is_coarse`: several rows of a recount have the
+    same key too.
     """
 
     table: Table
     combinations: Combinations = field(default_factory=dict)
     spread: Callable[[FromClause], FromClause] = lambda deltas: deltas
     spread_values: Callable[[Iterable[Values]], Iterable[tuple[Key, Row]]] | None = None
+    is_coarse: bool = False
 
     @cached_property
     def keys(self) -> list[str]:
@@ -78,27 +79,36 @@ class Totals:
         self, connection: Connection, ledger: Ledger, workspaces: Workspaces
     ) -> Verification:
         """The same for several workspaces."""
-        here = select(self.table).where(workspaces(self.table.c.workspace_id)).subquery()
-        waiting, counted = self.spread(ledger.waiting(workspaces)), self.spread(ledger.recount(workspaces))
-        sides = ((here, 1), (waiting, 1), (counted, -1))
-        names = [*self.keys, *self.values]
-        rows = union_all(
-            *(select(*(each.c[name] for name in names), literal(side).label("side")) for each, side in sides)
-        ).subquery()
+        columns = self.table.c
+        is_any = or_(*(columns[name] != 0 for name in self._sums))
+        here = select(self.table).where(workspaces(columns.workspace_id), is_any).subquery()
+        kept = here, self.spread(ledger.waiting(workspaces))
+        sides = [self._side(rows, 1) for rows in kept]
+        sides.append(self._side(self.spread(ledger.recount(workspaces)), -1))
+        rows = union_all(*sides).subquery()
         by = [rows.c[name] for name in self.keys]
         differs = (self._combination(name).differs(rows.c[name], rows.c.side) for name in self.values)
-        is_kept = (func.sum(case((rows.c.side == 1, rows.c[name]), else_=0)) != 0 for name in self._sums)
-        each_key = select(or_(*is_kept).label("is_kept"), or_(*differs).label("differs")).group_by(*by)
+        is_kept = (func.max(rows.c.side) == 1).label("is_kept")
+        each_key = select(is_kept, or_(*differs).label("differs")).group_by(*by)
         keys = each_key.subquery().c
         numbers = select(func.count().filter(keys.is_kept), func.count().filter(keys.differs))
         return Verification(*(await connection.execute(numbers)).one())
+
+    def _side(self, rows: FromClause, side: int) -> Select[Any]:
+        """Rows of what is kept, side 1, or of what is counted, side -1, with their sums negated."""
+        values = (
+            (-rows.c[name] if side < 0 and name in self._sums else rows.c[name]).label(name)
+            for name in self.values
+        )
+        return select(*(rows.c[name] for name in self.keys), *values, literal(side).label("side"))
 
     async def rebuild(self, connection: Connection, ledger: Ledger, workspace_id: UUID) -> int:
         here = of_workspace(workspace_id)
         own = here(self.table.c.workspace_id)
         await connection.execute(delete(self.table).where(own))
-        counted = self._combined(self.spread(ledger.recount(here)))
-        await connection.execute(insert(self.table).from_select([*self.keys, *self.values], counted))
+        rows, names = self.spread(ledger.recount(here)), [*self.keys, *self.values]
+        counted = self._combined(rows) if self.is_coarse else select(*(rows.c[name] for name in names))
+        await connection.execute(insert(self.table).from_select(names, counted))
         number: int = (
             await connection.execute(select(func.count()).select_from(self.table).where(own))
         ).scalar_one()

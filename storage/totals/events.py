@@ -79,6 +79,6 @@ def _values_in_all_periods(deltas: Iterable[Values]) -> Iterator[tuple[Key, Row]
                 yield (delta["workspace_id"], name, period, beginning), (many,)
 
 
-EVENT_NAMES = Totals(table_of(EventNameRow), _COMBINATIONS)
-EVENT_COUNTS = Totals(table_of(EventCountRow), {}, _in_all_periods, _values_in_all_periods)
+EVENT_NAMES = Totals(table_of(EventNameRow), _COMBINATIONS, is_coarse=True)
+EVENT_COUNTS = Totals(table_of(EventCountRow), {}, _in_all_periods, _values_in_all_periods, is_coarse=True)
 EVENTS = Ledger(table_of(EventDeltaRow), _recounted, (EVENT_NAMES, EVENT_COUNTS), _COMBINATIONS, at_once=True)
