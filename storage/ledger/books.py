@@ -67,6 +67,7 @@ _IN_SQL: Mapping[Combination, Callable[[ColumnElement[Any], ColumnElement[Any]],
 }
 # By column; what is not named adds up.
 Combinations = Mapping[str, Combination]
+CombineRows = Callable[[Row, Row], Iterable[Any]]
 
 
 class Verification(NamedTuple):
@@ -113,6 +114,10 @@ class Ledger:
         """The other columns."""
         return [column.name for column in self.deltas.c if not column.primary_key]
 
+    @cached_property
+    def combine(self) -> CombineRows:
+        return rows_combined(self.values, self.combinations)
+
     def waiting(self, workspaces: Workspaces) -> FromClause:
         """The deltas of some workspaces."""
         return select(self.deltas).where(workspaces(self.deltas.c.workspace_id)).subquery()
@@ -121,16 +126,21 @@ class Ledger:
 class Together:
     """Rows by key, of which those with the same key become one."""
 
-    def __init__(self, names: Iterable[str], combinations: Combinations) -> None:
+    def __init__(self, combine: CombineRows) -> None:
         self.rows: dict[Key, Row] = {}
-        operations = [_IN_PYTHON[combinations.get(name, Combination.SUM)] for name in names]
-        self._combine: Callable[[Row, Row], Iterable[Any]] = partial(map, add)
-        if set(operations) != {add}:
-            self._combine = partial(map, lambda operation, *values: operation(*values), operations)
+        self._combine = combine
 
     def add(self, key: Key, values: Row) -> None:
         there = self.rows.get(key)
         self.rows[key] = values if there is None else tuple(self._combine(there, values))
+
+
+def rows_combined(names: Iterable[str], combinations: Combinations) -> CombineRows:
+    """How two rows of these columns combine."""
+    operations = [_IN_PYTHON[combinations.get(name, Combination.SUM)] for name in names]
+    if set(operations) == {add}:
+        return partial(map, add)
+    return partial(map, lambda operation, *values: operation(*values), operations)
 
 
 def of_workspace(workspace_id: UUID) -> Workspaces:

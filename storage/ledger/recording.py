@@ -26,7 +26,7 @@ class _Changes:
     def add(self, ledger: Ledger, changes: Iterable[tuple[Key, Row]]) -> None:
         together = self._by_ledger.get(ledger)
         if together is None:
-            together = self._by_ledger[ledger] = Together(ledger.values, ledger.combinations)
+            together = self._by_ledger[ledger] = Together(ledger.combine)
         for key, values in changes:
             together.add(key, values)
 
@@ -36,11 +36,12 @@ class _Changes:
         All deltas of a workspace are one statement.
         """
         by_workspace: defaultdict[UUID, dict[Ledger, list[Values]]] = defaultdict(dict)
+        id = uuid4()
         for ledger, together in self._by_ledger.items():
-            names = (*ledger.keys, *ledger.values)
+            names = (*ledger.keys, *ledger.values, "id")
             for key, values in together.rows.items():
                 if any(values):
-                    delta = dict(zip(names, key + values, strict=True))
+                    delta = dict(zip(names, (*key, *values, id), strict=True))
                     by_workspace[key[0]].setdefault(ledger, []).append(delta)
         # In one order, so that transactions do not wait for each other in a circle.
         for workspace_id, deltas in sorted(by_workspace.items()):
@@ -48,7 +49,5 @@ class _Changes:
                 for ledger, own in deltas.items():
                     await add_to_books(connection, ledger, workspace_id, own)
             else:
-                id = uuid4()
-                rows = {ledger.deltas: [{**each, "id": id} for each in own] for ledger, own in deltas.items()}
-                await insert_into_each(connection, rows)
+                await insert_into_each(connection, {ledger.deltas: own for ledger, own in deltas.items()})
                 note_deltas(connection, (workspace_id,))

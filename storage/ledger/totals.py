@@ -25,6 +25,7 @@ from storage.engine.upserts import upsert_all
 from storage.ledger.books import (
     Combination,
     Combinations,
+    CombineRows,
     Key,
     Ledger,
     Row,
@@ -32,6 +33,7 @@ from storage.ledger.books import (
     Verification,
     Workspaces,
     of_workspace,
+    rows_combined,
 )
 from storage.tables.base import Values
 
@@ -66,7 +68,7 @@ class Totals:
 
     async def add_rows(self, connection: Connection, deltas: Iterable[Values]) -> None:
         """The same for deltas of any workspaces, whose totals are written in their order."""
-        together = Together(self.values, self.combinations)
+        together = Together(self._combine_rows)
         for key, values in self._spread_values(deltas):
             together.add(key, values)
         rows = [key + values for key, values in together.rows.items()]
@@ -127,6 +129,10 @@ class Totals:
         combined = [self._combination(name).of_rows(rows.c[name]) for name in self.values]
         is_any = or_(*(func.sum(rows.c[name]) != 0 for name in self._sums))
         return select(*by, *combined).group_by(*by).having(is_any)
+
+    @cached_property
+    def _combine_rows(self) -> CombineRows:
+        return rows_combined(self.values, self.combinations)
 
     @cached_property
     def _sums(self) -> list[str]:
