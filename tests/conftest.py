@@ -11,6 +11,7 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlalchemy import ColumnElement, select
 
+from gateway.rate_limits.moving_windows import MemoryWindows
 from oauth import passwords
 from storage.rows import table_of
 from storage.tables.workspaces import WorkspaceRow
@@ -21,6 +22,13 @@ from tests.support.in_browser import launched
 from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
+
+pytest_plugins = [
+    "tests.support.order",
+    "tests.support.other_clock",
+    "tests.support.time_limits",
+    "tests.support.times",
+]
 
 _workspaces = table_of(WorkspaceRow)
 
@@ -36,6 +44,14 @@ def hash_passwords_cheaply() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         cheap = Argon2Hasher(time_cost=1, memory_cost=64, parallelism=1)
         patch.setattr(passwords, "_hasher", PasswordHash((cheap,)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def windows_of_rate_limits_do_not_end() -> Iterator[None]:
+    """However long a test takes, what it has used of a budget is used; tests of windows have own clocks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemoryWindows, "now", lambda _: 0.0)
         yield
 
 

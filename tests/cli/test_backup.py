@@ -21,7 +21,8 @@ from storage.backups import databases
 from storage.backups.making import copy_all
 from storage.backups.manifest import DATABASE
 from storage.backups.objects import stored_objects
-from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.command import Command
+from tests.support.patience import PATIENCE_SECONDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 PROGRAMS = Path(sys.executable).parent

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.cli.main import NOUNS
-from tests.support.command import PATIENCE_SECONDS
+from tests.support.patience import PATIENCE_SECONDS
 
 # Runs the command, then prints the names of the modules that it imported.
 PROBE = """

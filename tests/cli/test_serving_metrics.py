@@ -6,8 +6,9 @@ import socket
 
 import httpx
 
-from tests.cli.test_workers import eventually, started, two_that_serve
+from tests.cli.test_workers import started, two_that_serve
 from tests.support.command import Command
+from tests.support.patience import eventually
 from tests.support.scraping import Scraped
 from tests.support.serving import logged, serving
 
@@ -33,13 +34,13 @@ def test_processes_count_together_and_a_killed_one_takes_nothing_away(command: C
     with serving(command, "--workers", "2", DUOGRAPH_METRICS_PORT="0") as said:
         killed, _ = two_that_serve(command)
         ask(said["url"], 30)
-        eventually(lambda: True if counted(command) == 30 else None)
-        eventually(lambda: True if scrape(command).value("duograph_processes") == 2 else None)
+        eventually(lambda: counted(command) == 30)
+        eventually(lambda: scrape(command).value("duograph_processes") == 2)
         os.kill(killed, signal.SIGKILL)
-        eventually(lambda: True if len(started(command)) == 3 else None)
+        eventually(lambda: len(started(command)) == 3)
         ask(said["url"], 10)
-        eventually(lambda: True if counted(command) == 40 else None)
-        eventually(lambda: True if scrape(command).value("duograph_processes") == 2 else None)
+        eventually(lambda: counted(command) == 40)
+        eventually(lambda: scrape(command).value("duograph_processes") == 2)
 
 
 def test_a_port_that_is_taken_is_named(command: Command) -> None:

@@ -15,7 +15,8 @@ import pytest
 from tests.support.gateways import Tenant
 from tests.support.generators import IN_PYTHON, IN_TYPESCRIPT, generate, python_of_clients
 from tests.support.live import serve
-from tests.support.npm import CLIENTS, PATIENCE_SECONDS, has_node
+from tests.support.npm import CLIENTS, has_node
+from tests.support.patience import PATIENCE_SECONDS
 
 # What each program prints of the share it makes, the metrics it reads and the input that is refused.
 PRINTED = {"amount": 1900, "year": 2026, "costs": 0, "periods": 3, "refused": True}

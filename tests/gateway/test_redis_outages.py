@@ -23,8 +23,7 @@ async def test_without_redis_each_process_counts_alone_and_warns_once(caplog, su
             assert (await limiter.charge(subject, 2, 3)).allowed
             server.send_signal(stop)
             with caplog.at_level(logging.WARNING, logger="gateway.rate_limits.limits"):
-                async with asyncio.timeout(60):
-                    charges = [await limiter.charge(subject, 1, 3) for _ in range(4)]
+                charges = [await limiter.charge(subject, 1, 3) for _ in range(4)]
     # The first charge waits for Redis, the others do not.
     assert hits == [RedisWindows] * 2 + [MemoryWindows] * 4
     assert [charge.allowed for charge in charges] == [True, True, True, False]

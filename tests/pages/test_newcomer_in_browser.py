@@ -23,8 +23,8 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from storage.clock import now
-from tests.support.command import PATIENCE_SECONDS
 from tests.support.in_browser import opened
+from tests.support.patience import PATIENCE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 

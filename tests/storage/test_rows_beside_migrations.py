@@ -157,7 +157,7 @@ async def test_rows_are_migrated_while_writers_go_on(tmp_path, server_url, postg
     await fill(old)
     begun = monotonic()
     async with writing(old) as writers, migrating(old.command) as migration:
-        await migration.ends(patience_seconds=3600)
+        await migration.ends()
     seconds = monotonic() - begun
     summary = [f"{ROWS} facts, events and customers each, from {REVISION} to the newest in {seconds:.0f} s"]
     for writer in writers:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import PATIENCE_SECONDS
+
 CLIENTS = Path(__file__).parents[1] / "clients"
 _INSTALLED = CLIENTS / "node_modules" / ".package-lock.json"
-PATIENCE_SECONDS = 300
 FIRST_NODE = 20
 
 
