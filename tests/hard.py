@@ -68,8 +68,9 @@ def _clock(way: str) -> Iterator[Mapping[str, str]]:
         folder.chmod(0o755)  # PostgreSQL runs as another user.
         library, file = folder / "other_clock.so", folder / "ahead"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, SOURCE], check=True)
-        moment = datetime.fromisoformat(begins) if "T" in begins else datetime.now(UTC)
-        write_clock(file, round((moment - datetime.now(UTC)).total_seconds()))
+        now = datetime.now(UTC)
+        moment = datetime.fromisoformat(begins) if "T" in begins else now
+        write_clock(file, round((moment - now).total_seconds()), int(now.timestamp()))
         yield {**variables, VARIABLE: begins, FILE: str(file), LIBRARY: str(library)}
 
 

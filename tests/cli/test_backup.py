@@ -22,7 +22,6 @@ from storage.backups.making import copy_all
 from storage.backups.manifest import DATABASE
 from storage.backups.objects import stored_objects
 from tests.support.command import Command
-from tests.support.patience import PATIENCE_SECONDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
 PROGRAMS = Path(sys.executable).parent
@@ -213,7 +212,6 @@ def run_page(command: Command, heading: str, **settings: str) -> str:
         env=command.environ(PATH=path, **settings),
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -32,7 +32,6 @@ def in_shell(shell: str, script: str, directory: Path, **settings: str) -> str:
         cwd=directory,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
         check=True,
     )
     return done.stdout

@@ -24,7 +24,7 @@ PRODUCTION = {"DUOGRAPH_SECRET_KEY": STRONG, "DUOGRAPH_BASE_URL": "https://shop.
 
 def in_a_shell(line: str) -> Any:
     """What a line prints when it is pasted into a shell."""
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 

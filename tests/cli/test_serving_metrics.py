@@ -17,7 +17,7 @@ OK = {"surface": "page", "operation": "other", "outcome": "ok"}
 
 def scrape(command: Command) -> Scraped:
     (port,) = [line["port"] for line in logged(command) if line["event"] == "metrics served"]
-    return Scraped.of(httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60))
+    return Scraped.of(httpx.get(f"http://127.0.0.1:{port}/metrics"))
 
 
 def ask(url: str, times: int) -> None:

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.support.command import Command
-from tests.support.patience import PATIENCE_SECONDS, eventually
+from tests.support.patience import eventually
 from tests.support.serving import logged, serving, started
 
 
@@ -125,7 +125,7 @@ def test_a_client_that_has_just_connected_is_answered_before_the_stop(command: C
     with serving(command, "--workers", "2") as said:
         parent = parent_of(two_that_serve(command)[0])
         address = urlsplit(said["url"])
-        with socket.create_connection((address.hostname, address.port), timeout=PATIENCE_SECONDS) as client:
+        with socket.create_connection((address.hostname, address.port)) as client:
             eventually(lambda: is_accepted(client))
             os.kill(parent, signal.SIGTERM)
             # The request arrives after the signal has, at whichever process is to answer it.

@@ -16,6 +16,9 @@ from uuid import uuid4
 import pytest
 
 from tests.support.command import PROGRAM, Command
+from tests.support.patience import TAKES_MINUTES
+
+pytestmark = TAKES_MINUTES
 
 DOCS = Path(__file__).parents[2] / "docs"
 SIZE = int(os.environ.get("UPLOAD_MIB", "16")) * 1024 * 1024 + 12_345

@@ -53,7 +53,7 @@ def live(tmp_path_factory):
 
 async def consent(live: Live, address: str) -> dict[str, str]:
     """What the application is told after the tenant's user signed in and allowed it in a browser."""
-    async with httpx.AsyncClient(base_url=live.address, timeout=PATIENCE_SECONDS) as client:
+    async with httpx.AsyncClient(base_url=live.address) as client:
         browser = Browsing(client)
         await browser.open(address)
         await browser.press("Sign in", email=live.tenant.user_email, password=PASSWORD)
@@ -74,7 +74,6 @@ async def test_authlibs_own_client_gets_along_with_us(live):
         redirect_uri=REDIRECT_URI,
         code_challenge_method="S256",
         token_endpoint=metadata["token_endpoint"],
-        timeout=PATIENCE_SECONDS,
     ) as client:
         address, state = client.create_authorization_url(
             metadata["authorization_endpoint"], code_verifier=VERIFIER, nonce="the nonce"

@@ -22,6 +22,9 @@ from storage.migrations.run import LOCK_SECONDS
 from storage.tables.registry import METADATA
 from tests.storage.migrating import Old, make_old, migrating
 from tests.storage.test_migrated_rows import new_workspace
+from tests.support.patience import TAKES_MINUTES
+
+pytestmark = TAKES_MINUTES
 
 ROWS = int(os.environ.get("ROWS", "10000"))
 # The revisions after it change each table below but the facts, which are only written.

@@ -7,7 +7,6 @@ that runs tests has a file of its own, so that its servers and browsers agree wi
 import ctypes
 import os
 import struct
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,14 +28,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(_Setting(begins))
 
 
-def write_clock(file: Path, ahead: int) -> None:
-    """In place: the processes that read the file have mapped it."""
+def write_clock(file: Path, ahead: int, began: int) -> None:
+    """In place, as processes have mapped the file; `began` is the machine's moment at which the run did."""
     with file.open("r+b" if file.exists() else "wb") as written:
-        written.write(_SHAPE.pack(ahead, int(time.time()) if written.mode == "wb" else _began(file)))
-
-
-def _began(file: Path) -> int:
-    return int(_SHAPE.unpack(file.read_bytes())[1])
+        written.write(_SHAPE.pack(ahead, began))
 
 
 class _Setting:
@@ -46,7 +41,7 @@ class _Setting:
         self._begins = begins
         self._module = ""
         kept = Path(os.environ[FILE]).read_bytes()
-        self._ahead = int(_SHAPE.unpack(kept)[0])
+        self._ahead, self._began = map(int, _SHAPE.unpack(kept))
         folder = Path(mkdtemp(prefix="clock-"))
         folder.chmod(0o755)  # PostgreSQL runs as another user.
         self._file = folder / "ahead"
@@ -59,7 +54,7 @@ class _Setting:
         module = item.nodeid.partition("::")[0]
         if (moment := self._moment_for(module)) is not None:
             self._ahead += round((moment - datetime.now(UTC)).total_seconds())
-            write_clock(self._file, self._ahead)
+            write_clock(self._file, self._ahead, self._began)
         self._module = module
         return (yield)
 

@@ -9,6 +9,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+import pytest
+
 Value = TypeVar("Value")
 
 # `PATIENCE=1500` is for a machine that has next to no time for the tests.
@@ -16,6 +18,8 @@ PATIENCE_SECONDS = float(os.environ.get("PATIENCE", "150"))
 SECONDS_OF_A_TEST = PATIENCE_SECONDS * 1.2
 # A wide fixture is set up inside the first test that asks for it.
 SECONDS_OF_A_WIDE_FIXTURE = PATIENCE_SECONDS * 4
+# For the few that install packages or read a whole guide: `pytestmark = TAKES_MINUTES`.
+TAKES_MINUTES = pytest.mark.timeout(SECONDS_OF_A_WIDE_FIXTURE)
 _SECONDS_BETWEEN_LOOKS = 0.02
 
 

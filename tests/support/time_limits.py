@@ -4,17 +4,27 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
-from tests.support.patience import SECONDS_OF_A_TEST, SECONDS_OF_A_WIDE_FIXTURE
+from tests.support.patience import PATIENCE_SECONDS, SECONDS_OF_A_TEST, SECONDS_OF_A_WIDE_FIXTURE
 
 _WIDE_SCOPES = {"session", "package", "module"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each test the usual time-out, unless it or its module names one."""
+@pytest.fixture(scope="session", autouse=True)
+def clients_wait_for_answers() -> Iterator[None]:
+    """By default clients over real sockets give up after five seconds, which a busy machine may take."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("connect", "read", "write", "pool"):
+            patch.setattr(httpx._config.DEFAULT_TIMEOUT_CONFIG, name, PATIENCE_SECONDS)
+        yield
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give each test the usual time-out, unless it, its module or the command line names one."""
     for item in items:
-        if item.get_closest_marker("timeout") is None:
+        if config.getoption("timeout") is None and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(SECONDS_OF_A_TEST))
 
 
@@ -22,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Iterator[Any]:
     """Measure the set-up of a wide fixture by a limit of its own; the test then has its whole time."""
     item = request._pyfuncitem
-    if fixturedef.scope not in _WIDE_SCOPES or not _is_timed(item):
+    if fixturedef.scope not in _WIDE_SCOPES:
         return (yield)
     _set_limit(item, SECONDS_OF_A_WIDE_FIXTURE)
     try:
@@ -34,8 +44,7 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.Fix
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     """The last test that uses a wide fixture ends it, too."""
-    if _is_timed(item):
-        _set_limit(item, SECONDS_OF_A_WIDE_FIXTURE)
+    _set_limit(item, SECONDS_OF_A_WIDE_FIXTURE)
     return (yield)
 
 
@@ -60,10 +69,6 @@ def _end(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[Any]]) -> None
         task.cancel()
     if tasks:
         loop.run_until_complete(asyncio.wait(tasks, timeout=10))
-
-
-def _is_timed(item: pytest.Item) -> bool:
-    return item.get_closest_marker("timeout") is not None
 
 
 def _set_limit(item: pytest.Item, seconds: float | None = None) -> None:
