@@ -1,14 +1,21 @@
-"""A plugin of pytest: each test has a time-out, and a wide fixture does not use up that of the first test."""
+"""A plugin of pytest: each test has a time-out, and a wide fixture does not use up that of the first test.
+
+pytest-timeout would measure the whole of a test, with what pytest does between its parts, where an
+interruption ends the whole run: set-up, function and end have a limit each here (`timeout_func_only`).
+"""
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
 import pytest
+from pytest_timeout import _get_item_settings
 
 from tests.support.patience import PATIENCE_SECONDS, SECONDS_OF_A_TEST, SECONDS_OF_A_WIDE_FIXTURE
 
+_LIMIT = pytest.StashKey[float | None]()
 _WIDE_SCOPES = {"session", "package", "module"}
 
 
@@ -29,23 +36,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Measure the set-up of a wide fixture by a limit of its own; the test then has its whole time."""
-    item = request._pyfuncitem
-    if fixturedef.scope not in _WIDE_SCOPES:
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    item.stash[_LIMIT] = None
+    with _limited(item):
         return (yield)
-    _set_limit(item, SECONDS_OF_A_WIDE_FIXTURE)
-    try:
-        return (yield)
-    finally:
-        _set_limit(item)
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    with _limited(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     """The last test that uses a wide fixture ends it, too."""
-    _set_limit(item, SECONDS_OF_A_WIDE_FIXTURE)
-    return (yield)
+    with _limited(item, SECONDS_OF_A_WIDE_FIXTURE):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Measure the set-up of a wide fixture by a limit of its own; the test then has its whole time."""
+    if fixturedef.scope not in _WIDE_SCOPES:
+        return (yield)
+    with _limited(request._pyfuncitem, SECONDS_OF_A_WIDE_FIXTURE):
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,12 +87,24 @@ def _end(loop: asyncio.AbstractEventLoop, tasks: set[asyncio.Task[Any]]) -> None
         loop.run_until_complete(asyncio.wait(tasks, timeout=10))
 
 
-def _set_limit(item: pytest.Item, seconds: float | None = None) -> None:
-    """Begin to count anew, up to `seconds` or what the mark of the test says."""
-    from pytest_timeout import _get_item_settings  # noqa: PLC0415
+@contextmanager
+def _limited(item: pytest.Item, seconds: float = 0) -> Iterator[None]:
+    """Interrupt the block after `seconds` or what the mark of the test says, whichever is longer.
 
+    A block around this one then counts anew.
+    """
+    around = item.stash.get(_LIMIT, None)
+    _set_limit(item, max(seconds, around or 0))
+    try:
+        yield
+    finally:
+        _set_limit(item, around)
+
+
+def _set_limit(item: pytest.Item, seconds: float | None) -> None:
+    item.stash[_LIMIT] = seconds
+    item.ihook.pytest_timeout_cancel_timer(item=item)
     settings = _get_item_settings(item)
-    limit = settings.timeout if seconds is None else max(seconds, settings.timeout)
-    if settings.timeout > 0:
-        item.ihook.pytest_timeout_cancel_timer(item=item)
-        item.ihook.pytest_timeout_set_timer(item=item, settings=settings._replace(timeout=limit))
+    if seconds is not None and settings.timeout > 0:
+        longer = settings._replace(timeout=max(seconds, settings.timeout))
+        item.ihook.pytest_timeout_set_timer(item=item, settings=longer)
