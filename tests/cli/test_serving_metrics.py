@@ -9,6 +9,7 @@ import httpx
 from tests.cli.test_workers import started, two_that_serve
 from tests.support.command import Command
 from tests.support.patience import eventually
+from tests.support.ports import own_port
 from tests.support.scraping import Scraped
 from tests.support.serving import logged, serving
 
@@ -54,8 +55,6 @@ def test_a_port_that_is_taken_is_named(command: Command) -> None:
 
 
 def test_the_port_of_the_api_cannot_serve_metrics_too(command: Command) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(own_port())
     refusal = command.refusal("serve", "--port", port, DUOGRAPH_METRICS_PORT=port)
     assert f"Port {port} serves the API: choose another DUOGRAPH_METRICS_PORT." in refusal

@@ -1,7 +1,6 @@
 """A PostgreSQL server with a streaming replica, whose replay and connections a test holds up."""
 
 import asyncio
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from tests.support.gateways import Gateway, Tenant
 from tests.support.patience import until
+from tests.support.ports import own_port
 from tests.support.postgresql import PostgreSQL
 from tests.support.tcp_proxy import TcpProxy
 
@@ -91,5 +91,4 @@ async def until_it_is(state: str, gateway: Gateway) -> None:
 
 def _server_in(folder: Path) -> PostgreSQL:
     folder.mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return PostgreSQL(folder, listener.getsockname()[1])
+    return PostgreSQL(folder, own_port())
