@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.table_of_times import table
+
 ROOT = Path(__file__).parents[2]
 SETTINGS = """
 [pytest]
@@ -65,3 +67,4 @@ def test_a_test_that_hangs_is_ended_alone_even_if_it_holds_what_others_wait_for(
     times = [json.loads(line) for line in (tmp_path / "times").read_text().splitlines()]
     assert [each["test"].partition("::")[2] for each in times] == list(outcomes)
     assert all(each["waiting"] > each["processor"] > 0 for each in times if "comes_after" not in each["test"])
+    assert next(line for line in table(times) if line.startswith("| all | 3 | ")).endswith(" | 100.0% |")
