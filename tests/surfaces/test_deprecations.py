@@ -58,9 +58,10 @@ async def get_birds(ctx: Context, query: BirdQuery) -> Bird:
     return Bird(name="Dunlin")
 
 
-router = Router("/birds", "Birds", "Birds of the coast.")
-router.get("/", get_birds)
-router.post("/", see_bird)
+router = Router()
+router.about("Birds", "Birds of the coast.")
+router.get("/birds/", get_birds)
+router.post("/birds/", see_bird)
 
 
 def entries() -> tuple[dict[str, Any], dict[str, Any]]:
