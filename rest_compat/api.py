@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from resolvers.operations.answers import Answer
-from rest_compat.front_routes import FrontRoute
-from rest_compat.router import OperationRoute
+from rest_compat.protocols.secret_scanning import REPORT_PATH, ReportEndpoint
 from rest_compat.routes import account, portal, workspace
-from rest_compat.secret_scanning import REPORT_PATH, ReportEndpoint
+from rest_compat.routing.front_routes import FrontRoute
+from rest_compat.routing.router import OperationRoute
 from schema.errors import Failure, MethodNotAllowed, NotFound
 
 _ROUTERS = (workspace.router, account.router, portal.router)

@@ -20,9 +20,9 @@ from rest_compat.openapi.protocol import PROTOCOL_TAG, protocol_paths
 from rest_compat.openapi.reports import REPORTS_TAG, report_entry
 from rest_compat.openapi.schemas import REF, PlainNames, Schema, cleaned, referenced, settled
 from rest_compat.openapi.security import BEARER, SCHEMES
-from rest_compat.router import OperationRoute
-from rest_compat.secret_scanning import REPORT_PATH
-from schema.leaks import LeakVerdict
+from rest_compat.protocols.secret_scanning import REPORT_PATH
+from rest_compat.routing.router import OperationRoute
+from schema.credentials.leaks import LeakVerdict
 
 TITLE, VERSION = "Duograph", "0.1.0"
 SUMMARY = "REST and GraphQL over the same operations; this is the REST surface."

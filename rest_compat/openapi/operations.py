@@ -5,16 +5,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from resolvers.operations.answers import JSON
-from rest_compat.endpoint import EMPTY
 from rest_compat.openapi.entries import content, entry, header_parameter, success
 from rest_compat.openapi.examples import BODIES, PARAMETERS
 from rest_compat.openapi.failures import failures_of
 from rest_compat.openapi.schemas import REF, Schema, without_null
 from rest_compat.openapi.security import security_of
-from rest_compat.reading import path_names_of
-from rest_compat.router import OperationRoute
-from schema.base import Resource
-from schema.deprecation import REASON
+from rest_compat.routing.endpoint import EMPTY
+from rest_compat.routing.reading import path_names_of
+from rest_compat.routing.router import OperationRoute
+from schema.kit.base import Resource
+from schema.kit.deprecation import REASON
 
 METADATA = {
     "name": "metadata",

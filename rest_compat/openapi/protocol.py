@@ -3,9 +3,6 @@
 from typing import Any
 
 from resolvers.operations.answers import JSON
-from rest_compat.endpoint import EMPTY
-from rest_compat.oauth_protocol import INTROSPECT, REVOKE, TOKEN, USERINFO
-from rest_compat.oauth_registration import CLIENT_PATH, REGISTER_PATH
 from rest_compat.openapi.entries import Security, content, entry, success
 from rest_compat.openapi.protocol_bodies import (
     ClientInformation,
@@ -20,7 +17,10 @@ from rest_compat.openapi.protocol_bodies import (
 )
 from rest_compat.openapi.schemas import REF
 from rest_compat.openapi.security import BEARER, CLIENT, OPENID
-from rest_compat.paths import PROTOCOL_PREFIX
+from rest_compat.protocols.oauth import INTROSPECT, REVOKE, TOKEN, USERINFO
+from rest_compat.protocols.registration import CLIENT_PATH, REGISTER_PATH
+from rest_compat.routing.endpoint import EMPTY
+from rest_compat.routing.paths import PROTOCOL_PREFIX
 
 PROTOCOL_TAG = {
     "name": "OAuth",

@@ -10,8 +10,8 @@ from rest_compat.openapi.entries import content, entry, header_parameter, succes
 from rest_compat.openapi.examples import BODIES
 from rest_compat.openapi.failures import failures_of
 from rest_compat.openapi.schemas import REF
-from rest_compat.secret_scanning import KEY_HEADER, REPORT, SIGNATURE_HEADER
-from schema.leaks import MOST_LEAKS, Leak, LeakVerdict
+from rest_compat.protocols.secret_scanning import KEY_HEADER, REPORT, SIGNATURE_HEADER
+from schema.credentials.leaks import MOST_LEAKS, Leak, LeakVerdict
 
 REPORTS_TAG = {
     "name": "GitHub callbacks",

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from schema.deprecation import REASON
+from schema.kit.deprecation import REASON
 
 Schema = dict[str, Any]
 

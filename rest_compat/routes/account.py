@@ -11,7 +11,7 @@ from resolvers.credentials import (
 from resolvers.second_factors import overview as second_factors
 from resolvers.second_factors import passkeys, totp
 from resolvers.workspaces import invitations
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router()
 

@@ -1,7 +1,7 @@
 """The routes of customers, who see and change their own with a token of the portal."""
 
 from resolvers.portal import downloads, members, portal, sessions
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router()
 

@@ -14,7 +14,7 @@ import pytest_asyncio
 import yaml
 from prometheus_client import values
 
-from gateway.background import BackgroundTask
+from gateway.background.tasks import BackgroundTask
 from gateway.monitoring import declarations as metrics
 from gateway.monitoring.declarations import METRICS, Kind
 from gateway.monitoring.meters import FOLDER_VARIABLE, Meters, Shared
