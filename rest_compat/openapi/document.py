@@ -5,6 +5,7 @@ FastAPI's model of OpenAPI checks it; FastAPI itself serves nothing.
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from fastapi.openapi.models import OpenAPI
@@ -24,7 +25,7 @@ from rest_compat.protocols.secret_scanning import REPORT_PATH
 from rest_compat.routing.router import OperationRoute
 from schema.credentials.leaks import LeakVerdict
 
-TITLE, VERSION = "Duograph", "0.1.0"
+TITLE, VERSION = "Duograph", version("duograph")
 SUMMARY = "REST and GraphQL over the same operations; this is the REST surface."
 # Relative to the document's own address (OpenAPI 3.1, 4.8.5): the gateway that serves it.
 SERVERS = [{"url": "/", "description": "The gateway that serves this document."}]
