@@ -20,9 +20,10 @@ from packaging.version import InvalidVersion, Version
 
 ROOT = Path(__file__).parents[2]
 HEADING = "## Unreleased\n"
-# Where a version is written by hand; the contracts take it from pyproject.toml.
+# Where the version stands; the gateway itself reads the one of its installation.
 PLACES = {
     "pyproject.toml": (r'(?m)^version = "(.+)"$',),
+    "rest_compat/openapi.json": (r'(?m)^    "version": "(.+)",$',),
     "docs/deploy/chart/Chart.yaml": (r"(?m)^version: (.+)$", r'(?m)^appVersion: "(.+)"$'),
 }
 RECIPE = "docs/deploy/Dockerfile"
@@ -58,7 +59,6 @@ def release(tree: Path, text: str, day: date) -> list[Path]:
     try:
         _write_version(tree, str(version))
         _close_changelog(tree, str(version), day)
-        _run(tree, sys.executable, "-m", "gateway.cli.main", "openapi", "export")
         files = build(tree, str(version), changes)
     except BaseException:
         _run(tree, "git", "checkout", "--quiet", ".")
@@ -90,7 +90,7 @@ def build(tree: Path, version: str, changes: str) -> list[Path]:
 def bill_of_materials(tree: Path) -> str:
     """What a running gateway consists of, as CycloneDX: the packages of running.lock, of this environment."""
     running = {_canonical(line.partition("==")[0]) for line in (tree / "running.lock").read_text().split()}
-    tool = (sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", "--spec-version", "1.6")
+    tool = (sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", "--no-validate")
     bom = json.loads(_run(tree, *tool, "--pyproject", "pyproject.toml", sys.executable))
     bom["components"] = [part for part in bom["components"] if _canonical(part["name"]) in running]
     kept = {part["bom-ref"] for part in bom["components"]} | {bom["metadata"]["component"]["bom-ref"]}
@@ -109,7 +109,7 @@ def _next_version(tree: Path, text: str) -> Version:
         raise Refused(f"{text} is no version: write it like 0.2.0.") from None
     tags = _run(tree, "git", "tag", "--list", "v*").split()
     last = max((Version(tag[1:]) for tag in tags), default=None)
-    if str(version) != text or (last is not None and version <= last):
+    if str(version) != text or len(version.release) != 3 or (last is not None and version <= last):
         raise Refused(f"{text} does not follow {last}: choose a higher version, in its shortest form.")
     if changed := _run(tree, "git", "status", "--porcelain").strip():
         raise Refused(f"Commit or remove these files first:\n{changed}")
