@@ -22,6 +22,8 @@ from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
 from tests.support.templates import asynchronous, postgresql_server, sqlite_file
 
+pytest_plugins = ["tests.support.matrix"]
+
 _workspaces = table_of(WorkspaceRow)
 
 
@@ -82,12 +84,18 @@ def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 
 @pytest_asyncio.fixture(scope="session")
-async def gateway(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+async def gateway(
+    database_url: str, statement_check: StatementCheck, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Gateway]:
     async for running in run_gateway(database_url, tmp_path_factory.mktemp("objects")):
         yield running
+        found = statement_check.take()
         async with running.database.snapshot() as connection:
             # No test has changed rows, by whatever way, without counting them.
             assert (await compare_totals(connection, _is_present)).differences == 0
+        # The comparison is of all workspaces: the next test must not answer for its statements.
+        statement_check.take()
+        assert not found, "\n\n".join(found)
 
 
 @pytest_asyncio.fixture(scope="session")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import pytest
 import pytest_asyncio
 from sqlalchemy import text
 
@@ -15,6 +16,8 @@ from storage.engine.database import Database
 from tests.support.gateways import Gateway, make_tenant, run_gateway
 from tests.support.log_lines import own_log_lines
 from tests.support.surfaces import GraphQL, Rest
+
+pytestmark = pytest.mark.both_databases
 
 
 @pytest_asyncio.fixture

@@ -24,6 +24,8 @@ from tests.support.request_log import request_log
 from tests.support.surfaces import GraphQL, Refused, Rest
 from tests.support.world import make_world
 
+pytestmark = pytest.mark.both_databases
+
 PARENT = "00f067aa0ba902b7"
 
 

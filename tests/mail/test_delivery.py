@@ -12,6 +12,8 @@ from storage.upkeep.mails import NO_RECIPIENT
 from tests.support.log_lines import own_log_lines
 from tests.support.mail_server import MailServer
 
+pytestmark = pytest.mark.both_databases
+
 
 async def test_a_mail_arrives_as_it_was_written_and_its_row_goes(post, server):
     await post.write("Åsa@example.com", "Grüße", text="Guten Morgen, Åsa", html="<p>Guten Morgen, Åsa</p>")

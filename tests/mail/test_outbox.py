@@ -9,6 +9,8 @@ from gateway.mail.outbox import Outbox
 from gateway.mail.transport import Down
 from tests.mail.conftest import SENDER
 
+pytestmark = pytest.mark.both_databases
+
 
 async def test_a_mail_becomes_a_file_for_its_owner_alone(post, tmp_path):
     await post.write("ada@example.com", "Grüße", text="Guten Morgen", html="<p>Guten Morgen</p>")

@@ -14,6 +14,8 @@ from storage.enums import CredentialKind
 from tests.support.applications import ISSUER, VERIFIER, claims_of, error_of, make_application
 from tests.support.gateways import SECRET, make_tenant
 
+pytestmark = pytest.mark.both_databases
+
 
 async def test_a_code_is_exchanged_for_tokens_of_the_workspace(application, surface, tenant):
     answer = await application.authorize(tenant)

@@ -13,6 +13,8 @@ from storage.rows.rows import table_of
 from storage.tables.credentials.refresh_answers import RefreshAnswerRow
 from tests.support.applications import error_of, make_application
 
+pytestmark = pytest.mark.both_databases
+
 answers = table_of(RefreshAnswerRow)
 
 

@@ -125,6 +125,7 @@ async def test_a_link_that_was_used_says_that_the_address_is_confirmed(gateway, 
     assert CONFIRMED in browser.text
 
 
+@pytest.mark.both_databases
 async def test_a_link_used_many_times_at_once_is_used_once(gateway, browser, email, tenant):
     await invite(gateway, tenant, email)
     await browser.open(await latest_link(gateway, email))

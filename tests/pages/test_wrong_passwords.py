@@ -17,6 +17,8 @@ from tests.support.browsing import PASSWORD, Browsing, browsing, session_of, sig
 from tests.support.mailed import mails_to
 from tests.support.mailed_links import latest_link
 
+pytestmark = pytest.mark.both_databases
+
 _attempts = table_of(SignInAttemptRow)
 SUBJECT = "Wrong passwords for your account"
 

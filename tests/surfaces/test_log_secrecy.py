@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import pytest
 import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
@@ -29,6 +30,8 @@ from tests.support.recording import Recorder
 from tests.support.serving import logged, serving
 from tests.support.surfaces import GraphQL, Refused, Rest, Surface
 from tests.support.world import World, make_world
+
+pytestmark = pytest.mark.both_databases
 
 FREE_TEXTS = ("name", "comment", "label", "external_id", "description")
 BREAKABLE = ("customers", "shares", "custom_fields", "users")
