@@ -20,12 +20,12 @@ SECONDS_FOR_A_SITE = 240
 
 _plan: dict[str, Any] = json.loads(Path(os.environ["MUTANTS_PLAN"]).read_text())
 _reached: set[int] = set()
-_active = -1
+_active: list[int] = []
 
 
 def _switch(number: int) -> bool:
     _reached.add(number)
-    return number == _active
+    return number in _active
 
 
 class _Loader(SourceFileLoader):
@@ -105,8 +105,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def _try(number: int, items: list[pytest.Item]) -> None:
-    global _active
-    _active = number
+    _active.append(number)
     caught = None
     for item, following in zip(items, [*items[1:], None], strict=True):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -115,7 +114,7 @@ def _try(number: int, items: list[pytest.Item]) -> None:
             break
     if caught is not None:
         # Whatever is shared by tests ends, a database server among it.
-        _active = -1
+        _active.clear()
         item.session._setupstate.teardown_exact(None)
     _note({"site": number, "caught": caught})
 

@@ -1,6 +1,6 @@
-"""Where the product's functions can be changed by a little: the sites, drawn by a seed, and what stands there instead.
+"""Sites where the product's functions can be changed by a little, drawn by a seed, and the changes.
 
-A module with sites is compiled with both versions of each: `__mutant__(number)` decides at run time which one runs.
+A module is compiled with both versions of its sites: `__mutant__(number)` decides at run time which one runs.
 """
 
 import ast
@@ -31,6 +31,8 @@ _SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Mult: ast.FloorDiv,
     ast.FloorDiv: ast.Mult,
 }
+# A function within another is visited by itself; patterns and texts cannot have a switch.
+_WITHOUT_SWITCH = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.match_case, ast.JoinedStr)
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,7 @@ def _changeable(tree: ast.Module) -> Iterator[ast.expr | ast.stmt]:
 
 
 def _in_body(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.match_case | ast.JoinedStr):
-        # A function within is visited by itself; patterns and texts cannot have a switch.
+    if isinstance(node, _WITHOUT_SWITCH):
         return
     if _can_change(node):
         yield node

@@ -12,8 +12,8 @@ from tests.project.release import release
 
 ROOT = Path(__file__).parents[2]
 VERSION, DAY = "99.0.0", date(2026, 11, 24)
-NAMES = "pyproject.toml running.lock README.md LICENSE CHANGELOG.md".split()
-PACKAGES = "gateway rest_compat resolvers schema oauth storage docs".split()
+NAMES = ("pyproject.toml", "running.lock", "README.md", "LICENSE", "CHANGELOG.md")
+PACKAGES = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage", "docs")
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,8 @@ class Released:
 
 
 def git(tree: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
-    done = subprocess.run(["git", *identity, *arguments], cwd=tree, capture_output=True, text=True, check=True)
-    return done.stdout
+    command = ["git", *arguments]
+    return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout
 
 
 def begin_repository(tree: Path) -> None:

@@ -1,6 +1,6 @@
-"""`python -m tests.project.release 0.2.0`: a release as a commit with a tag, and what is published of it in `dist/`.
+"""`python -m tests.project.release 0.2.0`: commits and tags a release, and builds what is published.
 
-Files: the wheel, the source distribution, the context that `docker build` makes the image from, an SBOM in
+Files in `dist/`: the wheel, the source distribution, the context of the image for `docker build`, an SBOM in
 CycloneDX's format, the release's part of the changelog, and SHA256SUMS of these.
 """
 

@@ -37,9 +37,10 @@ def test_the_bill_of_materials_lists_what_running_installs_with_licenses_and_dep
     pins = {line.partition("==")[::2] for line in (released.tree / "running.lock").read_text().split()}
     parts = {(re.sub(r"[-_.]+", "-", part["name"]).lower(), part["version"]) for part in bom["components"]}
     assert parts == pins
-    assert (bom["metadata"]["component"]["name"], bom["metadata"]["component"]["version"]) == ("duograph", VERSION)
+    described = bom["metadata"]["component"]
+    assert (described["name"], described["version"]) == ("duograph", VERSION)
     assert all(part["licenses"] for part in bom["components"] if part["name"] == "asyncpg")
-    known = {part["bom-ref"] for part in bom["components"]} | {bom["metadata"]["component"]["bom-ref"]}
+    known = {part["bom-ref"] for part in bom["components"]} | {described["bom-ref"]}
     assert {ref for entry in bom["dependencies"] for ref in (entry["ref"], *entry["dependsOn"])} <= known
 
 
@@ -68,7 +69,8 @@ def test_the_release_is_a_commit_with_a_tag_whose_files_name_the_version(release
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A repository with a tag, and with something that users notice since."""
-    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n- It flies.\n\n## 1.2.0\n\n- It runs.\n")
+    changelog = "# Changelog\n\n## Unreleased\n\n- It flies.\n\n## 1.2.0\n\n- It runs.\n"
+    (tmp_path / "CHANGELOG.md").write_text(changelog)
     begin_repository(tmp_path)
     git(tmp_path, "tag", "v1.2.0")
     return tmp_path
