@@ -15,7 +15,7 @@ from storage.engine.database import Database
 from storage.rows.rows import table_of
 from storage.tables.registry import METADATA
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+from tests.support.command import PROGRAM, Command
 from tests.support.ledgers import verify_cells, verify_totals
 
 LOCK = 1
@@ -90,10 +90,9 @@ async def stopped_before(table: str, command: Command, url: str) -> AsyncIterato
         stderr=subprocess.PIPE,
     ) as process:
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                while not await connection.fetchval(IS_HELD):
-                    assert process.poll() is None
-                    await asyncio.sleep(0.05)
+            while not await connection.fetchval(IS_HELD):
+                assert process.poll() is None
+                await asyncio.sleep(0.02)
             yield process
         finally:
             process.kill()

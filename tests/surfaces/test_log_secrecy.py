@@ -102,7 +102,7 @@ async def site(database_url: str, tmp_path: Path) -> AsyncIterator[Site]:
         )
         sent = Recorder(route.path for route in app.routes if isinstance(route, Route | Mount))
         database = app.state.services.database
-        async with httpx.AsyncClient(transport=sent, base_url=said["url"], timeout=60) as client:
+        async with httpx.AsyncClient(transport=sent, base_url=said["url"]) as client:
             yield Site(command, Gateway(app, client, database, tmp_path / "var/outbox"), client, sent)
         await database.close()
 
