@@ -9,10 +9,10 @@ from typing import Any
 
 from alembic import command
 from alembic.operations.ops import AddColumnOp, MigrationScript, ModifyTableOps
-from alembic.script import ScriptDirectory
 from sqlalchemy import Column, Connection, DefaultClause, text
 
 from storage.database import Database
+from storage.migrations.revisions import newest_revision
 from storage.migrations.run import config_of, upgrade
 
 
@@ -51,8 +51,7 @@ def complete(_: Any, __: Any, directives: Sequence[MigrationScript]) -> None:
 
 def _write(connection: Connection, message: str) -> None:
     config = config_of(connection)
-    revisions = ScriptDirectory.from_config(config).walk_revisions()
-    number = f"{sum(1 for _ in revisions) + 1:04}"
+    number = f"{int(newest_revision()) + 1:04}"
     command.revision(config, message, autogenerate=True, rev_id=number, process_revision_directives=complete)
 
 
