@@ -7,7 +7,7 @@ from gateway.cli.output import CommandError, listing, show
 from gateway.settings.settings import Settings
 from storage import distribution
 from storage.database import Database
-from storage.distribution import Cluster, NotDistributable
+from storage.distribution import Cluster
 from storage.tables.registry import METADATA
 
 
@@ -32,20 +32,14 @@ def distribute(shards: int | None, *, as_json: bool) -> None:
 
 async def _plan(settings: Settings, shards: int | None) -> list[str]:
     async with migrated(settings) as database:
-        try:
-            return await distribution.plan(database, shards)
-        except NotDistributable as refused:
-            raise CommandError(str(refused)) from None
+        return await distribution.plan(database, shards)
 
 
 async def _distribute(settings: Settings, shards: int | None, *, quiet: bool) -> Cluster:
     async with migrated(settings) as database:
-        try:
-            async for statement in distribution.distribute(database, shards):
-                if not quiet:
-                    typer.echo(f"{statement};", err=True)
-        except NotDistributable as refused:
-            raise CommandError(str(refused)) from None
+        async for statement in distribution.distribute(database, shards):
+            if not quiet:
+                typer.echo(f"{statement};", err=True)
         return await _cluster_of(database)
 
 

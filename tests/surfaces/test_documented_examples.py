@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from gateway.cli.as_user import in_place_of_workspace
 from gateway.cli.demo import make_demo
 from gateway.cli.demo_writer import write_activity
 from gateway.settings.settings import Settings
@@ -133,7 +134,8 @@ async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
     async for gateway in run_gateway(url, tmp_path / "objects"):
         settings = Settings(database_url=url, secret_key=SECRET, object_store=str(tmp_path / "objects"))
         made = await make_demo(settings, gateway.database)
-        await write_activity(gateway.database, made.workspace.id, 60, 30)
+        ctx = in_place_of_workspace(made.workspace.id, settings, gateway.database)
+        await write_activity(ctx, made.workspace.id, 60, 30)
         answer = await gateway.client.post(
             f"{PREFIX}/customer-sessions/",
             json={"external_customer_id": "studio-7"},
