@@ -8,13 +8,13 @@ from gateway.mail.budget import MailBudget
 from gateway.rate_limits.limits import RateLimiter
 from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
-from oauth.signed_reports import ReportKeys
+from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.context import Quota, Services
-from storage.database import Database
-from storage.document_counts import DocumentCounts
+from storage.engine.database import Database
 from storage.enums import FileService
 from storage.objects.interface import ObjectStore
-from storage.usage import Usage
+from storage.usage.document_counts import DocumentCounts
+from storage.usage.usage import Usage
 
 
 def make_services(

@@ -12,13 +12,13 @@ from collections.abc import AsyncIterator
 
 from sqlalchemy import Table
 
-from storage.connections import DRIVER_ERRORS, Connection
 from storage.copies.derived import drop_derived, without_timeout
 from storage.copies.marks import Mark, advance
 from storage.copies.source import Batch, SourceTable
 from storage.copies.sqlite_files import CopyRefused
-from storage.database import Database
-from storage.outages import DatabaseUnreachable, is_lost
+from storage.engine.connections import DRIVER_ERRORS, Connection
+from storage.engine.database import Database
+from storage.engine.outages import DatabaseUnreachable, is_lost
 from storage.tables.registry import METADATA
 
 TABLES: tuple[Table, ...] = tuple(METADATA.sorted_tables)

@@ -15,7 +15,7 @@ from sqlalchemy import Boolean, Column, Date, LargeBinary, Table, Uuid
 
 from storage.copies import totals
 from storage.copies.derived import without_timeout
-from storage.database import Database
+from storage.engine.database import Database
 from storage.types import MomentColumn
 
 _BYTES = 8

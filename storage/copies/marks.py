@@ -14,9 +14,9 @@ from uuid import uuid4
 from sqlalchemy import column, insert, inspect, select, table, update
 
 from storage.clock import now
-from storage.connections import Connection
 from storage.copies.sqlite_files import CopyRefused
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.tables.registry import METADATA
 
 TABLE = "duograph_move"

@@ -11,7 +11,7 @@ from alembic import command
 from alembic.operations.ops import AddColumnOp, MigrationScript, ModifyTableOps
 from sqlalchemy import Column, Connection, DefaultClause, text
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.revisions import newest_revision
 from storage.migrations.run import config_of, upgrade
 

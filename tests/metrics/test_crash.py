@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
-from storage.database import Database
+from storage.engine.database import Database
 from tests.support.command import PROGRAM, Command
 
 WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30

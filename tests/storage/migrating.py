@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import asyncpg
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations import run
 from tests.support.command import PATIENCE_SECONDS, Command
 

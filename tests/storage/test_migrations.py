@@ -27,12 +27,12 @@ from storage.emails import fold_email
 from storage.migrations import run
 from storage.migrations.revise import RevisionRefused, complete
 from storage.migrations.revisions import current_revision, is_known, newest_revision
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_clients import OAuthClientRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
 from storage.tables.registry import METADATA
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 
 REVISIONS = [
     script.revision for script in ScriptDirectory(run.__file__.removesuffix("/run.py")).walk_revisions()

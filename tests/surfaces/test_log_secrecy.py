@@ -19,7 +19,7 @@ from gateway.app import create_app
 from gateway.settings.settings import Settings
 from oauth.principals import PrincipalKind
 from rest_compat.api import operation_routes
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.run import upgrade
 from tests.support.browsing import Browsing
 from tests.support.command import Command

@@ -1,0 +1,126 @@
+"""Writes a demo workspace's customers and activity, with a progress bar.
+
+The operations of the backfill would take twice as long: they check what is known here, and leave the cells
+to the fold.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from random import Random
+from uuid import UUID, uuid4
+
+from sqlalchemy import select
+
+from gateway.cli.demo.activity import ZONES, Activity, Buyer, Item
+from gateway.cli.kit.as_user import perform
+from gateway.cli.kit.progress import counting
+from resolvers.customers.customers import create_customer
+from resolvers.events.ingestion import facts_of
+from resolvers.file_shares.histories import History
+from resolvers.operations.context import Context
+from schema.values.scalars import Long
+from storage.engine.connections import Connection
+from storage.enums import Currency
+from storage.metrics.cells.fold import add_to_cells
+from storage.metrics.facts import row_of
+from storage.persons.persons import PersonReference, persons_of
+from storage.rows.rows import insert_complete_rows, new_row, table_of, values_of
+from storage.tables.events.events import EventRow
+from storage.tables.metrics.metrics import MetricFactRow
+from storage.tables.shares.file_share_sessions import (
+    FileShareDownloadRow,
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
+from storage.tables.shares.shares import SharePriceRow, ShareRow
+from storage.totals.fold import fold_totals
+from storage.workspaces.workspace_lock import lock_workspace
+
+SESSIONS_AT_A_TIME = 2_000
+DELTAS_AT_A_TIME = 10_000
+CUSTOMERS_AT_A_TIME = 100
+SESSIONS_FOR_A_CUSTOMER = 200
+FEWEST_CUSTOMERS, MOST_CUSTOMERS = 20, 20_000
+SEED = 20_260_131
+
+
+async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: int) -> None:
+    """Add this many sessions and events in the last `days`, 2,000 in each transaction.
+
+    `ctx` is that of the workspace.
+    """
+    random, until, database = Random(SEED), datetime.now(UTC), ctx.services.database  # noqa: S311
+    customers = min(max(sessions // SESSIONS_FOR_A_CUSTOMER, FEWEST_CUSTOMERS), MOST_CUSTOMERS)
+    async with database.read() as connection:
+        items = await _items(connection, workspace_id, random)
+    buyers: list[Buyer] = []
+    while len(buyers) < customers:
+        many = min(customers - len(buyers), CUSTOMERS_AT_A_TIME)
+        buyers += await _buyers(ctx, workspace_id, random, len(buyers) + 1, many)
+    activity = Activity(random, workspace_id, items, buyers, days, until)
+    with counting() as progress:
+        task = progress.add_task("Sessions", total=sessions)
+        for histories, events in activity.batches(sessions, SESSIONS_AT_A_TIME):
+            async with database.write() as connection:
+                await _write(connection, workspace_id, histories, events)
+            progress.advance(task, len(histories))
+    async with database.write() as connection:
+        await lock_workspace(connection, workspace_id, wait=True)
+        while await fold_totals(connection, workspace_id, DELTAS_AT_A_TIME):
+            pass
+
+
+async def _items(connection: Connection, workspace_id: UUID, random: Random) -> list[Item]:
+    shares, prices = table_of(ShareRow), table_of(SharePriceRow)
+    same = (prices.c.workspace_id == shares.c.workspace_id) & (prices.c.share_id == shares.c.id)
+    statement = (
+        select(shares.c.id, prices.c.price_amount)
+        .join_from(shares, prices, same & prices.c.is_archived.is_(False))
+        .where(shares.c.workspace_id == workspace_id, shares.c.is_archived.is_(False))
+        .order_by(shares.c.name_folded)
+    )
+    rows = (await connection.execute(statement)).all()
+    return [Item(row.id, row.price_amount, Long(int(random.lognormvariate(17, 1)))) for row in rows]
+
+
+async def _buyers(ctx: Context, workspace_id: UUID, random: Random, first: int, many: int) -> list[Buyer]:
+    """Create as many customers, numbered from `first`, in one transaction."""
+    references = []
+    async with ctx.change() as inside:
+        for number in range(first, first + many):
+            id = f"buyer-{number}"
+            data = {"name": f"Buyer {number}", "email": f"{id}@example.com", "external_id": id}
+            customer = await perform(inside, create_customer, data=data)
+            references.append(PersonReference(customer.id, id))
+        persons = await persons_of(inside.connection, ctx.services.database, workspace_id, references)
+    return [
+        Buyer(person, random.choice(ZONES), Currency.EUR if random.random() < 0.25 else Currency.USD)
+        for person in persons
+    ]
+
+
+async def _write(
+    connection: Connection, workspace_id: UUID, histories: Sequence[History], events: Sequence[EventRow]
+) -> None:
+    """Insert complete rows: `insert_rows` would look for missing values, and the deltas of the facts."""
+    of_events = [fact for event in events for fact in facts_of(event)]
+    facts = [
+        row_of(fact, uuid4())
+        for some in (*(history.facts for history in histories), of_events)
+        for fact in some
+    ]
+    downloads = [
+        values_of(new_row(FileShareDownloadRow, **row)) for history in histories for row in history.downloads
+    ]
+    for model, rows in (
+        (FileShareSessionRow, [values_of(history.session) for history in histories]),
+        (FileShareDownloadRow, downloads),
+        (FileSharePaymentRow, [row for history in histories for row in history.payments]),
+        (FileShareRefundRow, [row for history in histories for row in history.refunds]),
+        (EventRow, [values_of(event) for event in events]),
+        (MetricFactRow, facts),
+    ):
+        await insert_complete_rows(connection, model, rows)
+    await lock_workspace(connection, workspace_id, wait=True)
+    await add_to_cells(connection, workspace_id, facts)
