@@ -16,6 +16,6 @@ CheckOnly = Annotated[bool, typer.Option("--check", help="Only check that it is 
 @app.command()
 def restore(source: From, check: CheckOnly = False, as_json: Json = False) -> None:
     """Check a backup and copy it to where the settings say. Nothing is overwritten."""
-    from gateway.cli.upkeep.backup import restore
+    from gateway.cli.upkeep.restore import restore
 
     restore(source, check_only=check, as_json=as_json)
