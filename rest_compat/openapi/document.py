@@ -4,6 +4,7 @@ FastAPI serves nothing: it gets functions with the parameters of operations, to 
 """
 
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import APIRouter
@@ -18,7 +19,7 @@ from rest_compat.openapi.reports import REPORTS_TAG, complete_reports, document_
 from rest_compat.openapi.schemas import cleaned, referenced, settled, with_plain_names
 from rest_compat.openapi.security import BEARER, SCHEMES
 
-TITLE, VERSION = "Duograph", "0.1.0"
+TITLE, VERSION = "Duograph", version("duograph")
 SUMMARY = "REST and GraphQL over the same operations; this is the REST surface."
 # Relative to the document's own address (OpenAPI 3.1, 4.8.5): the gateway that serves it.
 SERVERS = [{"url": "/", "description": "The gateway that serves this document."}]

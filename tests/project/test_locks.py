@@ -66,9 +66,3 @@ def imported() -> set[str]:
 
 def test_no_module_of_the_project_imports_what_running_does_not_install(imported: set[str]) -> None:
     assert imported - pins_of("running.lock").keys() == set()
-
-
-def test_every_dependency_is_imported(imported: set[str]) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    read_as_data = {"tzdata"}
-    assert names_in(project["dependencies"]) - imported == read_as_data
