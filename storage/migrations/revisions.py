@@ -19,6 +19,11 @@ def newest_revision() -> str:
     return max(_REVISIONS)
 
 
+def next_revision() -> str:
+    """The revision that is written next; some numbers before ours have no file any more."""
+    return f"{int(newest_revision()) + 1:04}"
+
+
 def revision_after(revision: str | None) -> str | None:
     """The revision that follows; None after the newest one."""
     return min((each for each in _REVISIONS if revision is None or each > revision), default=None)

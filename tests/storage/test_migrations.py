@@ -26,7 +26,7 @@ from storage.clock import now
 from storage.emails import fold_email
 from storage.migrations import run
 from storage.migrations.revise import RevisionRefused, complete
-from storage.migrations.revisions import current_revision, is_known, newest_revision
+from storage.migrations.revisions import current_revision, is_known, newest_revision, next_revision
 from storage.rows.rows import table_of
 from storage.tables.accounts.users import UserRow
 from storage.tables.credentials.credentials import CredentialRow
@@ -52,6 +52,11 @@ def test_each_file_is_named_for_its_revision():
     assert all(map(is_known, REVISIONS))
     assert newest_revision() == REVISIONS[0]  # The head, from which Alembic walks down.
     assert not is_known("9999")
+
+
+def test_a_new_revision_follows_the_newest_whatever_numbers_are_missing():
+    assert int(next_revision()) == int(newest_revision()) + 1
+    assert len(REVISIONS) < int(newest_revision())
 
 
 async def test_the_newest_revision_is_what_the_tables_say(empty):
