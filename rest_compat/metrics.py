@@ -1,4 +1,4 @@
-"""`/api/metrics/`, and the same answer as a CSV file."""
+"""Writes metrics as JSON with thousands of periods, and as a CSV file."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 
 import orjson
 
-from resolvers.metrics import metrics
 from rest_compat.routing.endpoint import OperationEndpoint
-from rest_compat.routing.router import Router
 from schema.kit.base import Output
 from schema.kit.columns import as_column_list
 from schema.metrics.metrics import MeasuredRange, Metrics, MetricsComparison
@@ -81,9 +79,3 @@ def _numbers(values: Output, slugs: Sequence[str]) -> Iterator[float | str]:
     for slug in slugs:
         number = getattr(values, slug, None)
         yield "" if number is None else write_number(number)
-
-
-router = Router("/metrics", "Metrics", "Revenue, costs and activity by period, as JSON or CSV.")
-router.get("/", metrics.get_metrics, endpoint_class=LongEndpoint)
-router.get("/limits", metrics.get_metrics_limits)
-router.get("/export", metrics.get_metrics, name="export_metrics", endpoint_class=CsvEndpoint)

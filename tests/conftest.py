@@ -1,6 +1,7 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import count
 from uuid import UUID
 
 import pytest
@@ -10,6 +11,7 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlalchemy import ColumnElement, select
 
+from gateway.rate_limits.moving_windows import MemoryWindows
 from oauth.sign_in import passwords
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
@@ -21,6 +23,16 @@ from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
 from tests.support.templates import asynchronous, postgresql_server, sqlite_file
+
+pytest_plugins = ["tests.support.matrix"]
+
+pytest_plugins = [
+    "tests.support.order",
+    "tests.support.other_clock",
+    "tests.support.own_folder",
+    "tests.support.time_limits",
+    "tests.support.times",
+]
 
 _workspaces = table_of(WorkspaceRow)
 
@@ -36,6 +48,15 @@ def hash_passwords_cheaply() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         cheap = Argon2Hasher(time_cost=1, memory_cost=64, parallelism=1)
         patch.setattr(passwords, "_hasher", PasswordHash((cheap,)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def windows_of_rate_limits_do_not_end() -> Iterator[None]:
+    """However long a test takes, what it has used of a budget is used; tests of windows have own clocks."""
+    reads = count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemoryWindows, "now", lambda _: next(reads) / 1_000_000)
         yield
 
 
@@ -82,12 +103,18 @@ def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 
 @pytest_asyncio.fixture(scope="session")
-async def gateway(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+async def gateway(
+    database_url: str, statement_check: StatementCheck, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Gateway]:
     async for running in run_gateway(database_url, tmp_path_factory.mktemp("objects")):
         yield running
+        found = statement_check.take()
         async with running.database.snapshot() as connection:
             # No test has changed rows, by whatever way, without counting them.
             assert (await compare_totals(connection, _is_present)).differences == 0
+        # The comparison is of all workspaces: the next test must not answer for its statements.
+        statement_check.take()
+        assert not found, "\n\n".join(found)
 
 
 @pytest_asyncio.fixture(scope="session")

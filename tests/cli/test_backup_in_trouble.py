@@ -6,14 +6,15 @@ import subprocess
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 
 import pytest
 
 from storage.copies.manifest import read_manifest
 from storage.copies.restore import restore_backup
 from storage.copies.sqlite_files import CopyRefused
-from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.command import Command
+from tests.support.patience import PATIENCE_SECONDS
 
 
 def test_a_backup_for_which_there_is_no_room_is_refused_in_a_sentence(source: Command) -> None:
@@ -49,14 +50,10 @@ class Held:
         os.mkfifo(file)
 
     def wait_for_reader(self) -> None:
-        """Raises `TimeoutError`."""
-        until = monotonic() + PATIENCE_SECONDS
         while True:
             with suppress(OSError):
                 self._write_to = os.open(self._file, os.O_WRONLY | os.O_NONBLOCK)
                 break
-            if monotonic() > until:
-                raise TimeoutError
             sleep(0.01)
         self._file.rename(self._pipe)
         self._file.write_bytes(self._content)

@@ -50,7 +50,7 @@ def started(first_start: FirstStart, tmp_path: Path) -> Command:
 @contextmanager
 def browser(said: dict[str, Any]) -> Iterator[httpx.Client]:
     url, headers = said["url"], {"Accept": "text/html"}
-    with httpx.Client(base_url=url, headers=headers, follow_redirects=True, timeout=60) as client:
+    with httpx.Client(base_url=url, headers=headers, follow_redirects=True) as client:
         yield client
 
 

@@ -5,7 +5,8 @@ import pty
 import re
 import subprocess
 
-from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+from tests.support.command import PROGRAM, Command
+from tests.support.patience import PATIENCE_SECONDS
 
 PROMPT = re.compile(r"(?:Password|confirmation): ")
 GRACE = ("users", "create", "--email", "grace@example.com")

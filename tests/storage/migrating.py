@@ -12,7 +12,7 @@ import asyncpg
 
 from storage.engine.database import Database
 from storage.migrations import run
-from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.command import Command
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,15 @@ class Migrating:
     async def says(self, beginning: str) -> str:
         """The next line that begins so."""
         assert self._process.stderr is not None
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            async for line in self._process.stderr:
-                self.lines.append(line.decode().strip())
-                if self.lines[-1].startswith(beginning):
-                    return self.lines[-1]
+        async for line in self._process.stderr:
+            self.lines.append(line.decode().strip())
+            if self.lines[-1].startswith(beginning):
+                return self.lines[-1]
         raise AssertionError(f"It ended without {beginning!r}: {self.lines}")
 
-    async def ends(self, patience_seconds: float = PATIENCE_SECONDS) -> str:
+    async def ends(self) -> str:
         """Wait for its end, which must be a success; what it printed."""
-        async with asyncio.timeout(patience_seconds):
-            out, error = await self._process.communicate()
+        out, error = await self._process.communicate()
         self.lines += error.decode().splitlines()
         assert self._process.returncode == 0, self.lines
         return out.decode().strip()

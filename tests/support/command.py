@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.support.patience import PATIENCE_SECONDS
 from tests.support.pooler import every_test_is_pooled
 
 PROGRAM = (sys.executable, "-m", "gateway.cli.main")
-PATIENCE_SECONDS = 180
 
 
 @dataclass(frozen=True)

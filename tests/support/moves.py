@@ -17,7 +17,7 @@ from storage.rows.rows import table_of
 from storage.tables.registry import METADATA
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.totals.verify import verify_totals
-from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+from tests.support.command import PROGRAM, Command
 
 LOCK = 1
 # A trigger and not a lock on the table, which would keep the move from dropping its keys before.
@@ -91,10 +91,9 @@ async def stopped_before(table: str, command: Command, url: str) -> AsyncIterato
         stderr=subprocess.PIPE,
     ) as process:
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                while not await connection.fetchval(IS_HELD):
-                    assert process.poll() is None
-                    await asyncio.sleep(0.05)
+            while not await connection.fetchval(IS_HELD):
+                assert process.poll() is None
+                await asyncio.sleep(0.02)
             yield process
         finally:
             process.kill()
