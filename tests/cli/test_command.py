@@ -45,6 +45,15 @@ def test_a_database_of_a_newer_version_says_what_to_do_after_a_rollback(
     )
 
 
+def test_a_database_older_than_the_oldest_revision_says_what_upgrades_it(command: Command) -> None:
+    with closing(sqlite3.connect(command.directory / "var" / "duograph.sqlite")) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0011'")
+    assert command.refusal("migrate") == (
+        "The database is at revision 0011, which this version does not upgrade: check out commit c144c91, "
+        "run its `duograph migrate`, and then this one's."
+    )
+
+
 @pytest.mark.parametrize(
     ("url", "reason"),
     [

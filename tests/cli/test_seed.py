@@ -21,7 +21,9 @@ from gateway.cli.demo.entry import enter_demo
 from gateway.settings.settings import Settings
 from storage.engine.database import Database
 from storage.rows.rows import table_of
-from storage.tables import customers, events, file_share_sessions, shares
+from storage.tables.customers import customers
+from storage.tables.events import events
+from storage.tables.shares import file_share_sessions, shares
 
 MODELS = [
     model
