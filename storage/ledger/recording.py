@@ -36,9 +36,8 @@ class _Changes:
         All deltas of a workspace are one statement.
         """
         by_workspace: defaultdict[UUID, dict[Ledger, list[Values]]] = defaultdict(dict)
-        id = uuid4()
         for ledger, together in self._by_ledger.items():
-            names = (*ledger.keys, *ledger.values, "id")
+            names, id = (*ledger.keys, *ledger.values, "id"), uuid4()
             for key, values in together.rows.items():
                 if any(values):
                     delta = dict(zip(names, (*key, *values, id), strict=True))
