@@ -1,5 +1,6 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from uuid import UUID
 
@@ -21,6 +22,9 @@ from tests.support.in_browser import launched
 from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
+
+# Without bytecode, each command that a test starts would compile every library.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _workspaces = table_of(WorkspaceRow)
 

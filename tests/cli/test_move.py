@@ -143,7 +143,7 @@ async def test_a_move_that_loses_its_connection_says_so_and_goes_on_when_it_is_r
     async with stopped_before("file_share_sessions", source, url) as move:
         await target.execute(END_HELD)
         assert move.stderr is not None
-        error = (await asyncio.to_thread(move.stderr.read)).decode()
+        error = await asyncio.to_thread(move.stderr.read)
     assert error.endswith("was lost: run the command again once the database answers.\n")
     assert "Traceback" not in error
     assert source.json("move", "--to", url)["differences"] == 0

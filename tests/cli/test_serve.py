@@ -5,6 +5,7 @@ import re
 import shlex
 import socket
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
 from tests.support.serving import logged, serving
 
 ROOT = Path(__file__).parents[2]
@@ -29,8 +30,9 @@ def in_a_shell(line: str) -> Any:
 def test_the_printed_commands_work_as_pasted_on_the_first_start_and_on_later_ones(empty: Command) -> None:
     names: list[list[str]] = []
     tokens = set()
+    started = replace(empty, program=PROGRAM)
     for _ in range(2):
-        with serving(empty, "--demo") as said:
+        with serving(started, "--demo") as said:
             rest, graphql = map(in_a_shell, said["demo"]["commands"])
             tokens.add(said["demo"]["workspace_token"])
         assert [share["name"] for share in rest["data"]] == [

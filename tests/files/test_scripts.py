@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.command import PROGRAM, Command
+from tests.support.command import Command
 
 DOCS = Path(__file__).parents[2] / "docs"
 SIZE = int(os.environ.get("UPLOAD_MIB", "16")) * 1024 * 1024 + 12_345
@@ -47,13 +47,8 @@ def gateway(command, port, *arguments):
     log = command.directory / "log"
     with (
         log.open("a") as said,
-        subprocess.Popen(
-            [*PROGRAM, "serve", "--port", str(port), "--json", *arguments],
-            cwd=command.directory,
-            env=command.environ(),
-            stdout=subprocess.PIPE,
-            stderr=said,
-            text=True,
+        command.start(
+            "serve", "--port", str(port), "--json", *arguments, stdout=subprocess.PIPE, stderr=said
         ) as process,
     ):
         yield process, json.loads(process.stdout.readline())

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from storage.database import Database
-from tests.support.command import PROGRAM, Command
+from tests.support.command import Command, Process
 
 WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30
 
@@ -24,7 +24,7 @@ WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30
 async def command(database_url: str, tmp_path: Path) -> Command:
     """Runs commands on a database of its own, on the tests' server."""
     if database_url.startswith("sqlite"):
-        return Command(tmp_path)
+        return Command(tmp_path, {"DUOGRAPH_RATE_LIMIT": "0"})
     name = f"crash_{uuid4().hex}"
     server = Database(database_url)
     async with server.read() as connection:
@@ -35,11 +35,11 @@ async def command(database_url: str, tmp_path: Path) -> Command:
 
 
 @pytest.fixture
-def start(command: Command) -> Iterator[Callable[[], tuple[subprocess.Popen[str], str]]]:
+def start(command: Command) -> Iterator[Callable[[], tuple[Process, str]]]:
     """Starts gateways and returns each with its address; kills those that still run at the end."""
-    processes: list[subprocess.Popen[str]] = []
+    processes: list[Process] = []
 
-    def begin() -> tuple[subprocess.Popen[str], str]:
+    def begin() -> tuple[Process, str]:
         process = serve(command)
         processes.append(process)
         assert process.stdout is not None
@@ -54,16 +54,9 @@ def start(command: Command) -> Iterator[Callable[[], tuple[subprocess.Popen[str]
         process.wait()
 
 
-def serve(command: Command) -> subprocess.Popen[str]:
+def serve(command: Command) -> Process:
     with (command.directory / "log").open("a") as log:
-        return subprocess.Popen(
-            [*PROGRAM, "serve", "--port", "0", "--json"],
-            cwd=command.directory,
-            env=command.environ(DUOGRAPH_RATE_LIMIT="0"),
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
+        return command.start("serve", "--port", "0", "--json", stdout=subprocess.PIPE, stderr=log)
 
 
 async def ingest_until_killed(process, url, token) -> set[str]:

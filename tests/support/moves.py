@@ -17,7 +17,7 @@ from storage.rows import table_of
 from storage.tables.registry import METADATA
 from storage.tables.workspaces import WorkspaceRow
 from storage.totals.verify import verify_totals
-from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+from tests.support.command import PATIENCE_SECONDS, Command, Process
 
 LOCK = 1
 # A trigger and not a lock on the table, which would keep the move from dropping its keys before.
@@ -79,17 +79,12 @@ async def differences_in(url: str) -> int:
 
 
 @asynccontextmanager
-async def stopped_before(table: str, command: Command, url: str) -> AsyncIterator["subprocess.Popen[bytes]"]:
+async def stopped_before(table: str, command: Command, url: str) -> AsyncIterator[Process]:
     """A move that has copied the tables before this one and waits to write it; it is killed in the end."""
     connection = await asyncpg.connect(plain(url))
     await connection.execute(HOLD.format(table=table, lock=LOCK))
-    with subprocess.Popen(  # noqa: ASYNC220 - it starts at once
-        [*PROGRAM, "move", "--to", url],
-        cwd=command.directory,
-        env=command.environ(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    ) as process:
+    files = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with command.start("move", "--to", url, **files) as process:
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 while not await connection.fetchval(IS_HELD):
