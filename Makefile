@@ -16,7 +16,7 @@ ROWS ?= 1000000
 export PYTHONDONTWRITEBYTECODE :=
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test check generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all check generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,8 +48,11 @@ install = \
 run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
-test: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL
-	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+test: setup browser pgbouncer  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(or $(TESTS),-m "not long")
+
+test-all: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL
+	@$(BIN)/python -m pytest -n $(WORKERS)
 
 check: setup  ## Lint, type-check, compare generated files and audit dependencies
 	@$(BIN)/ruff check .

@@ -29,6 +29,12 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 _workspaces = table_of(WorkspaceRow)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long tests: a worker that ended with one would keep the others waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 def _is_present(workspace_id: ColumnElement[UUID]) -> ColumnElement[bool]:
     """A deleted workspace is removed in pieces: its totals may go before its rows."""
     return workspace_id.in_(select(_workspaces.c.id).where(_workspaces.c.deleted_at.is_(None)))

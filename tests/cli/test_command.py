@@ -132,4 +132,5 @@ async def test_postgresql_is_migrated_only_when_asked(empty: Command, postgresql
     assert empty.refusal("serve", "--port", "0", DUOGRAPH_DATABASE_URL=url) == wanted
     assert empty.refusal("seed", DUOGRAPH_DATABASE_URL=url) == wanted
     assert empty.json("migrate", DUOGRAPH_DATABASE_URL=url) == {"revision": newest_revision()}
-    assert empty.json("seed", DUOGRAPH_DATABASE_URL=url)["workspace"]["slug"] == "demo"
+    seeded = empty.json("seed", "--sessions", "10", "--days", "5", DUOGRAPH_DATABASE_URL=url)
+    assert seeded["workspace"]["slug"] == "demo"

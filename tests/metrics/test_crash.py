@@ -11,11 +11,9 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from sqlalchemy import text
-from sqlalchemy.engine import make_url
 
-from storage.database import Database
 from tests.support.command import Command, Process
+from tests.support.own_databases import own_database
 
 WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30
 
@@ -23,14 +21,7 @@ WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30
 @pytest.fixture
 async def command(database_url: str, tmp_path: Path) -> Command:
     """Runs commands on a database of its own, on the tests' server."""
-    if database_url.startswith("sqlite"):
-        return Command(tmp_path, {"DUOGRAPH_RATE_LIMIT": "0"})
-    name = f"crash_{uuid4().hex}"
-    server = Database(database_url)
-    async with server.read() as connection:
-        await connection.execute(text(f"CREATE DATABASE {name}"))
-    await server.close()
-    url = make_url(database_url).set(database=name).render_as_string(hide_password=False)
+    url = await own_database(database_url, tmp_path)
     return Command(tmp_path, {"DUOGRAPH_DATABASE_URL": url, "DUOGRAPH_RATE_LIMIT": "0"})
 
 
@@ -86,7 +77,6 @@ async def ingest_until_killed(process, url, token) -> set[str]:
 
 
 async def test_cells_are_what_the_log_says_after_a_kill_during_ingest(command, start):
-    await asyncio.to_thread(command.json, "migrate")
     owner = ("--email", "ada@example.com")
     await asyncio.to_thread(command.json, "users", "create", *owner, stdin="a long password")
     made = ("--name", "Acme", "--slug", "acme", "--owner", "ada@example.com")

@@ -7,13 +7,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import uuid4
 
 import asyncpg
 
 from storage.database import Database
 from storage.migrations import run
 from tests.support.command import PATIENCE_SECONDS, Command, Process
+from tests.support.own_databases import create_database, named
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,8 @@ class Old:
 
 async def make_old(revision: str | None, folder: Path, server_url: str, used_url: str) -> Old:
     """A database at this revision, or empty. The command reaches it at `used_url`, maybe through a pooler."""
-    name = f"old_{uuid4().hex}"
-    server = await asyncpg.connect(server_url.replace("+asyncpg", ""))
-    await server.execute(f"CREATE DATABASE {name}")
-    await server.close()
-    url, used = (each.replace("/postgres?", f"/{name}?", 1) for each in (server_url, used_url))
+    name = await create_database(server_url)
+    url, used = named(server_url, name), named(used_url, name)
     if revision is not None:
         database = Database(url)
         await run.upgrade(database, revision)

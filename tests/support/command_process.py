@@ -103,7 +103,7 @@ class CommandProcess:
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """Wait for the end of a run that says little: what is left in its pipes. Raises `TimeoutExpired`."""
         self.wait(timeout)
-        out, told = (stream.read() if stream else "" for stream in (self.stdout, self.stderr))
+        out, told = (_rest_of(stream) for stream in (self.stdout, self.stderr))
         return out, told
 
     def send_signal(self, number: int) -> None:
@@ -125,6 +125,13 @@ class CommandProcess:
             if stream:
                 stream.close()
         self.wait()
+
+
+def _rest_of(stream: IO[str] | None) -> str:
+    if stream is None:
+        return ""
+    with stream:
+        return stream.read()
 
 
 def _ends(file: File, number: int, theirs: ExitStack) -> tuple[IO[str] | None, int]:

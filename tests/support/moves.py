@@ -9,7 +9,6 @@ from pathlib import Path
 
 import asyncpg
 from sqlalchemy import select
-from sqlalchemy.engine import make_url
 
 from gateway.cli.metrics import verify_all
 from storage.database import Database
@@ -35,16 +34,6 @@ IS_HELD = (
 def plain(url: str) -> str:
     """The address without a driver."""
     return url.replace("postgresql+asyncpg://", "postgresql://")
-
-
-def renamed(url: str, database: str) -> str:
-    return make_url(url).set(database=database).render_as_string(hide_password=False)
-
-
-async def make_database(url: str, definition: str) -> None:
-    connection = await asyncpg.connect(plain(url))
-    await connection.execute(f"CREATE DATABASE {definition}")
-    await connection.close()
 
 
 def file_of(command: Command) -> Path:
