@@ -22,7 +22,7 @@ from gateway.settings.settings import Settings
 from resolvers.accounts.users import create_user
 from resolvers.credentials.browser_sessions import start_browser_session
 from resolvers.workspaces.memberships import invite, join
-from storage.database import Database
+from storage.engine.database import Database
 from storage.enums import WorkspaceRole
 from storage.migrations.run import upgrade
 

@@ -9,9 +9,9 @@ from pydantic import BaseModel
 from strawberry.utils.str_converters import to_camel_case
 
 from bench.wrk import Request
-from schema.customers import Customer
-from schema.pages import PageMeta, Pagination
-from schema.shares import Share
+from schema.customers.customers import Customer
+from schema.kit.pages import PageMeta, Pagination
+from schema.shares.shares import Share
 
 # Only answers with a single file have the state of its upload.
 _NOT_IN_LISTS = {"upload"}

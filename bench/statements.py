@@ -16,7 +16,7 @@ from bench.servers import Site
 from bench.wrk import Request
 from gateway.app import create_app
 from gateway.settings.settings import Settings
-from storage.database import Database
+from storage.engine.database import Database
 
 # Tokens are marked as used, and documents planned, before the call that is counted.
 CALLS = 3

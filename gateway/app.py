@@ -12,28 +12,28 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from gateway.background import BackgroundTask, running
-from gateway.contracts import contract_routes
-from gateway.counting import counting_tasks, write_counts
-from gateway.discovery import discovery_routes
-from gateway.expiry import expiry_tasks, removal_tasks
+from gateway.background.counts import counting_tasks, write_counts
+from gateway.background.retention import expiry_tasks, removal_tasks
+from gateway.background.tasks import BackgroundTask, running
+from gateway.endpoints.contracts import contract_routes
+from gateway.endpoints.discovery import discovery_routes
+from gateway.endpoints.health import HEALTH_PATH, Health, ready_route
 from gateway.files.images import media_routes
 from gateway.files.signed_urls import object_routes
 from gateway.files.store import OBJECTS_PATH, make_object_store, storage_tasks
-from gateway.health import HEALTH_PATH, Health, ready_route
 from gateway.http.addresses import ClientAddresses
 from gateway.http.callers import Callers
 from gateway.http.front import Front
 from gateway.http.response_headers import ResponseHeaders
 from gateway.http.route_templates import RouteTemplates
-from gateway.logs import configure_logs, logs_requests
+from gateway.logs.logs import configure_logs, logs_requests
+from gateway.logs.request_lines import request_lines
 from gateway.mail.budget import WINDOW_SECONDS, MailBudget
 from gateway.mail.task import mail_task
 from gateway.monitoring.monitoring import Monitoring
 from gateway.monitoring.sources import Sources
 from gateway.rate_limits.budget import Budgets
 from gateway.rate_limits.limits import RateLimiter
-from gateway.request_lines import request_lines
 from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
 from gateway.web.entrance.authorize import authorize_routes
@@ -42,24 +42,24 @@ from gateway.web.explorer import explorer_page
 from gateway.web.kit.origins import origin_of
 from gateway.web.pages import page_routes, render_lost
 from gateway.web.routes import settings_routes, slug_routes
-from oauth.signed_reports import ReportKeys
-from resolvers.graph.endpoint import GRAPHQL_PATH, GraphQLEndpoint
+from oauth.revocation.signed_reports import ReportKeys
+from resolvers.graph.http.endpoint import GRAPHQL_PATH, GraphQLEndpoint
 from resolvers.graph.root import make_schema
 from resolvers.operations.context import Context, Quota, Services
 from rest_compat.api import ROUTES, render_failure
-from rest_compat.front_routes import FrontRoute, front_endpoints
-from rest_compat.oauth_protocol import protocol_routes
-from rest_compat.oauth_registration import registration_routes
+from rest_compat.protocols.oauth import protocol_routes
+from rest_compat.protocols.registration import registration_routes
+from rest_compat.routing.front_routes import FrontRoute, front_endpoints
 from schema.errors import Failure
-from storage.database import Database
-from storage.document_counts import DocumentCounts
+from storage.engine.database import Database
+from storage.engine.replica import SECONDS_BETWEEN_QUESTIONS
+from storage.engine.watched_statements import StatementWatch
 from storage.enums import FileService
-from storage.folding import SECONDS_BETWEEN_SWEEPS, Fold
 from storage.metrics.packs.packing import SECONDS_BETWEEN_ROUNDS, Packing
 from storage.objects.interface import ObjectStore
-from storage.replica import SECONDS_BETWEEN_QUESTIONS
-from storage.usage import Usage
-from storage.watched import StatementWatch
+from storage.upkeep.folding import SECONDS_BETWEEN_SWEEPS, Fold
+from storage.usage.document_counts import DocumentCounts
+from storage.usage.usage import Usage
 
 
 def make_database(settings: Settings, watch: StatementWatch | None) -> Database:

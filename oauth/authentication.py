@@ -15,15 +15,15 @@ from oauth.credentials import digest, kind_of
 from oauth.principals import AllowList, Principal, PrincipalKind
 from oauth.scopes import USER_SCOPES, Scope
 from storage.clock import now
-from storage.database import Database
 from storage.dialects.matching import IdsOf
 from storage.dialects.refusals import ChangesRefused
+from storage.engine.database import Database
+from storage.engine.kept_statements import Kept
 from storage.enums import CredentialKind, DocumentMode
-from storage.kept import Kept
-from storage.rows import table_of, update_rows
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_clients import OAuthClientRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.rows.rows import table_of, update_rows
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 BEARER_KINDS = {
     CredentialKind.WORKSPACE_TOKEN: PrincipalKind.WORKSPACE_TOKEN,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from oauth.scopes import CLIENT_SCOPES, CUSTOMER_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope
 from storage.enums import ClientKind, DocumentMode
-from storage.usage import Client
+from storage.usage.usage import Client
 
 
 class PrincipalKind(StrEnum):

@@ -3,20 +3,20 @@
 from oauth.scopes import Scope, covers, that_would_do
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, at_or_after, before
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces
-from resolvers.operations.reading import read_page
-from resolvers.operations.shapes import Shape
-from schema.deletions import Deletion, DeletionQuery, DeletionSorting
+from resolvers.operations.rows.filters import any_of, at_or_after, before
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces
+from resolvers.operations.rows.reading import read_page
+from resolvers.operations.shapes.shapes import Shape
 from schema.errors import InsufficientScope, Invalid, problem
-from schema.pages import Page
-from schema.scalars import write_moment
+from schema.kit.pages import Page
+from schema.values.scalars import write_moment
+from schema.workspaces.deletions import Deletion, DeletionQuery, DeletionSorting
 from storage.clock import now
 from storage.enums import DeletedResource
 from storage.retention.rules import DELETIONS_KEPT_FOR
-from storage.rows import table_of
-from storage.tables.deletions import DeletionRow
+from storage.rows.rows import table_of
+from storage.tables.workspaces.deletions import DeletionRow
 
 # The scope that reads the resource itself.
 _SCOPES = {

@@ -21,18 +21,18 @@ from oauth.scopes import Scope
 from resolvers.credentials.access_tokens import KINDS
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, custom
-from resolvers.operations.lists import Asked, Groups, Listing
-from resolvers.operations.lookups import check_workspaces
-from resolvers.operations.reading import read_page
-from resolvers.operations.shapes import Computed, Derived, Shape
-from schema.pages import Page
-from schema.usage import UsageCount, UsageQuery, UsageSorting
+from resolvers.operations.rows.filters import any_of, custom
+from resolvers.operations.rows.lists import Asked, Groups, Listing
+from resolvers.operations.rows.lookups import check_workspaces
+from resolvers.operations.rows.reading import read_page
+from resolvers.operations.shapes.shapes import Computed, Derived, Shape
+from schema.credentials.usage import UsageCount, UsageQuery, UsageSorting
+from schema.kit.pages import Page
 from storage.enums import ClientKind
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_clients import OAuthClientRow
-from storage.tables.usage import UsageRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
+from storage.tables.credentials.usage import UsageRow
 
 _table = table_of(UsageRow)
 _clients, _tokens = table_of(OAuthClientRow), table_of(CredentialRow)

@@ -36,9 +36,9 @@ from rest_compat import (
     workspace_members,
     workspaces,
 )
-from rest_compat.front_routes import FrontRoute
-from rest_compat.router import OperationRoute, Router
-from rest_compat.secret_scanning import REPORT_PATH, ReportEndpoint
+from rest_compat.protocols.secret_scanning import REPORT_PATH, ReportEndpoint
+from rest_compat.routing.front_routes import FrontRoute
+from rest_compat.routing.router import OperationRoute, Router
 from schema.errors import Failure, MethodNotAllowed, NotFound
 
 _ROUTERS: tuple[Router, ...] = (

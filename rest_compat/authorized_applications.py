@@ -1,7 +1,7 @@
 """`/api/authorized-applications/`."""
 
 from resolvers.credentials import authorized_applications
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/authorized-applications", "Authorized applications", "Applications to which the user has given access."

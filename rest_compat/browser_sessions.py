@@ -1,7 +1,7 @@
 """`/api/browser-sessions/`."""
 
 from resolvers.credentials import browser_sessions
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router("/browser-sessions", "Browser sessions", "Browsers in which the user is signed in.")
 router.get("/", browser_sessions.list_browser_sessions)

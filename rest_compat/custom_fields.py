@@ -1,7 +1,7 @@
 """`/api/custom-fields/`."""
 
 from resolvers.shares import custom_fields
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/custom-fields", "Custom fields", "Questions that a workspace can ask in the forms of its shares."

@@ -4,7 +4,7 @@ from resolvers.portal import downloads as portal_downloads
 from resolvers.portal import members as portal_members
 from resolvers.portal import portal
 from resolvers.portal import sessions as portal_sessions
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/customer-portal", "Customer portal", "What customers see and change with a token of their own."

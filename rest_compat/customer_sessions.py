@@ -1,7 +1,7 @@
 """`/api/customer-sessions/`."""
 
 from resolvers.customers import sessions as customer_sessions
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/customer-sessions",

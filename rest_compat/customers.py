@@ -1,7 +1,7 @@
 """`/api/customers/`."""
 
 from resolvers.customers import customers
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router("/customers", "Customers", "People and teams that a workspace sells to.")
 router.post("/", customers.create_customer)

@@ -2,7 +2,7 @@
 
 from resolvers.events import events
 from resolvers.events import ingestion as event_ingestion
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router("/events", "Events", "What customers do, as a workspace reports it; metrics count it.")
 router.get("/", events.list_events)

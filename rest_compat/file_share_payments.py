@@ -1,7 +1,7 @@
 """`/api/file-share-payments/`."""
 
 from resolvers.file_shares import payments as file_share_payments
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router("/file-share-payments", "File-share payments", "Payments for file-share sessions.")
 router.get("/", file_share_payments.list_file_share_payments)

@@ -3,7 +3,7 @@
 from resolvers.file_shares import backfill as file_share_backfill
 from resolvers.file_shares import payments as file_share_payments
 from resolvers.file_shares import sessions as file_share_sessions
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/file-share-sessions",

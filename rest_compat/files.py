@@ -1,7 +1,7 @@
 """`/api/files/`."""
 
 from resolvers.files import files
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router("/files", "Files", "Uploads in parts by signed URLs, and downloads.")
 router.post("/", files.create_file)

@@ -1,7 +1,7 @@
 """`/api/members/`."""
 
 from resolvers.customers import members
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router("/members", "Members", "People who belong to a customer that is a team.")
 router.post("/", members.create_member)

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import orjson
 
 from resolvers.metrics import metrics
-from rest_compat.endpoint import OperationEndpoint
-from rest_compat.router import Router
-from schema.base import Output
-from schema.columns import as_column_list
-from schema.metrics import MeasuredRange, Metrics, MetricsComparison
-from schema.scalars import write_number
+from rest_compat.routing.endpoint import OperationEndpoint
+from rest_compat.routing.router import Router
+from schema.kit.base import Output
+from schema.kit.columns import as_column_list
+from schema.metrics.metrics import MeasuredRange, Metrics, MetricsComparison
+from schema.values.scalars import write_number
 
 
 class CsvEndpoint(OperationEndpoint):

@@ -1,7 +1,7 @@
 """`/api/oauth2/documents/`."""
 
 from resolvers.credentials import oauth_client_documents
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/oauth2/documents",

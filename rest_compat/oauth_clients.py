@@ -1,7 +1,7 @@
 """`/api/oauth2/clients/`."""
 
 from resolvers.credentials import oauth_client_documents, oauth_clients
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router("/oauth2/clients", "OAuth clients", "Applications that others can connect to their accounts.")
 router.post("/", oauth_clients.create_oauth_client)

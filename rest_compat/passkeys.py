@@ -1,7 +1,7 @@
 """`/api/passkeys/`."""
 
 from resolvers.second_factors import passkeys
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router("/passkeys", "Second factors", "What the user needs to sign in besides the password.")
 router.get("/", passkeys.list_passkeys)

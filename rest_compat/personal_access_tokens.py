@@ -1,7 +1,7 @@
 """`/api/personal-access-tokens/`."""
 
 from resolvers.credentials import personal_access_tokens
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/personal-access-tokens", "Personal access tokens", "Tokens with access to all workspaces of the user."

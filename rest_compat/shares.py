@@ -1,7 +1,7 @@
 """`/api/shares/`."""
 
 from resolvers.shares import shares
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/shares", "Shares", "What a workspace sells or gives away: prices, images and custom fields."

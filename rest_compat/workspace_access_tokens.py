@@ -1,7 +1,7 @@
 """`/api/workspace-access-tokens/`."""
 
 from resolvers.credentials import workspace_access_tokens
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router("/workspace-access-tokens", "Workspace access tokens", "Tokens with access to one workspace.")
 router.post("/", workspace_access_tokens.create_workspace_access_token)

@@ -1,7 +1,7 @@
 """`/api/workspace-invitations/`."""
 
 from resolvers.workspaces import invitations as workspace_invitations
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/workspace-invitations", "Workspace invitations", "Invitations that the user can accept or decline."

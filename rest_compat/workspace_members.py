@@ -1,7 +1,7 @@
 """`/api/workspace-members/`."""
 
 from resolvers.workspaces import members as workspace_members
-from rest_compat.router import Router
+from rest_compat.routing.router import Router
 
 router = Router(
     "/workspace-members",

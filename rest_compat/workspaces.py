@@ -1,9 +1,9 @@
 """`/api/workspaces/`."""
 
 from resolvers.workspaces import deletion, workspaces
-from rest_compat.router import Router
-from schema.pages import Page
-from schema.workspaces import WorkspaceItem
+from rest_compat.routing.router import Router
+from schema.kit.pages import Page
+from schema.workspaces.workspaces import WorkspaceItem
 
 router = Router(
     "/workspaces", "Workspaces", "Workspaces: each owns its shares, customers, files and metrics."

@@ -12,9 +12,9 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlalchemy import ColumnElement, select
 
-from oauth import passwords
-from storage.rows import table_of
-from storage.tables.workspaces import WorkspaceRow
+from oauth.sign_in import passwords
+from storage.rows.rows import table_of
+from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.totals.verify import compare_totals
 from tests.support.browsing import Browsing, browsing, signed_in
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway

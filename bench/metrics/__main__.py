@@ -27,7 +27,7 @@ from bench.metrics.report import (
 )
 from bench.metrics.stores import Stores, open_stores
 from bench.metrics.writes import WriteFigures, measure_writes
-from gateway.cli.database import wait_for
+from gateway.cli.kit.database import wait_for
 from storage.metrics.cells.rebuild import rebuild
 from storage.metrics.packs.packing import pack_all
 from storage.migrations.run import upgrade
@@ -47,8 +47,8 @@ MAKERS = [
         )
     ),
     *sorted(Path("storage/metrics/packs").glob("*.py")),
-    Path("storage/tables/metric_cells.py"),
-    Path("storage/tables/metric_packs.py"),
+    Path("storage/tables/metrics/metric_cells.py"),
+    Path("storage/tables/metrics/metric_packs.py"),
 ]
 UNITS = {"k": 1_000, "M": 1_000_000}
 SCRATCH = "writes"

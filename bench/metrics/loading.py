@@ -10,13 +10,13 @@ from sqlalchemy.schema import AddConstraint, CreateIndex, DropConstraint, DropIn
 from bench.metrics.activity import CUSTOMERS, DAYS, Row, activity
 from bench.metrics.raw_tables import TABLES, create_indexes, create_tables, insert_facts
 from bench.metrics.stores import Stores
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.migrations.run import upgrade
-from storage.rows import insert_rows, table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.metrics import MetricFactRow
-from storage.tables.shares import ShareRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import insert_rows, table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.metrics.metrics import MetricFactRow
+from storage.tables.shares.shares import ShareRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 _facts = table_of(MetricFactRow)
 _random = Random(1)

@@ -2,9 +2,9 @@
 
 from contextlib import AbstractAsyncContextManager
 
-from gateway.background import BackgroundTask, running
-from storage.database import Database
-from storage.folding import SECONDS_BETWEEN_SWEEPS, Fold
+from gateway.background.tasks import BackgroundTask, running
+from storage.engine.database import Database
+from storage.upkeep.folding import SECONDS_BETWEEN_SWEEPS, Fold
 
 
 async def fold_all(database: Database) -> None:

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from sqlalchemy import TextClause, Uuid, bindparam, text
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.definitions import Number
 from storage.metrics.measures import COST_SCALE
 from storage.metrics.reading.engine import Columns

@@ -20,8 +20,8 @@ from bench.metrics.cases import (
 )
 from bench.metrics.loading import WORKSPACE_ID, Progress
 from bench.metrics.raw import Raw
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.metrics.definitions import METRICS
 from storage.metrics.grouping.engine import GroupedReader
 from storage.metrics.grouping.groups import AnyKey, Grouping

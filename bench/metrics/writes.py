@@ -14,13 +14,13 @@ from uuid import uuid4
 from bench.metrics.activity import CUSTOMERS
 from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID, Progress
 from bench.metrics.ours import fold_all, folding
-from storage.connections import Connection, SqliteThread
-from storage.database import Database
+from storage.engine.connections import Connection, SqliteThread
+from storage.engine.database import Database
 from storage.enums import FactKind
-from storage.inserts import insert_all, insert_late
 from storage.metrics.facts import Fact, record_facts, row_of
+from storage.rows.inserts import insert_all, insert_late
 from storage.tables.base import table_of
-from storage.tables.metrics import MetricFactRow
+from storage.tables.metrics.metrics import MetricFactRow
 
 WRITERS = 8
 LIVE, BATCHES, BATCH = 2_000, 16, 500

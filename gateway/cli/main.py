@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from gateway.cli.output import CommandError
+from gateway.cli.kit.output import CommandError
 
 NOUNS = (
     "serve",

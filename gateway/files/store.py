@@ -4,7 +4,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from gateway.background import BackgroundTask
+from gateway.background.tasks import BackgroundTask
 from gateway.settings.settings import Settings
 from gateway.settings.types import S3_SCHEME
 from resolvers.files.clean_up import drop_abandoned_uploads, drop_lost_uploads, remove_discarded_content

@@ -1,7 +1,7 @@
 """Which paths are the API's. Whole segments count: `/api-shop/portal` is a page of a workspace."""
 
-from resolvers.graph.endpoint import GRAPHQL_PATH
-from rest_compat.paths import PREFIX
+from resolvers.graph.http.endpoint import GRAPHQL_PATH
+from rest_compat.routing.paths import PREFIX
 
 _ROOTS = frozenset({PREFIX, GRAPHQL_PATH})
 _BELOW = tuple(f"{root}/" for root in _ROOTS)

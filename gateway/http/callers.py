@@ -16,10 +16,10 @@ from oauth.credentials import bearer_of
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Caller
 from resolvers.operations.sent_headers import SentHeaders
-from rest_compat.oauth_protocol import OWN_AUTHENTICATION
-from rest_compat.oauth_registration import CLIENT_PATH
+from rest_compat.protocols.oauth import OWN_AUTHENTICATION
+from rest_compat.protocols.registration import CLIENT_PATH
 from schema.errors import Invalid, InvalidToken, problem
-from storage.database import Database
+from storage.engine.database import Database
 
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _OWN_AUTHENTICATION = (*OWN_AUTHENTICATION, CLIENT_PATH)

@@ -7,7 +7,7 @@ from starlette.types import ASGIApp
 
 from gateway.http.api_paths import is_api
 from resolvers.graph.contract import SCHEMA_PATH
-from rest_compat.paths import OPENAPI_PATH, ROOT_OPENAPI_PATH
+from rest_compat.routing.paths import OPENAPI_PATH, ROOT_OPENAPI_PATH
 
 # The metadata and keys of the OpenID provider.
 _WELL_KNOWN = "/.well-known/"

@@ -5,12 +5,12 @@ from typing import Any
 import orjson
 
 from gateway.http.api_paths import is_graphql
-from resolvers.graph.media_types import accepted_type
+from resolvers.graph.http.media_types import accepted_type
 from resolvers.operations.answers import JSON, Answer
 from resolvers.operations.sent_headers import SentHeaders
 from rest_compat.api import failed
-from rest_compat.oauth_protocol import OWN_AUTHENTICATION
-from rest_compat.oauth_registration import REGISTER_PATH
+from rest_compat.protocols.oauth import OWN_AUTHENTICATION
+from rest_compat.protocols.registration import REGISTER_PATH
 from schema.errors import Failure
 
 _OAUTH_ERRORS = (*OWN_AUTHENTICATION, REGISTER_PATH)

@@ -22,11 +22,11 @@ from gateway.http.failures import rendered
 from gateway.http.response_headers import RawHeaders, ResponseHeaders
 from gateway.http.route_table import RouteTable
 from gateway.http.route_templates import RouteTemplates
-from gateway.logs import request_id as current_request_id
+from gateway.logs.logs import request_id as current_request_id
+from gateway.logs.request_lines import RequestLine, RequestLines, logged_method
 from gateway.monitoring.tallies import OTHER, PAGE, Tally
 from gateway.monitoring.watching import Watch
 from gateway.rate_limits.budget import Budgets
-from gateway.request_lines import RequestLine, RequestLines, logged_method
 from gateway.web.pages import render_lost
 from resolvers.operations.answers import Endpoint
 from resolvers.operations.context import Context, Services

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from gateway.rate_limits.limits import RateLimiter
 from storage.emails import fold_email
-from storage.mails import Mail
+from storage.upkeep.mails import Mail
 
 WINDOW_SECONDS = 3600
 

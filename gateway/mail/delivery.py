@@ -11,9 +11,9 @@ import structlog
 from gateway.mail.messages import compose
 from gateway.mail.transport import Deferred, Down, Refused, Transport
 from storage.clock import now
-from storage.database import Database
-from storage.mails import NO_RECIPIENT, claim_mail, forget_mail, is_mail_due, postpone_mail
+from storage.engine.database import Database
 from storage.tables.mails import MailRow
+from storage.upkeep.mails import NO_RECIPIENT, claim_mail, forget_mail, is_mail_due, postpone_mail
 
 if TYPE_CHECKING:
     from gateway.monitoring.tracing import Tracing

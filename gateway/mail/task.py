@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gateway.background import BackgroundTask
+from gateway.background.tasks import BackgroundTask
 from gateway.mail.delivery import Delivery
 from gateway.mail.outbox import Outbox
 from gateway.mail.smtp import SmtpTransport
@@ -10,7 +10,7 @@ from gateway.mail.transport import Transport
 from gateway.monitoring.monitoring import Monitoring
 from gateway.settings.mail_addresses import SmtpAddress, parse_sender
 from gateway.settings.settings import Settings
-from storage.database import Database
+from storage.engine.database import Database
 
 # Emails of this process wake the task; those of a command, and postponed ones, are found within this time.
 LOOKS_EVERY_SECONDS = 5

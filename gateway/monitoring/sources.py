@@ -10,18 +10,18 @@ from math import inf
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.background import BackgroundTask
+from gateway.background.tasks import BackgroundTask
 from gateway.monitoring import declarations as metrics
 from gateway.monitoring.numbers import Sample
-from resolvers.graph import allow_lists, persisted, requests
-from resolvers.graph.documents import Documents
+from resolvers.graph.http import allow_lists, persisted, requests
+from resolvers.graph.survey.documents import Documents
 from resolvers.operations import used_inputs
-from rest_compat import reading
-from storage.backlog import read_backlog
+from rest_compat.routing import reading
 from storage.clock import now
-from storage.database import Database
-from storage.folding import Fold
-from storage.replica import State
+from storage.engine.database import Database
+from storage.engine.replica import State
+from storage.upkeep.backlog import read_backlog
+from storage.upkeep.folding import Fold
 
 SECONDS_BETWEEN_QUESTIONS = 10
 PATIENCE_SECONDS = 5

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from gateway.current_operation import current_operation
+from gateway.logs.current_operation import current_operation
 
 if TYPE_CHECKING:
     from gateway.monitoring.tracing import Tracing

@@ -5,11 +5,11 @@ from contextlib import suppress
 from contextvars import Token
 from typing import TYPE_CHECKING, Any
 
-from gateway.current_operation import current_operation
+from gateway.logs.current_operation import current_operation
 from gateway.monitoring.tallies import DOCUMENT, GRAPHQL, OTHER, PAGE, REST, Tallies, Tally, outcome_of
-from resolvers.graph.endpoint import GraphQLEndpoint
+from resolvers.graph.http.endpoint import GraphQLEndpoint
 from resolvers.operations.answers import Endpoint
-from rest_compat.endpoint import OperationEndpoint
+from rest_compat.routing.endpoint import OperationEndpoint
 from schema.errors import Failure
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, field_validator
 
 from gateway.settings.types import SQLITE_START, DatabaseUrl
-from storage.terms import Terms
+from storage.engine.connection_terms import Terms
 
 
 class Pooler(StrEnum):

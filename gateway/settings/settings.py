@@ -17,7 +17,7 @@ from gateway.settings.secret_strength import is_guessable
 from gateway.settings.server import Environment, ServerSettings
 from gateway.settings.sign_in import SignInSettings
 from gateway.settings.value_files import ValueFileError, with_values_of_files
-from rest_compat.paths import PREFIX as PREFIX_OF_REST
+from rest_compat.routing.paths import PREFIX as PREFIX_OF_REST
 
 PREFIX = "DUOGRAPH_"
 # In the order of docs/settings.md. The docstring of a topic is its heading there.

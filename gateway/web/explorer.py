@@ -15,10 +15,10 @@ from starlette.responses import Response
 from gateway.web.kit.assets import asset_url
 from gateway.web.kit.html import content_security_policy, html_page
 from gateway.web.kit.visits import NEVER_KEEP, Visit, admitted_visit
-from resolvers.operations.access import visible
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.workspaces import WorkspaceRow
+from resolvers.operations.rows.access import visible
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 EXAMPLE_FOLDER = Path(__file__).parent / "examples"
 WORKERS = ("editor", "graphql", "json")

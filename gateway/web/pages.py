@@ -5,18 +5,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.health import HEALTH_PATH
+from gateway.endpoints.health import HEALTH_PATH
 from gateway.web.entrance.demo import PORTAL_PATH, DemoEntrance
 from gateway.web.guide.contents import Addresses
 from gateway.web.guide.routes import Guide
 from gateway.web.kit.assets import static_route
 from gateway.web.kit.html import content_security_policy, html_page
 from gateway.web.kit.visits import NEVER_KEEP, Visit, page
-from resolvers.graph.endpoint import GRAPHQL_PATH
+from resolvers.graph.http.endpoint import GRAPHQL_PATH
 from resolvers.operations.admission import admit
 from resolvers.operations.context import Context
 from rest_compat.api import render_http_exception
-from rest_compat.paths import OPENAPI_PATH, PREFIX
+from rest_compat.routing.paths import OPENAPI_PATH, PREFIX
 
 # Scalar writes its theme as a <style> element and its layout as style attributes.
 REFERENCE_POLICY = content_security_policy(style_src="'self' 'unsafe-inline'")

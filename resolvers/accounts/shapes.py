@@ -4,10 +4,10 @@ from typing import Any
 
 from sqlalchemy import FromClause, Select, select
 
-from resolvers.operations.shapes import Part, Shape
-from schema.people import Person
-from storage.rows import table_of
-from storage.tables.users import UserRow
+from resolvers.operations.shapes.shapes import Part, Shape
+from schema.accounts.people import Person
+from storage.rows.rows import table_of
+from storage.tables.accounts.users import UserRow
 
 _users = table_of(UserRow)
 PERSON = Shape(Person, _users)

@@ -5,15 +5,15 @@ from uuid import UUID
 from sqlalchemy import delete, select, update
 from sqlmodel import SQLModel
 
-from oauth.endings import end_user
-from oauth.passwords import hash_password
+from oauth.revocation.grants import end_user
+from oauth.sign_in.passwords import hash_password
 from storage.clock import now
-from storage.connections import Connection
 from storage.emails import fold_email
-from storage.rows import delete_row, every_of, first, insert_row, one, table_of, update_row
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_grants import OAuthGrantRow
-from storage.tables.users import UserRow
+from storage.engine.connections import Connection
+from storage.rows.rows import delete_row, every_of, first, insert_row, one, table_of, update_row
+from storage.tables.accounts.users import UserRow
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_grants import OAuthGrantRow
 
 _users, _grants, _credentials = table_of(UserRow), table_of(OAuthGrantRow), table_of(CredentialRow)
 

@@ -7,10 +7,10 @@ from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import Scope
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from schema.viewer import Viewer, ViewerUser, ViewerWorkspace
-from storage.rows import Model, first, table_of, values_of
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceRow
+from schema.accounts.viewer import Viewer, ViewerUser, ViewerWorkspace
+from storage.rows.rows import Model, first, table_of, values_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 
 @requires(None, kinds=frozenset(PrincipalKind))

@@ -10,12 +10,12 @@ from oauth.scopes import Scope, covers
 from resolvers.accounts.creators import creator_of
 from resolvers.credentials.tokens import issue_token
 from resolvers.operations.context import Context
-from resolvers.operations.lookups import get_for_update
+from resolvers.operations.rows.lookups import get_for_update
 from schema.errors import Invalid, Problem, problem
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import update_row
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import update_row
+from storage.tables.credentials.credentials import CredentialRow
 
 USER_KINDS = frozenset({PrincipalKind.PERSONAL_TOKEN, PrincipalKind.BROWSER_SESSION})
 KINDS = USER_KINDS | {PrincipalKind.WORKSPACE_TOKEN}

@@ -2,19 +2,19 @@
 
 from uuid import UUID
 
-from oauth.consents import forget
+from oauth.provider.consents import forget
 from oauth.scopes import Scope
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.credentials.shapes import APPLICATION
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import get_for_update
-from resolvers.operations.reading import read_one, read_page
-from schema.authorized_applications import AuthorizedApplication, AuthorizedApplicationQuery
-from schema.pages import Page
-from schema.sorting import CreatedAtSorting
-from storage.tables.oauth_grants import OAuthConsentRow
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import get_for_update
+from resolvers.operations.rows.reading import read_one, read_page
+from schema.credentials.authorized_applications import AuthorizedApplication, AuthorizedApplicationQuery
+from schema.kit.pages import Page
+from schema.kit.sorting import CreatedAtSorting
+from storage.tables.credentials.oauth_grants import OAuthConsentRow
 
 LISTING = Listing(OAuthConsentRow, CreatedAtSorting, default="created_at", query=AuthorizedApplicationQuery)
 

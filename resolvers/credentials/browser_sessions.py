@@ -13,17 +13,17 @@ from resolvers.credentials.access_tokens import USER_KINDS, revoke_token
 from resolvers.credentials.shapes import BROWSER_SESSION
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing
-from resolvers.operations.plans import MOMENT
-from resolvers.operations.reading import read_one, read_page
-from schema.browser_sessions import BrowserSession, BrowserSessionQuery
-from schema.pages import Page
-from schema.sorting import CreatedAtSorting
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.plans import MOMENT
+from resolvers.operations.rows.reading import read_one, read_page
+from schema.credentials.browser_sessions import BrowserSession, BrowserSessionQuery
+from schema.kit.pages import Page
+from schema.kit.sorting import CreatedAtSorting
 from storage.clock import now
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import CredentialKind
-from storage.rows import insert_row, table_of, update_rows
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import insert_row, table_of, update_rows
+from storage.tables.credentials.credentials import CredentialRow
 
 LIFETIME = timedelta(days=30)
 LONGEST_USER_AGENT = 512

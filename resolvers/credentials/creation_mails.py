@@ -9,12 +9,12 @@ from resolvers.mails.brands import brand_of
 from resolvers.mails.mails import make_mail, send_mails
 from resolvers.mails.workspace_addresses import addresses_of_owners
 from resolvers.operations.context import Context
-from schema.access_tokens import WorkspaceAccessToken
-from schema.oauth_clients import OAuthClient
-from schema.people import Person
-from schema.prose import write_moment
-from storage.rows import table_of
-from storage.tables.workspaces import WorkspaceRow
+from schema.accounts.people import Person
+from schema.credentials.access_tokens import WorkspaceAccessToken
+from schema.credentials.oauth_clients import OAuthClient
+from schema.values.prose import write_moment
+from storage.rows.rows import table_of
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 _workspaces = table_of(WorkspaceRow)
 

@@ -9,20 +9,20 @@ from uuid import UUID
 from sqlalchemy import select
 
 from oauth.credentials import digest, kind_of
-from oauth.revocation import Revoked, revoke_credential
+from oauth.revocation.credentials import Revoked, revoke_credential
 from resolvers.mails.brands import DUOGRAPH, find_brand
 from resolvers.mails.mails import make_mail
 from resolvers.mails.workspace_addresses import addresses_of_members
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
-from schema.leaks import Leak, LeakLabel, LeakVerdict
-from storage.connections import Connection
+from schema.credentials.leaks import Leak, LeakLabel, LeakVerdict
+from storage.engine.connections import Connection
 from storage.enums import CredentialKind
-from storage.mails import Mail, write_mails
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_clients import OAuthClientRow
-from storage.tables.users import UserRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
+from storage.upkeep.mails import Mail, write_mails
 
 HASHES_IN_A_STATEMENT = 1_000
 NOUNS = {

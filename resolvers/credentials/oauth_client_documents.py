@@ -12,24 +12,24 @@ from resolvers.credentials.oauth_clients import check_scopes
 from resolvers.credentials.shapes import OAUTH_CLIENT_DOCUMENT
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import get_for_update, get_visible
-from resolvers.operations.reading import read_page
-from resolvers.operations.shaped import as_model, shaped
-from schema.errors import Invalid, problem
-from schema.oauth_client_documents import (
+from resolvers.operations.rows.filters import any_of
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import get_for_update, get_visible
+from resolvers.operations.rows.reading import read_page
+from resolvers.operations.shapes.shaped import as_model, shaped
+from schema.credentials.oauth_client_documents import (
     OAuthClientDocument,
     OAuthClientDocumentQuery,
     OAuthClientDocumentsCreate,
     OAuthClientDocumentSorting,
     OAuthClientDocumentsRegistered,
 )
-from schema.pages import Page
-from storage.connections import Connection
-from storage.rows import Values, delete_rows, every, insert_rows, table_of, update_row
-from storage.tables.oauth_client_documents import OAuthClientDocumentRow
-from storage.tables.oauth_clients import OAuthClientRow
+from schema.errors import Invalid, problem
+from schema.kit.pages import Page
+from storage.engine.connections import Connection
+from storage.rows.rows import Values, delete_rows, every, insert_rows, table_of, update_row
+from storage.tables.credentials.oauth_client_documents import OAuthClientDocumentRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
 
 MOST_REGISTERED = 1_000
 MOST_ROOT_FIELDS = 60

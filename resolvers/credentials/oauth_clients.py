@@ -6,10 +6,10 @@ from uuid import UUID
 
 from sqlalchemy import func, select
 
-from oauth.clients import AuthMethod, issue_client_credential
 from oauth.credentials import mint_client_id
-from oauth.endings import end_client
 from oauth.principals import Principal
+from oauth.provider.clients import AuthMethod, issue_client_credential
+from oauth.revocation.grants import end_client
 from oauth.scopes import WORKSPACE_SCOPES, Scope, covers
 from resolvers.accounts.creators import creator_of
 from resolvers.credentials.access_tokens import KINDS
@@ -17,29 +17,29 @@ from resolvers.credentials.creation_mails import mail_new_client
 from resolvers.credentials.shapes import OAUTH_CLIENT
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import as_model
-from schema.errors import Invalid, problem
-from schema.oauth_clients import (
+from resolvers.operations.rows.filters import any_of
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import as_model
+from schema.credentials.oauth_clients import (
     OAuthClient,
     OAuthClientCreate,
     OAuthClientCreated,
     OAuthClientQuery,
     OAuthClientUpdate,
 )
-from schema.pages import Page
-from schema.sorting import CreatedAtSorting
+from schema.errors import Invalid, problem
+from schema.kit.pages import Page
+from schema.kit.sorting import CreatedAtSorting
 from storage.clock import now
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import CredentialKind
-from storage.rows import delete_rows, insert_row, read, table_of, update_row
-from storage.tables.oauth_client_documents import OAuthClientDocumentRow
-from storage.tables.oauth_clients import OAuthClientRow
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import delete_rows, insert_row, read, table_of, update_row
+from storage.tables.accounts.users import UserRow
+from storage.tables.credentials.oauth_client_documents import OAuthClientDocumentRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 _table, _documents = table_of(OAuthClientRow), table_of(OAuthClientDocumentRow)
 _users, _workspaces = table_of(UserRow), table_of(WorkspaceRow)

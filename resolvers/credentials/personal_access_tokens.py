@@ -7,21 +7,21 @@ from resolvers.credentials.access_tokens import USER_KINDS, create_token, revoke
 from resolvers.credentials.shapes import PERSONAL_TOKEN
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import as_model, shaped
-from schema.access_tokens import (
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import as_model, shaped
+from schema.credentials.access_tokens import (
     PersonalAccessToken,
     PersonalAccessTokenCreate,
     PersonalAccessTokenCreated,
     PersonalAccessTokenQuery,
     PersonalAccessTokenUpdate,
 )
-from schema.pages import Page
-from schema.sorting import CreatedAtSorting
+from schema.kit.pages import Page
+from schema.kit.sorting import CreatedAtSorting
 from storage.enums import CredentialKind
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
 
 _KIND = CredentialKind.PERSONAL_TOKEN
 LISTING = Listing(

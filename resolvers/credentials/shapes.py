@@ -1,18 +1,18 @@
 """The shapes of access tokens, browser sessions, OAuth clients and authorized applications."""
 
-from oauth.clients import AuthMethod
+from oauth.provider.clients import AuthMethod
 from resolvers.accounts.shapes import person_of
-from resolvers.operations.shapes import Derived, Shape, of_referenced
-from schema.access_tokens import PersonalAccessToken, WorkspaceAccessToken
-from schema.authorized_applications import AuthorizedApplication
-from schema.browser_sessions import BrowserSession
-from schema.oauth_client_documents import OAuthClientDocument
-from schema.oauth_clients import OAuthClient
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_client_documents import OAuthClientDocumentRow
-from storage.tables.oauth_clients import OAuthClientRow
-from storage.tables.oauth_grants import OAuthConsentRow
+from resolvers.operations.shapes.shapes import Derived, Shape, of_referenced
+from schema.credentials.access_tokens import PersonalAccessToken, WorkspaceAccessToken
+from schema.credentials.authorized_applications import AuthorizedApplication
+from schema.credentials.browser_sessions import BrowserSession
+from schema.credentials.oauth_client_documents import OAuthClientDocument
+from schema.credentials.oauth_clients import OAuthClient
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_client_documents import OAuthClientDocumentRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
+from storage.tables.credentials.oauth_grants import OAuthConsentRow
 
 _credentials, _clients = table_of(CredentialRow), table_of(OAuthClientRow)
 _documents = table_of(OAuthClientDocumentRow)

@@ -11,12 +11,12 @@ from oauth.authentication import is_live
 from oauth.credentials import Credential, digest, mint
 from oauth.scopes import Scope
 from storage.clock import now
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import CredentialKind
-from storage.rows import insert_row, read, table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import insert_row, read, table_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 TOKEN_KINDS = (CredentialKind.WORKSPACE_TOKEN, CredentialKind.PERSONAL_TOKEN)
 

@@ -8,23 +8,23 @@ from resolvers.credentials.creation_mails import mail_token
 from resolvers.credentials.shapes import WORKSPACE_TOKEN
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces, workspace_for
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import as_model
-from schema.access_tokens import (
+from resolvers.operations.rows.filters import any_of
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces, workspace_for
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import as_model
+from schema.credentials.access_tokens import (
     WorkspaceAccessToken,
     WorkspaceAccessTokenCreate,
     WorkspaceAccessTokenCreated,
     WorkspaceAccessTokenQuery,
     WorkspaceAccessTokenUpdate,
 )
-from schema.pages import Page
-from schema.sorting import CreatedAtSorting
+from schema.kit.pages import Page
+from schema.kit.sorting import CreatedAtSorting
 from storage.enums import CredentialKind
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
 
 _table = table_of(CredentialRow)
 _KIND = CredentialKind.WORKSPACE_TOKEN

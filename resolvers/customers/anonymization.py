@@ -8,10 +8,10 @@ from sqlalchemy import and_, bindparam, or_, select, update
 
 from resolvers.customers.loaders import of_customers
 from storage.clock import now
-from storage.connections import Connection
-from storage.rows import every, key_of, table_of, update_rows
-from storage.tables.customers import CustomerRow, MemberRow
-from storage.tables.events import EventRow
+from storage.engine.connections import Connection
+from storage.rows.rows import every, key_of, table_of, update_rows
+from storage.tables.customers.customers import CustomerRow, MemberRow
+from storage.tables.events.events import EventRow
 
 EMAIL = "anonymized@anonymized.invalid"
 TEXT = "anonymized"

@@ -5,12 +5,12 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from resolvers.operations.access import visible
 from resolvers.operations.context import Context
-from schema.addresses import BillingAddress
+from resolvers.operations.rows.access import visible
+from schema.customers.addresses import BillingAddress
 from schema.errors import Invalid, problem
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
 
 _customers = table_of(CustomerRow)
 

@@ -13,12 +13,12 @@ from resolvers.customers.portal_access import end_customer_sessions, follow_addr
 from resolvers.customers.shapes import CUSTOMER, CUSTOMER_WITHOUT_MEMBERS, MEMBER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, changed_in, custom, metadata_pairs, pattern
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import shaped
-from schema.customers import (
+from resolvers.operations.rows.filters import any_of, changed_in, custom, metadata_pairs, pattern
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import shaped
+from schema.customers.customers import (
     Customer,
     CustomerCreate,
     CustomerQuery,
@@ -26,18 +26,18 @@ from schema.customers import (
     CustomerUpdate,
     OwnerInput,
 )
+from schema.customers.members import ExternalId
 from schema.errors import Invalid, problem
-from schema.members import ExternalId
-from schema.pages import Page
-from schema.scalars import Id
+from schema.kit.pages import Page
+from schema.values.scalars import Id
 from storage.clock import now
-from storage.connections import Connection
 from storage.emails import fold_email
+from storage.engine.connections import Connection
 from storage.enums import CustomerType, EventSource, MemberRole
 from storage.persons.persons import claim_external_id, release_external_id
-from storage.rows import Values, insert_row, mark_deleted, table_of, update_row
-from storage.tables.customers import CustomerRow, MemberRow
-from storage.tables.events import EventRow
+from storage.rows.rows import Values, insert_row, mark_deleted, table_of, update_row
+from storage.tables.customers.customers import CustomerRow, MemberRow
+from storage.tables.events.events import EventRow
 
 _table = table_of(CustomerRow)
 

@@ -6,11 +6,11 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, and_, select
 
-from resolvers.operations.access import visible
 from resolvers.operations.context import Context
-from schema.members import Member
-from storage.rows import every_of, table_of, values_of
-from storage.tables.customers import MemberRow
+from resolvers.operations.rows.access import visible
+from schema.customers.members import Member
+from storage.rows.rows import every_of, table_of, values_of
+from storage.tables.customers.customers import MemberRow
 
 CustomerKey = tuple[UUID, UUID]
 

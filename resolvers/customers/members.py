@@ -10,20 +10,20 @@ from resolvers.customers.portal_access import end_customer_sessions, end_entries
 from resolvers.customers.shapes import MEMBER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, changed_in
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import get_for_update, get_visible
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import shaped
+from resolvers.operations.rows.filters import any_of, changed_in
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import get_for_update, get_visible
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import shaped
+from schema.customers.members import Member, MemberCreate, MemberQuery, MemberUpdate
 from schema.errors import Invalid, NotFound, problem
-from schema.members import Member, MemberCreate, MemberQuery, MemberUpdate
-from schema.pages import Page
-from schema.sorting import ResourceSorting
+from schema.kit.pages import Page
+from schema.kit.sorting import ResourceSorting
 from storage.clock import now
 from storage.emails import fold_email
 from storage.enums import CustomerType, MemberRole
-from storage.rows import insert_row, table_of, update_row, update_rows
-from storage.tables.customers import CustomerRow, MemberRow
+from storage.rows.rows import insert_row, table_of, update_row, update_rows
+from storage.tables.customers.customers import CustomerRow, MemberRow
 
 _table = table_of(MemberRow)
 LISTING = Listing(

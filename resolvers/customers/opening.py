@@ -8,11 +8,11 @@ from sqlalchemy import select
 from oauth.credentials import Credential, mint
 from oauth.scopes import CUSTOMER_SCOPES
 from resolvers.customers.loaders import of_customers
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import CredentialKind, CustomerType, MemberRole
-from storage.rows import insert_row, table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
+from storage.rows.rows import insert_row, table_of
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.customers.customers import CustomerRow, CustomerSessionRow, MemberRow
 
 SESSION_LIFETIME = timedelta(hours=1)
 

@@ -11,15 +11,15 @@ from resolvers.customers.loaders import of_customers
 from resolvers.customers.opening import default_member
 from resolvers.operations.context import Context
 from storage.clock import now
-from storage.connections import Connection
 from storage.emails import fold_email
+from storage.engine.connections import Connection
 from storage.enums import MemberRole
-from storage.rows import every, read, table_of, update_row, update_rows
+from storage.rows.rows import every, read, table_of, update_row, update_rows
 from storage.sealing import Purpose, sign
-from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerRow, CustomerSessionRow, MemberRow
-from storage.tables.portal_codes import PortalCodeRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.customers.customers import CustomerRow, CustomerSessionRow, MemberRow
+from storage.tables.customers.portal_codes import PortalCodeRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 _customers, _members = table_of(CustomerRow), table_of(MemberRow)
 _codes, _sessions, _credentials = (

@@ -13,15 +13,15 @@ from resolvers.customers.opening import SESSION_LIFETIME, default_member, open_c
 from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lookups import get_for_update, get_visible, workspace_for
-from resolvers.operations.shaped import as_model, shaped
-from schema.app_links import may_return_to
-from schema.customer_sessions import CustomerSession, CustomerSessionCreate
+from resolvers.operations.rows.lookups import get_for_update, get_visible, workspace_for
+from resolvers.operations.shapes.shaped import as_model, shaped
+from schema.customers.sessions import CustomerSession, CustomerSessionCreate
 from schema.errors import Invalid, NotFound, problem
+from schema.values.app_links import may_return_to
 from storage.clock import now
-from storage.rows import table_of, values_of
-from storage.tables.customers import CustomerRow, MemberRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of, values_of
+from storage.tables.customers.customers import CustomerRow, MemberRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 _MEMBER_FIELDS = ("member_id", "external_member_id")
 

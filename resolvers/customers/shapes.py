@@ -5,12 +5,12 @@ from typing import Any
 
 from sqlalchemy import FromClause, Select, and_, select
 
-from resolvers.operations.shapes import Derived, Part, Shape
-from schema.customers import Customer
-from schema.members import Member
-from schema.portal import PortalCustomer
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow, MemberRow
+from resolvers.operations.shapes.shapes import Derived, Part, Shape
+from schema.customers.customers import Customer
+from schema.customers.members import Member
+from schema.portal.portal import PortalCustomer
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow, MemberRow
 
 _customers, _members = table_of(CustomerRow), table_of(MemberRow)
 

@@ -8,19 +8,19 @@ from sqlalchemy import ColumnElement, or_, select
 
 from oauth.principals import Principal
 from resolvers.events.shapes import EVENT
-from resolvers.operations.access import visible
 from resolvers.operations.context import Context
-from resolvers.operations.filters import any_of, at_or_after, before, changed_in, custom, metadata_pairs
-from resolvers.operations.linked_pages import LinkedList, load_pages
-from resolvers.operations.lists import Listing
-from resolvers.operations.reading import read_by_keys
-from resolvers.operations.shaped import as_model
-from schema.events import Event, EventQuery, EventSorting
-from schema.links import PageKey, RowKey
-from schema.pages import Page
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.events import EventRow
+from resolvers.operations.rows.access import visible
+from resolvers.operations.rows.filters import any_of, at_or_after, before, changed_in, custom, metadata_pairs
+from resolvers.operations.rows.linked_pages import LinkedList, load_pages
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.reading import read_by_keys
+from resolvers.operations.shapes.shaped import as_model
+from schema.events.events import Event, EventQuery, EventSorting
+from schema.kit.links import PageKey, RowKey
+from schema.kit.pages import Page
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.events.events import EventRow
 from storage.types import CodePointText
 
 _events, _customers = table_of(EventRow), table_of(CustomerRow)

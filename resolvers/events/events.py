@@ -8,19 +8,19 @@ from sqlalchemy import Column, ColumnElement, MetaData, Select, Table, and_, fun
 from oauth.scopes import Scope
 from resolvers.events.answers import LISTING
 from resolvers.events.shapes import EVENT
-from resolvers.operations.access import workspaces_of
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of
-from resolvers.operations.lists import Asked, Groups, Listing
-from resolvers.operations.lookups import check_workspaces
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shapes import Shape
-from schema.events import Event, EventNameQuery, EventNameSorting, EventNameSummary, EventQuery
-from schema.pages import Page
-from storage.rows import table_of
-from storage.tables.event_names import EventNameRow
-from storage.tables.events import EventRow
+from resolvers.operations.rows.access import workspaces_of
+from resolvers.operations.rows.filters import any_of
+from resolvers.operations.rows.lists import Asked, Groups, Listing
+from resolvers.operations.rows.lookups import check_workspaces
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shapes import Shape
+from schema.events.events import Event, EventNameQuery, EventNameSorting, EventNameSummary, EventQuery
+from schema.kit.pages import Page
+from storage.rows.rows import table_of
+from storage.tables.events.event_names import EventNameRow
+from storage.tables.events.events import EventRow
 from storage.totals.periods import Workspaces
 from storage.totals.reading import event_names
 from storage.totals.tallies import EVENT_NAMES

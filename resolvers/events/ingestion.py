@@ -13,14 +13,14 @@ from resolvers.events.references import EventsByPlace, check_shares, find_member
 from resolvers.operations.checks import check_reported
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
-from resolvers.operations.lookups import workspace_for
+from resolvers.operations.rows.lookups import workspace_for
 from schema.errors import Invalid, Problem
-from schema.event_ingestion import COST_DIGITS, EventCost, EventCreate, EventIngest, EventIngestResult
+from schema.events.ingestion import COST_DIGITS, EventCost, EventCreate, EventIngest, EventIngestResult
 from storage.clock import now
 from storage.enums import EventSource, FactKind
 from storage.metrics.facts import Fact, record_facts
-from storage.rows import Values, insert_new_rows, table_of
-from storage.tables.events import EventRow
+from storage.rows.rows import Values, insert_new_rows, table_of
+from storage.tables.events.events import EventRow
 
 _table = table_of(EventRow)
 

@@ -12,12 +12,12 @@ from sqlalchemy import ColumnElement, and_, or_, select
 
 from resolvers.operations.context import Context
 from schema.errors import Problem, problem
-from schema.event_ingestion import EventCreate
+from schema.events.ingestion import EventCreate
 from storage.persons.persons import PersonReference, ResolvedPerson, persons_of
-from storage.rows import table_of
-from storage.tables.customers import MemberRow
-from storage.tables.events import EventRow
-from storage.tables.shares import ShareRow
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import MemberRow
+from storage.tables.events.events import EventRow
+from storage.tables.shares.shares import ShareRow
 
 EventsByPlace = Mapping[int, EventCreate]
 PersonsByPlace = Mapping[int, ResolvedPerson]

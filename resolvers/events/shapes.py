@@ -5,12 +5,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, FromClause, Select, and_, func, select
 
 from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
-from resolvers.operations.shapes import Counted, Derived, Part, Shape
-from schema.event_ingestion import COST_DIGITS
-from schema.events import LABELS, Event
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.events import EventRow
+from resolvers.operations.shapes.shapes import Counted, Derived, Part, Shape
+from schema.events.events import LABELS, Event
+from schema.events.ingestion import COST_DIGITS
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.events.events import EventRow
 
 _events, _customers = table_of(EventRow), table_of(CustomerRow)
 

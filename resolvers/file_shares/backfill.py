@@ -8,15 +8,19 @@ from resolvers.file_shares.histories import History, insert_file_share_sessions,
 from resolvers.file_shares.opening import Opening, open_file_share_sessions, rows_by_external_id
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
-from resolvers.operations.lookups import workspace_for
+from resolvers.operations.rows.lookups import workspace_for
 from schema.errors import Invalid, Problem, problem
-from schema.file_share_backfill import (
+from schema.file_shares.backfill import (
     FileShareSessionHistory,
     FileShareSessionIngest,
     FileShareSessionIngestResult,
 )
 from storage.clock import now
-from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+from storage.tables.shares.file_share_sessions import (
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
 
 
 @requires(Scope.FILE_SHARE_SESSIONS_WRITE, largest_body=LARGEST_BATCH)

@@ -4,12 +4,12 @@ from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, Table, and_, func, or_, true
 
-from resolvers.operations.filters import Filter, any_of, at_or_after, before, changed_in
-from schema.file_share_sessions import CountedSessions, FileShareSessionMetric
+from resolvers.operations.rows.filters import Filter, any_of, at_or_after, before, changed_in
+from schema.file_shares.sessions import CountedSessions, FileShareSessionMetric
 from storage.dialects.implied import Implied
 from storage.enums import FileShareSessionStatus
-from storage.rows import table_of
-from storage.tables.file_share_sessions import FileShareSessionRow
+from storage.rows.rows import table_of
+from storage.tables.shares.file_share_sessions import FileShareSessionRow
 from storage.totals.periods import Span
 from storage.types import MomentColumn
 

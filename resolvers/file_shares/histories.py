@@ -20,12 +20,12 @@ from resolvers.file_shares.steps import (
     refunded,
 )
 from schema.errors import Location, Problem
-from schema.file_share_backfill import FileShareSessionHistory, PaymentHistory, RefundHistory
-from storage.connections import Connection
+from schema.file_shares.backfill import FileShareSessionHistory, PaymentHistory, RefundHistory
+from storage.engine.connections import Connection
 from storage.enums import FileShareSessionStatus
 from storage.metrics.facts import Fact, record_facts
-from storage.rows import Values, changed, insert_new_rows, insert_rows, new_row, values_of
-from storage.tables.file_share_sessions import (
+from storage.rows.rows import Values, changed, insert_new_rows, insert_rows, new_row, values_of
+from storage.tables.shares.file_share_sessions import (
     FileShareDownloadRow,
     FileSharePaymentRow,
     FileShareRefundRow,

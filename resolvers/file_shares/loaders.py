@@ -6,17 +6,17 @@ from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
 from resolvers.file_shares import downloads, payments, refunds, sessions
 from resolvers.file_shares.shapes import DOWNLOAD, PAYMENT, REFUND, SESSION
 from resolvers.operations.context import Context
-from resolvers.operations.linked_pages import LinkedList, load_pages
-from resolvers.operations.reading import read_by_keys
-from resolvers.operations.shaped import as_model
+from resolvers.operations.rows.linked_pages import LinkedList, load_pages
+from resolvers.operations.rows.reading import read_by_keys
+from resolvers.operations.shapes.shaped import as_model
 from resolvers.shares.shapes import SHARE
-from schema.customers import Customer
-from schema.file_share_downloads import (
+from schema.customers.customers import Customer
+from schema.file_shares.downloads import (
     FileShareDownload,
     FileShareDownloadPage,
     FileShareDownloadQuery,
 )
-from schema.file_share_payments import (
+from schema.file_shares.payments import (
     FileSharePayment,
     FileSharePaymentPage,
     FileSharePaymentQuery,
@@ -24,18 +24,18 @@ from schema.file_share_payments import (
     FileShareRefundPage,
     FileShareRefundQuery,
 )
-from schema.file_share_sessions import FileShareSession, FileShareSessionPage, FileShareSessionQuery
-from schema.links import PageKey, RowKey
-from schema.shares import Share
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.file_share_sessions import (
+from schema.file_shares.sessions import FileShareSession, FileShareSessionPage, FileShareSessionQuery
+from schema.kit.links import PageKey, RowKey
+from schema.shares.shares import Share
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.shares.file_share_sessions import (
     FileShareDownloadRow,
     FileSharePaymentRow,
     FileShareRefundRow,
     FileShareSessionRow,
 )
-from storage.tables.shares import ShareRow
+from storage.tables.shares.shares import ShareRow
 
 
 async def load_shares(ctx: Context, keys: Sequence[RowKey]) -> list[Share | None]:

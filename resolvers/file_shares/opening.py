@@ -12,18 +12,18 @@ from resolvers.file_shares.steps import is_priced
 from resolvers.operations.checks import check_reported
 from resolvers.operations.context import Context
 from schema.errors import Location, Problem, problem
-from schema.file_share_backfill import FileShareSessionHistory
-from schema.file_share_sessions import FileShareSession, FileShareSessionCreate
+from schema.file_shares.backfill import FileShareSessionHistory
+from schema.file_shares.sessions import FileShareSession, FileShareSessionCreate
 from storage.persons.persons import PersonReference, ResolvedPerson, persons_of
-from storage.rows import changed, every, new_row, table_of, values_of
-from storage.tables.file_share_sessions import (
+from storage.rows.rows import changed, every, new_row, table_of, values_of
+from storage.tables.shares.file_share_sessions import (
     FileShareDownloadRow,
     FileSharePaymentRow,
     FileShareRefundRow,
     FileShareSessionRow,
 )
-from storage.tables.shares import ShareRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.tables.shares.shares import ShareRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 Reported = TypeVar(
     "Reported", bound=FileShareSessionRow | FileShareDownloadRow | FileSharePaymentRow | FileShareRefundRow

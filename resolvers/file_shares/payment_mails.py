@@ -11,15 +11,15 @@ from resolvers.mails.mails import make_mail, send_mails
 from resolvers.mails.unsolicited_mails import send_unsolicited_mail_if_allowed
 from resolvers.mails.workspace_addresses import addresses_of_members
 from resolvers.operations.context import Context
-from schema.prose import write_amount, write_day
-from schema.workspace_settings import CustomerEmailSettings, NotificationSettings
+from schema.values.prose import write_amount, write_day
+from schema.workspaces.settings import CustomerEmailSettings, NotificationSettings
 from storage.clock import now
-from storage.mails import Mail
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareSessionRow
-from storage.tables.shares import ShareRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.shares.file_share_sessions import FileSharePaymentRow, FileShareSessionRow
+from storage.tables.shares.shares import ShareRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
+from storage.upkeep.mails import Mail
 
 # A payment reported later is history, and no news to anyone.
 LIVE_FOR = timedelta(hours=1)

@@ -18,23 +18,27 @@ from resolvers.file_shares.steps import (
 )
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces, get_for_update, get_visible
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import shaped
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces, get_for_update, get_visible
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import shaped
 from schema.errors import Invalid, problem
-from schema.file_share_payments import (
+from schema.file_shares.payments import (
     FileSharePayment,
     FileSharePaymentCreate,
     FileSharePaymentQuery,
     FileShareRefundCreate,
 )
-from schema.file_share_reports import FileShareReportSorting
-from schema.pages import Page
+from schema.file_shares.reports import FileShareReportSorting
+from schema.kit.pages import Page
 from storage.clock import now
 from storage.metrics.facts import record_facts
-from storage.rows import insert_row, new_row, table_of, update_row, values_of
-from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+from storage.rows.rows import insert_row, new_row, table_of, update_row, values_of
+from storage.tables.shares.file_share_sessions import (
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
 
 LISTING = Listing(
     FileSharePaymentRow,

@@ -7,14 +7,14 @@ from resolvers.file_shares.filters import report_filters
 from resolvers.file_shares.shapes import REFUND
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces
-from resolvers.operations.reading import read_one, read_page
-from schema.file_share_payments import FileShareRefund, FileShareRefundQuery
-from schema.file_share_reports import FileShareReportSorting
-from schema.pages import Page
-from storage.rows import table_of
-from storage.tables.file_share_sessions import FileShareRefundRow
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces
+from resolvers.operations.rows.reading import read_one, read_page
+from schema.file_shares.payments import FileShareRefund, FileShareRefundQuery
+from schema.file_shares.reports import FileShareReportSorting
+from schema.kit.pages import Page
+from storage.rows.rows import table_of
+from storage.tables.shares.file_share_sessions import FileShareRefundRow
 
 LISTING = Listing(
     FileShareRefundRow,

@@ -15,25 +15,25 @@ from resolvers.file_shares.shapes import SESSION
 from resolvers.file_shares.steps import Step, begin, check_download, check_end, download, end, of_session
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, at_or_after, before, changed_in
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
-from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.rows.filters import any_of, at_or_after, before, changed_in
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
+from resolvers.operations.rows.reading import read_one, read_page
 from schema.errors import Invalid
-from schema.file_share_sessions import (
+from schema.file_shares.sessions import (
     FileShareDownloadCreate,
     FileShareSession,
     FileShareSessionCreate,
     FileShareSessionEnd,
     FileShareSessionQuery,
 )
-from schema.pages import Page
-from schema.sorting import ResourceSorting
+from schema.kit.pages import Page
+from schema.kit.sorting import ResourceSorting
 from storage.clock import now
 from storage.enums import FileShareSessionStatus
 from storage.metrics.facts import record_facts
-from storage.rows import insert_row, table_of, update_row, values_of
-from storage.tables.file_share_sessions import FileShareDownloadRow, FileShareSessionRow
+from storage.rows.rows import insert_row, table_of, update_row, values_of
+from storage.tables.shares.file_share_sessions import FileShareDownloadRow, FileShareSessionRow
 
 _table = table_of(FileShareSessionRow)
 _COLUMNS = ("workspace_id", "share_id", "customer_id", "external_id", "status")

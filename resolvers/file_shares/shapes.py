@@ -4,12 +4,12 @@ from typing import Any
 
 from sqlalchemy import FromClause, Select, and_, select
 
-from resolvers.operations.shapes import Part, Shape
-from schema.file_share_downloads import FileShareDownload
-from schema.file_share_payments import FileSharePayment, FileShareRefund
-from schema.file_share_sessions import FileShareSession
-from storage.rows import table_of
-from storage.tables.file_share_sessions import (
+from resolvers.operations.shapes.shapes import Part, Shape
+from schema.file_shares.downloads import FileShareDownload
+from schema.file_shares.payments import FileSharePayment, FileShareRefund
+from schema.file_shares.sessions import FileShareSession
+from storage.rows.rows import table_of
+from storage.tables.shares.file_share_sessions import (
     FileShareDownloadRow,
     FileSharePaymentRow,
     FileShareRefundRow,

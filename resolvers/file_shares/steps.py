@@ -10,10 +10,14 @@ from typing import Any
 
 from resolvers.operations.checks import check_reported
 from schema.errors import Location, Problem, problem
-from schema.scalars import write_moment
+from schema.values.scalars import write_moment
 from storage.enums import FactKind, FileShareSessionStatus
 from storage.metrics.facts import Fact
-from storage.tables.file_share_sessions import FileSharePaymentRow, FileShareRefundRow, FileShareSessionRow
+from storage.tables.shares.file_share_sessions import (
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
 
 _ENDS = {
     FileShareSessionStatus.COMPLETED: FactKind.COMPLETION,

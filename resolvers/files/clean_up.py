@@ -10,10 +10,10 @@ from resolvers.files.quota import release_storage
 from resolvers.files.uploads import BegunUpload
 from resolvers.operations.context import Services
 from storage.clock import now
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.objects.interface import ObjectStore, OpenUpload, StoreError, StoreUnavailable
-from storage.rows import delete_row, every_of, first_of, insert_rows, key_of, table_of
-from storage.tables.files import UNFINISHED, DiscardedObjectRow, FileRow
+from storage.rows.rows import delete_row, every_of, first_of, insert_rows, key_of, table_of
+from storage.tables.shares.files import UNFINISHED, DiscardedObjectRow, FileRow
 
 # Whatever is in progress when a file is deleted has ended by then: signed URLs, joins of parts.
 SETTLED_AFTER = timedelta(hours=1)

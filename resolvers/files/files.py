@@ -24,23 +24,23 @@ from resolvers.files.uploads import (
 )
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
-from resolvers.operations.filters import any_of, changed_in, contains
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces, get_for_update, get_visible, workspace_for
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import as_model, shaped
+from resolvers.operations.rows.filters import any_of, changed_in, contains
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces, get_for_update, get_visible, workspace_for
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import as_model, shaped
 from schema.errors import Failure, Invalid, NotFound, problem
-from schema.files import File, FileCreate, FileQuery, FileSorting
-from schema.pages import Page
-from schema.uploads import FileDownload, FileUpload, FileUploadCompletion
+from schema.files.files import File, FileCreate, FileQuery, FileSorting
+from schema.files.uploads import FileDownload, FileUpload, FileUploadCompletion
+from schema.kit.pages import Page
 from storage.clock import now
 from storage.enums import FileService
 from storage.objects.interface import StoredObject
 from storage.objects.names import object_path, safe_name
-from storage.rows import first, insert_row, insert_rows, key_of, table_of, update_row, update_rows
-from storage.tables.files import FilePartRow, FileRow
-from storage.tables.shares import ShareDownloadRow, ShareMediaRow, ShareRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import first, insert_row, insert_rows, key_of, table_of, update_row, update_rows
+from storage.tables.shares.files import FilePartRow, FileRow
+from storage.tables.shares.shares import ShareDownloadRow, ShareMediaRow, ShareRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 # 10,000 parts, each with its SHA-256, take 1.5 MB.
 LARGEST_PLAN = 2 * 1024 * 1024

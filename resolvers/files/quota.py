@@ -8,11 +8,11 @@ from sqlalchemy import ColumnElement, func, or_, select, update
 
 from resolvers.operations.context import Context, Quota
 from schema.errors import Invalid, problem
-from schema.prose import write_size
-from storage.connections import Connection
+from schema.values.prose import write_size
 from storage.dialects.upsert import upsert
-from storage.rows import table_of
-from storage.tables.files import FileRow, StorageUsageRow
+from storage.engine.connections import Connection
+from storage.rows.rows import table_of
+from storage.tables.shares.files import FileRow, StorageUsageRow
 
 _usage = table_of(StorageUsageRow)
 

@@ -4,11 +4,11 @@ from typing import Any
 from urllib.parse import quote
 
 from resolvers.files.uploads import IMAGE_SERVICES
-from resolvers.operations.shapes import Derived, Shape
-from schema.files import File
-from schema.prose import write_size
-from storage.rows import table_of
-from storage.tables.files import FileRow
+from resolvers.operations.shapes.shapes import Derived, Shape
+from schema.files.files import File
+from schema.values.prose import write_size
+from storage.rows.rows import table_of
+from storage.tables.shares.files import FileRow
 
 MEDIA_PATH = "/media"
 

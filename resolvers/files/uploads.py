@@ -11,8 +11,8 @@ from sqlalchemy import select
 
 from resolvers.operations.context import Context
 from schema.errors import Invalid, Problem, Unavailable, problem
-from schema.files import FileCreate
-from schema.uploads import (
+from schema.files.files import FileCreate
+from schema.files.uploads import (
     LARGEST_PART,
     SMALLEST_PART,
     CompletedPart,
@@ -32,8 +32,8 @@ from storage.objects.interface import (
     UploadUnknown,
 )
 from storage.objects.parts import part_problems
-from storage.rows import Values, every_of, table_of, values_of
-from storage.tables.files import FilePartRow, FileRow
+from storage.rows.rows import Values, every_of, table_of, values_of
+from storage.tables.shares.files import FilePartRow, FileRow
 
 URL_LIFETIME = timedelta(hours=1)
 IMAGE_SERVICES = frozenset({FileService.PRODUCT_MEDIA, FileService.WORKSPACE_AVATAR})

@@ -34,11 +34,11 @@ from resolvers.file_shares import payments as file_share_payments
 from resolvers.file_shares import refunds as file_share_refunds
 from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.files import files
-from resolvers.graph.documents import Documents
-from resolvers.graph.executor import Executor, mark_plain_fields
-from resolvers.graph.extension import AdmissionExtension
-from resolvers.graph.fields import OPERATION, expose
-from resolvers.graph.nodes import declare_nodes, name_nodes, node_field, nodes_of
+from resolvers.graph.execution.executor import Executor, mark_plain_fields
+from resolvers.graph.execution.fields import OPERATION, expose
+from resolvers.graph.execution.nodes import declare_nodes, name_nodes, node_field, nodes_of
+from resolvers.graph.survey.documents import Documents
+from resolvers.graph.survey.extension import AdmissionExtension
 from resolvers.metrics import metrics
 from resolvers.operations.declaration import Operation
 from resolvers.portal import downloads as portal_downloads
@@ -52,7 +52,7 @@ from resolvers.workspaces import deletion as workspace_deletion
 from resolvers.workspaces import invitations as workspace_invitations
 from resolvers.workspaces import members as workspace_members
 from resolvers.workspaces import workspaces
-from schema.scalars import SCALARS
+from schema.values.scalars import SCALARS
 
 
 @strawberry.type(description="What a customer can access with its own token: its own data.")

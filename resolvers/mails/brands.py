@@ -5,9 +5,9 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from storage.connections import Connection
-from storage.rows import table_of
-from storage.tables.workspaces import WorkspaceRow
+from storage.engine.connections import Connection
+from storage.rows.rows import table_of
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 # White text is readable on each of them.
 COLOURS = ("#4338ca", "#1d4ed8", "#0f766e", "#15803d", "#a16207", "#c2410c", "#be123c", "#7e22ce")

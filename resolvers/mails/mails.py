@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 
 from resolvers.mails.brands import DUOGRAPH, Brand
 from resolvers.operations.context import Context
-from storage.mails import Mail, write_mails
+from storage.upkeep.mails import Mail, write_mails
 
 TEMPLATE_FOLDER = Path(__file__).parent / "templates"
 # Template variables with our own texts, or with validated addresses. All others hold text that a user wrote

@@ -4,11 +4,11 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import WorkspaceRole
-from storage.rows import table_of
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 
 _members, _users = table_of(WorkspaceMemberRow), table_of(UserRow)
 

@@ -4,8 +4,8 @@ from bisect import bisect_right
 from collections.abc import Mapping
 
 from resolvers.metrics.measuring import Measured
-from schema.metrics import MetricColumns, MetricGroup
-from schema.scalars import ZonedMoment, write_number, write_numbers
+from schema.metrics.metrics import MetricColumns, MetricGroup
+from schema.values.scalars import ZonedMoment, write_number, write_numbers
 from storage.clock import now
 from storage.enums import Currency
 from storage.metrics.facts import microseconds

@@ -6,11 +6,11 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 from oauth.scopes import Scope
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.grouping.groups import REST, AnyKey, Grouping
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.shares import ShareRow
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.shares.shares import ShareRow
 
 # The scope that a caller needs to see the keys of the groups.
 SCOPES = {

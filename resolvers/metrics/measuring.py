@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from resolvers.metrics.requests import selected_metrics
 from resolvers.operations.context import Context
-from schema.metrics_query import MetricsQuery
+from schema.metrics.query import MetricsQuery
 from storage.enums import Currency
 from storage.metrics.definitions import BY_SLUG, Metric
 from storage.metrics.grouping.currencies import columns_by_currency, has_values

@@ -19,13 +19,20 @@ from resolvers.metrics.requests import (
     ranges_of,
     weigh_metrics,
 )
-from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lookups import check_workspaces
-from schema.metrics import MetricGroup, MetricInfo, Metrics, MetricsComparison, MetricsLimits, OtherCurrency
-from schema.metrics_query import MetricsQuery
-from storage.connections import Connection
+from resolvers.operations.rows.access import visible
+from resolvers.operations.rows.lookups import check_workspaces
+from schema.metrics.metrics import (
+    MetricGroup,
+    MetricInfo,
+    Metrics,
+    MetricsComparison,
+    MetricsLimits,
+    OtherCurrency,
+)
+from schema.metrics.query import MetricsQuery
+from storage.engine.connections import Connection
 from storage.enums import Currency
 from storage.metrics.grouping.engine import GroupedReader
 from storage.metrics.grouping.groups import Grouping
@@ -35,8 +42,8 @@ from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.engine import in_other_currencies
 from storage.metrics.reading.reader import Selection
 from storage.metrics.zones import zone_names
-from storage.rows import table_of
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 _workspaces = table_of(WorkspaceRow)
 

@@ -10,7 +10,7 @@ from oauth.scopes import covers, that_would_do
 from resolvers.metrics.labels import SCOPES
 from resolvers.operations.context import Context
 from schema.errors import InsufficientScope, Invalid, problem
-from schema.metrics_query import MetricsQuery
+from schema.metrics.query import MetricsQuery
 from storage.metrics.definitions import BY_SLUG, METRICS, Metric
 from storage.metrics.periods import MOST_PERIODS, Timeline, TooManyPeriods, make_timeline
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from schema.errors import Location, Problem, problem
-from schema.scalars import write_moment
+from schema.values.scalars import write_moment
 
 AHEAD_AT_MOST = timedelta(minutes=5)
 # PostgreSQL's driver writes the first moment of the year 1, where a day and an hour begin, as minus infinity.

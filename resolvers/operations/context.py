@@ -9,17 +9,17 @@ from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from oauth.principals import Principal
-from oauth.signed_reports import ReportKeys
+from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.outages import refused_change
 from schema.errors import Unauthorized
-from storage.connections import Connection
-from storage.database import Database
 from storage.dialects.refusals import ChangesRefused
-from storage.document_counts import DocumentCounts
-from storage.kept import Kept
-from storage.mails import Mail
+from storage.engine.connections import Connection
+from storage.engine.database import Database
+from storage.engine.kept_statements import Kept
 from storage.objects.interface import ObjectStore
-from storage.usage import Usage
+from storage.upkeep.mails import Mail
+from storage.usage.document_counts import DocumentCounts
+from storage.usage.usage import Usage
 
 UNITS_AT_A_TIME = 4
 
@@ -136,7 +136,7 @@ class Context:
 
     `precondition` checks the row to be changed once it is locked. `prepared` is what the operation's
     `prepare` yielded before the transaction began. `owners_only` restricts the operation to owners of the
-    workspace that it changes, which `resolvers/operations/lookups.py` checks.
+    workspace that it changes, which `resolvers/operations/rows/lookups.py` checks.
     """
 
     services: Services

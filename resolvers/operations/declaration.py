@@ -12,10 +12,10 @@ from pydantic.fields import FieldInfo
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import Scope, any_that_would_do, that_would_do
-from schema.annotations import unwrap
-from schema.base import Count, Filters, Input
-from schema.deprecation import Deprecation
 from schema.errors import Invalid, Problem, problem
+from schema.kit.annotations import unwrap
+from schema.kit.base import Count, Filters, Input
+from schema.kit.deprecation import Deprecation
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Awaitable[Any]])
 
@@ -51,7 +51,7 @@ class Operation:
     `gives` is the operation that reads the same resource: `ETag` and `If-Match` compare its result, and a
     retry with the same Idempotency-Key returns it. `restricted` calls count against the lower limit. `fresh`
     operations grant access, so the user of a browser session must have entered the password within the last
-    hour. `owners_only` refuses users who do not own the workspace, when `resolvers/operations/lookups.py`
+    hour. `owners_only` refuses users who do not own the workspace, when `resolvers/operations/rows/lookups.py`
     looks up the row to change or the workspace to create something in.
 
     Slow work stays outside a change's transaction. `prepare` takes the resolver's arguments; it is entered

@@ -15,7 +15,7 @@ from resolvers.operations.declaration import Operation
 from schema.errors import IdempotencyConflict
 from storage.clock import now
 from storage.retention.rules import RETRIES_KEPT_FOR
-from storage.rows import first, insert_row, table_of
+from storage.rows.rows import first, insert_row, table_of
 from storage.sealing import Purpose, Unreadable, seal, unseal
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 

@@ -4,7 +4,7 @@ import structlog
 
 from schema.errors import Failure, Internal, Unavailable
 from storage.dialects.refusals import ChangesRefused
-from storage.outages import is_outage
+from storage.engine.outages import is_outage
 
 log = structlog.get_logger()
 

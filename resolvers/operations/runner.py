@@ -9,10 +9,10 @@ from resolvers.operations import idempotency
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Finish, Operation
 from resolvers.operations.etags import matches_strongly
-from resolvers.operations.shaped import ShapedRow
-from schema.base import Update
+from resolvers.operations.shapes.shaped import ShapedRow
 from schema.errors import Invalid, PreconditionFailed, problem
-from storage.rows import Duplicate, taken_fields
+from schema.kit.base import Update
+from storage.rows.rows import Duplicate, taken_fields
 
 ATTEMPTS = 3
 

@@ -8,11 +8,11 @@ import structlog
 from pydantic import BaseModel
 from strawberry.utils.str_converters import to_camel_case
 
-from schema.base import Input
-from schema.deprecation import deprecation_of
+from schema.kit.base import Input
+from schema.kit.deprecation import deprecation_of
 from storage.caches import Cache
 from storage.enums import UsageKind, UsageSurface
-from storage.usage import Part, Used
+from storage.usage.usage import Part, Used
 
 log = structlog.get_logger()
 

@@ -11,18 +11,18 @@ from resolvers.file_shares.sessions import add_download
 from resolvers.files.uploads import store_failures
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lookups import get_for_update, get_visible
+from resolvers.operations.rows.lookups import get_for_update, get_visible
 from resolvers.portal.sessions import CUSTOMERS
 from resolvers.portal.shapes import files_of, is_paid
 from schema.errors import Invalid, NotPermitted, problem
-from schema.portal_files import PortalDownloadCreate
-from schema.uploads import FileDownload
+from schema.files.uploads import FileDownload
+from schema.portal.files import PortalDownloadCreate
 from storage.clock import now
 from storage.enums import FileShareSessionStatus
 from storage.objects.interface import SignedRequest
-from storage.rows import first_of, key_of, table_of
-from storage.tables.file_share_sessions import FileShareSessionRow
-from storage.tables.files import FileRow
+from storage.rows.rows import first_of, key_of, table_of
+from storage.tables.shares.file_share_sessions import FileShareSessionRow
+from storage.tables.shares.files import FileRow
 
 _sessions, _files = table_of(FileShareSessionRow), table_of(FileRow)
 

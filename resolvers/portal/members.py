@@ -9,15 +9,15 @@ from resolvers.customers.opening import default_member
 from resolvers.customers.shapes import MEMBER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lookups import get_for_update
-from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.rows.lookups import get_for_update
+from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.portal.sessions import CUSTOMERS
+from schema.customers.members import Member, MemberCreate
 from schema.errors import NotPermitted
-from schema.members import Member, MemberCreate
-from schema.pages import Page
-from schema.portal import PortalMemberCreate, PortalMemberQuery, PortalMemberUpdate
+from schema.kit.pages import Page
+from schema.portal.portal import PortalMemberCreate, PortalMemberQuery, PortalMemberUpdate
 from storage.enums import CustomerType
-from storage.tables.customers import CustomerRow, MemberRow
+from storage.tables.customers.customers import CustomerRow, MemberRow
 
 
 @requires(Scope.CUSTOMER_PORTAL_READ, kinds=CUSTOMERS)

@@ -8,16 +8,16 @@ from resolvers.customers.shapes import PORTAL_CUSTOMER
 from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lookups import get_for_update, get_visible
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import shaped
+from resolvers.operations.rows.lookups import get_for_update, get_visible
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import shaped
 from resolvers.portal.sessions import CUSTOMERS
 from resolvers.portal.shapes import PORTAL_SESSION
 from resolvers.shares import shares
 from resolvers.shares.shapes import PORTAL_SHARE
 from schema.errors import NotPermitted
-from schema.pages import Page
-from schema.portal import (
+from schema.kit.pages import Page
+from schema.portal.portal import (
     PortalCustomer,
     PortalCustomerUpdate,
     PortalFileShareSession,
@@ -26,10 +26,10 @@ from schema.portal import (
     PortalShareQuery,
 )
 from storage.enums import CustomerType, MemberRole
-from storage.rows import table_of, update_row
-from storage.tables.customers import CustomerRow, MemberRow
-from storage.tables.file_share_sessions import FileShareSessionRow
-from storage.tables.shares import ShareRow
+from storage.rows.rows import table_of, update_row
+from storage.tables.customers.customers import CustomerRow, MemberRow
+from storage.tables.shares.file_share_sessions import FileShareSessionRow
+from storage.tables.shares.shares import ShareRow
 
 # The roles that may change a team's name and billing address.
 PROFILE_ROLES = frozenset({MemberRole.OWNER, MemberRole.BILLING_MANAGER})

@@ -10,12 +10,11 @@ from resolvers.customers.opening import SESSION_LIFETIME, open_customer_session
 from resolvers.customers.portal_access import Entrant, note_entry, recipient_of
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
-from resolvers.operations.lookups import get_visible
+from resolvers.operations.rows.lookups import get_visible
 from resolvers.portal.codes import mail_code, use_code
-from schema.app_links import may_return_to
+from schema.customers.members import Member
 from schema.errors import InvalidCode, NotFound
-from schema.members import Member
-from schema.portal import (
+from schema.portal.portal import (
     PortalAddress,
     PortalAuthentication,
     PortalChoice,
@@ -24,11 +23,12 @@ from schema.portal import (
     PortalToken,
     PortalWorkspace,
 )
+from schema.values.app_links import may_return_to
 from storage.clock import now
-from storage.rows import first, table_of, update_rows, values_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerSessionRow, MemberRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import first, table_of, update_rows, values_of
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.customers.customers import CustomerSessionRow, MemberRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 CUSTOMERS = frozenset({PrincipalKind.CUSTOMER_SESSION})
 

@@ -6,26 +6,26 @@ from sqlalchemy import Column, ColumnElement, FromClause, Select, Table, and_, f
 
 from resolvers.file_shares.shapes import refunds_of
 from resolvers.files.shapes import FILE
-from resolvers.operations.shapes import Computed, Derived, Part, Shape
-from schema.portal import (
+from resolvers.operations.shapes.shapes import Computed, Derived, Part, Shape
+from schema.portal.files import PortalFile
+from schema.portal.portal import (
     MOST_DOWNLOADS,
     PortalDownload,
     PortalFileShareSession,
     PortalPayment,
     PortalRefund,
 )
-from schema.portal_files import PortalFile
-from schema.prose import write_size
+from schema.values.prose import write_size
 from storage.enums import FileShareSessionStatus
-from storage.rows import table_of
-from storage.tables.file_share_sessions import (
+from storage.rows.rows import table_of
+from storage.tables.shares.file_share_sessions import (
     FileShareDownloadRow,
     FileSharePaymentRow,
     FileShareRefundRow,
     FileShareSessionRow,
 )
-from storage.tables.files import FileRow
-from storage.tables.shares import ShareDownloadRow, ShareMediaRow, ShareRow
+from storage.tables.shares.files import FileRow
+from storage.tables.shares.shares import ShareDownloadRow, ShareMediaRow, ShareRow
 
 _downloads, _payments = table_of(FileShareDownloadRow), table_of(FileSharePaymentRow)
 _refunds, _shares, _files = table_of(FileShareRefundRow), table_of(ShareRow), table_of(FileRow)

@@ -6,17 +6,17 @@ from uuid import UUID
 
 from sqlalchemy import and_, delete, exists, or_, select
 
-from oauth.passkeys import RelyingParty
+from oauth.sign_in.passkeys import RelyingParty
 from resolvers.mails.mails import make_mail, plain_name, send_mails
 from resolvers.operations.context import Context
 from schema.errors import NotPermitted
 from storage.clock import now
-from storage.connections import Connection
-from storage.mails import Mail
-from storage.rows import table_of, update_rows
-from storage.tables.second_factors import PasskeyRow, RecoveryCodeRow, TotpSecretRow
-from storage.tables.second_steps import SecondStepRow
-from storage.tables.users import UserRow
+from storage.engine.connections import Connection
+from storage.rows.rows import table_of, update_rows
+from storage.tables.accounts.second_factors import PasskeyRow, RecoveryCodeRow, TotpSecretRow
+from storage.tables.accounts.second_steps import SecondStepRow
+from storage.tables.accounts.users import UserRow
+from storage.upkeep.mails import Mail
 
 # The page on which users manage their factors.
 SECURITY_PATH = "/account/security"

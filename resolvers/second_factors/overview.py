@@ -11,11 +11,11 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.second_factors.factors import Event, drop_factors, end_steps, factor_mail
 from resolvers.second_factors.recovery_codes import count_codes, session_user_id
-from schema.second_factors import SecondFactors
-from storage.connections import Connection
-from storage.mails import write_mail
-from storage.rows import first, table_of
-from storage.tables.second_factors import PasskeyRow, TotpSecretRow
+from schema.accounts.second_factors import SecondFactors
+from storage.engine.connections import Connection
+from storage.rows.rows import first, table_of
+from storage.tables.accounts.second_factors import PasskeyRow, TotpSecretRow
+from storage.upkeep.mails import write_mail
 
 _totp, _passkeys = table_of(TotpSecretRow), table_of(PasskeyRow)
 

@@ -6,17 +6,17 @@ from uuid import UUID
 from sqlalchemy import delete as sql_delete
 from sqlalchemy import select
 
-from oauth.challenges import ChallengeUse, answer, is_open, new_challenge
-from oauth.passkeys import Assertion, Refused, challenge_of_creation, read_assertion
 from oauth.scopes import Scope
+from oauth.sign_in.challenges import ChallengeUse, answer, is_open, new_challenge
+from oauth.sign_in.passkeys import Assertion, Refused, challenge_of_creation, read_assertion
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import get_for_update
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import as_model, shaped
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import get_for_update
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import as_model, shaped
 from resolvers.second_factors.factors import (
     Event,
     check_confirmed,
@@ -26,15 +26,15 @@ from resolvers.second_factors.factors import (
 )
 from resolvers.second_factors.recovery_codes import make_first_codes, session_user_id
 from resolvers.second_factors.shapes import PASSKEY
+from schema.accounts.second_factors import Passkey, PasskeyCreate, PasskeyQuery, PasskeyUpdate
 from schema.errors import Invalid, NotPermitted, problem
-from schema.pages import Page
-from schema.second_factors import Passkey, PasskeyCreate, PasskeyQuery, PasskeyUpdate
-from schema.sorting import CreatedAtSorting
+from schema.kit.pages import Page
+from schema.kit.sorting import CreatedAtSorting
 from storage.clock import now
-from storage.connections import Connection
-from storage.rows import every_of, first, insert_row, key_of, one, table_of, update_row
-from storage.tables.second_factors import PasskeyRow
-from storage.tables.users import UserRow
+from storage.engine.connections import Connection
+from storage.rows.rows import every_of, first, insert_row, key_of, one, table_of, update_row
+from storage.tables.accounts.second_factors import PasskeyRow
+from storage.tables.accounts.users import UserRow
 
 MOST_PASSKEYS = 10
 

@@ -14,11 +14,11 @@ from resolvers.operations.declaration import requires
 from resolvers.second_factors.factors import Event, has_factor, notify_owner
 from schema.errors import NotFound
 from storage.clock import now
-from storage.connections import Connection
-from storage.rows import first, insert_rows, table_of, update_row
+from storage.engine.connections import Connection
+from storage.rows.rows import first, insert_rows, table_of, update_row
 from storage.sealing import Purpose, sign
-from storage.tables.second_factors import RecoveryCodeRow
-from storage.tables.users import UserRow
+from storage.tables.accounts.second_factors import RecoveryCodeRow
+from storage.tables.accounts.users import UserRow
 
 COUNT = 10
 # 59 bits, without characters that look alike: 0 and O, 1 and I.

@@ -7,21 +7,21 @@ from uuid import UUID
 from sqlalchemy import delete
 
 from oauth.scopes import Scope
-from oauth.totp import DIGITS, matching_step, new_secret, provisioning_uri
+from oauth.sign_in.totp import DIGITS, matching_step, new_secret, provisioning_uri
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.second_factors.factors import Event, check_confirmed, drop_codes_without_factor, notify_owner
 from resolvers.second_factors.recovery_codes import make_first_codes, normalize_code, session_user_id
+from schema.accounts.second_factors import TotpConfirmation
 from schema.errors import Invalid, NotFound, NotPermitted, problem
-from schema.second_factors import TotpConfirmation
 from storage.clock import now
-from storage.connections import Connection
-from storage.rows import first, insert_row, one, table_of, update_row
+from storage.engine.connections import Connection
+from storage.rows.rows import first, insert_row, one, table_of, update_row
 from storage.sealing import Purpose, Unreadable, seal, unseal
-from storage.tables.second_factors import TotpSecretRow
-from storage.tables.users import UserRow
+from storage.tables.accounts.second_factors import TotpSecretRow
+from storage.tables.accounts.users import UserRow
 
 # How long a secret that the page shows can be confirmed.
 ENROLMENT_LIFETIME = timedelta(minutes=30)

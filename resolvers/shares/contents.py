@@ -8,12 +8,12 @@ from sqlalchemy import Select, Table, and_, delete, select, update
 
 from resolvers.operations.context import Context
 from schema.errors import Invalid, Problem, problem
-from schema.prices import KIND_FIELDS
+from schema.shares.prices import KIND_FIELDS
 from storage.enums import FileService, PriceAmountType
-from storage.rows import every, every_of, insert_rows, key_of, table_of, update_rows, values_of
-from storage.tables.custom_fields import CustomFieldRow
-from storage.tables.files import FileRow
-from storage.tables.shares import (
+from storage.rows.rows import every, every_of, insert_rows, key_of, table_of, update_rows, values_of
+from storage.tables.shares.custom_fields import CustomFieldRow
+from storage.tables.shares.files import FileRow
+from storage.tables.shares.shares import (
     ShareCustomFieldRow,
     ShareDownloadRow,
     ShareFileRow,
@@ -21,7 +21,7 @@ from storage.tables.shares import (
     SharePriceRow,
     ShareRow,
 )
-from storage.tables.workspaces import WorkspaceRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 _prices = table_of(SharePriceRow)
 _files, _custom_fields = table_of(FileRow), table_of(CustomFieldRow)

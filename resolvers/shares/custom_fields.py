@@ -9,20 +9,20 @@ from sqlalchemy import and_, select
 from oauth.scopes import Scope
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, changed_in
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import shaped
+from resolvers.operations.rows.filters import any_of, changed_in
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import shaped
 from resolvers.shares.shapes import CUSTOM_FIELD
-from schema.custom_fields import CustomField, CustomFieldCreate, CustomFieldQuery, CustomFieldUpdate
 from schema.errors import Invalid, problem
-from schema.pages import Page
-from schema.sorting import ResourceSorting
+from schema.kit.pages import Page
+from schema.kit.sorting import ResourceSorting
+from schema.shares.custom_fields import CustomField, CustomFieldCreate, CustomFieldQuery, CustomFieldUpdate
 from storage.enums import CustomFieldType
-from storage.rows import delete_row, insert_row, table_of, update_row, update_rows
-from storage.tables.custom_fields import CustomFieldRow
-from storage.tables.shares import ShareCustomFieldRow, ShareRow
+from storage.rows.rows import delete_row, insert_row, table_of, update_row, update_rows
+from storage.tables.shares.custom_fields import CustomFieldRow
+from storage.tables.shares.shares import ShareCustomFieldRow, ShareRow
 
 _table, _shares = table_of(CustomFieldRow), table_of(ShareRow)
 _attachments = table_of(ShareCustomFieldRow)

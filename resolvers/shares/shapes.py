@@ -6,15 +6,15 @@ from typing import Any
 from sqlalchemy import FromClause, Select, Table, and_, select
 
 from resolvers.files.shapes import FILE
-from resolvers.operations.shapes import Embedded, Part, Shape
-from schema.custom_fields import CustomField
-from schema.portal import PortalShare
-from schema.prices import Price
-from schema.shares import AttachedCustomField, Share
-from storage.rows import table_of
-from storage.tables.custom_fields import CustomFieldRow
-from storage.tables.files import FileRow
-from storage.tables.shares import (
+from resolvers.operations.shapes.shapes import Embedded, Part, Shape
+from schema.portal.portal import PortalShare
+from schema.shares.custom_fields import CustomField
+from schema.shares.prices import Price
+from schema.shares.shares import AttachedCustomField, Share
+from storage.rows.rows import table_of
+from storage.tables.shares.custom_fields import CustomFieldRow
+from storage.tables.shares.files import FileRow
+from storage.tables.shares.shares import (
     ShareCustomFieldRow,
     ShareDownloadRow,
     ShareMediaRow,

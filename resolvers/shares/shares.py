@@ -7,10 +7,10 @@ from uuid import UUID
 from oauth.scopes import Scope
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, changed_in, contains, metadata_pairs
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import check_workspaces, get_for_update, workspace_for
-from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.rows.filters import any_of, changed_in, contains, metadata_pairs
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
+from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.shares.contents import (
     replace_custom_fields,
     replace_downloads,
@@ -18,11 +18,11 @@ from resolvers.shares.contents import (
     replace_prices,
 )
 from resolvers.shares.shapes import SHARE
-from schema.pages import Page
-from schema.shares import Share, ShareCreate, ShareQuery, ShareSorting, ShareUpdate
+from schema.kit.pages import Page
+from schema.shares.shares import Share, ShareCreate, ShareQuery, ShareSorting, ShareUpdate
 from storage.clock import now
-from storage.rows import insert_row, table_of, update_row
-from storage.tables.shares import ShareRow
+from storage.rows.rows import insert_row, table_of, update_row
+from storage.tables.shares.shares import ShareRow
 
 _table = table_of(ShareRow)
 _PARTS: Mapping[str, Callable[..., Awaitable[bool]]] = {

@@ -12,12 +12,12 @@ from sqlalchemy import ColumnElement, update
 from resolvers.operations.context import Context
 from schema.errors import RateLimited
 from storage.clock import now
-from storage.connections import Connection
 from storage.dialects.upsert import upsert
 from storage.emails import fold_email
-from storage.rows import first, one, table_of
+from storage.engine.connections import Connection
+from storage.rows.rows import first, one, table_of
 from storage.sealing import Purpose, sign
-from storage.tables.sign_in_attempts import SignInAttemptRow
+from storage.tables.accounts.sign_in_attempts import SignInAttemptRow
 
 SLOTS = 65_536
 # After this many wrong passwords in a row the delays begin.

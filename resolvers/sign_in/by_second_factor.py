@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from oauth.challenges import ChallengeUse, new_challenge
+from oauth.sign_in.challenges import ChallengeUse, new_challenge
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER, reauthenticate_browser_session
 from resolvers.operations.context import Context
@@ -27,10 +27,10 @@ from resolvers.sign_in.sign_in import (
     is_own_password,
     lock_unchanged,
 )
+from schema.accounts.second_factors import Confirmation, PasskeySignIn, SecondStep
 from schema.errors import Invalid, problem
-from schema.second_factors import Confirmation, PasskeySignIn, SecondStep
-from storage.connections import Connection
-from storage.tables.users import UserRow
+from storage.engine.connections import Connection
+from storage.tables.accounts.users import UserRow
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from oauth.endings import end_user
+from oauth.revocation.grants import end_user
 from resolvers.accounts.users import find_user, verify_address
 from resolvers.mails.mails import make_mail, send_mails
 from resolvers.operations.context import Context
@@ -17,10 +17,10 @@ from resolvers.sign_in.mailed_links import (
     use_link,
 )
 from resolvers.sign_in.new_passwords import hash_new_password
-from schema.accounts import ForgottenPassword, NewPassword
+from schema.accounts.accounts import ForgottenPassword, NewPassword
 from storage.enums import LinkPurpose
-from storage.rows import update_row
-from storage.tables.users import UserRow
+from storage.rows.rows import update_row
+from storage.tables.accounts.users import UserRow
 
 # The page that requests a link.
 PATH = "/forgotten-password"

@@ -9,7 +9,7 @@ import secrets
 
 from resolvers.operations.context import Context
 from storage.sealing import Purpose, is_signed, sign
-from storage.tables.users import UserRow
+from storage.tables.accounts.users import UserRow
 
 # A browser keeps the tokens of this many users.
 MOST_TOKENS = 4

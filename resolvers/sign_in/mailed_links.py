@@ -16,13 +16,13 @@ from resolvers.mails.mails import make_mail, send_mails
 from resolvers.operations.context import Context
 from schema.errors import RateLimited
 from storage.clock import now
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import LinkPurpose
-from storage.mails import NO_RECIPIENT
 from storage.retention.rules import LINKS_KEPT_FOR
-from storage.rows import first, insert_row, table_of, update_row, update_rows
-from storage.tables.mailed_links import MailedLinkRow
-from storage.tables.users import UserRow
+from storage.rows.rows import first, insert_row, table_of, update_row, update_rows
+from storage.tables.accounts.mailed_links import MailedLinkRow
+from storage.tables.accounts.users import UserRow
+from storage.upkeep.mails import NO_RECIPIENT
 
 LIFETIMES = {
     LinkPurpose.ADDRESS: timedelta(days=3),

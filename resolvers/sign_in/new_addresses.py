@@ -18,12 +18,12 @@ from resolvers.sign_in.mailed_links import (
 )
 from resolvers.sign_in.sign_in import find_own_user
 from resolvers.workspaces.memberships import change_members_address
-from schema.accounts import NewAddress
+from schema.accounts.accounts import NewAddress
 from schema.errors import Invalid, NotPermitted, problem
 from storage.clock import now
 from storage.enums import LinkPurpose
-from storage.rows import Duplicate, update_row
-from storage.tables.users import UserRow
+from storage.rows.rows import Duplicate, update_row
+from storage.tables.accounts.users import UserRow
 
 TAKEN = "There is already an account with this email"
 

@@ -1,6 +1,6 @@
 """The rules for new passwords."""
 
-from oauth.passwords import hash_password_aside, is_easy_to_guess_aside
+from oauth.sign_in.passwords import hash_password_aside, is_easy_to_guess_aside
 from schema.errors import Invalid, problem
 
 EASY_TO_GUESS = "This password is easy to guess: choose a longer or less common one"

@@ -9,10 +9,10 @@ from resolvers.operations.declaration import requires
 from resolvers.sign_in.sign_in import find_own_user
 from resolvers.workspaces.administration import list_memberships
 from resolvers.workspaces.members import remove_workspace_member
-from schema.accounts import OwnName
+from schema.accounts.accounts import OwnName
 from schema.errors import Invalid, NotFound, problem
-from storage.rows import first, table_of, update_row
-from storage.tables.users import UserRow
+from storage.rows.rows import first, table_of, update_row
+from storage.tables.accounts.users import UserRow
 
 _users = table_of(UserRow)
 

@@ -17,10 +17,10 @@ from resolvers.second_factors.recovery_codes import normalize_code, use_code
 from resolvers.second_factors.totp import use_totp
 from schema.errors import Invalid, RateLimited, problem
 from storage.clock import now
-from storage.connections import Connection
-from storage.rows import first, insert_row, one, table_of, update_row
-from storage.tables.second_steps import SecondStepRow
-from storage.tables.users import UserRow
+from storage.engine.connections import Connection
+from storage.rows.rows import first, insert_row, one, table_of, update_row
+from storage.tables.accounts.second_steps import SecondStepRow
+from storage.tables.accounts.users import UserRow
 
 LIFETIME = timedelta(minutes=5)
 # The wrong codes that end a step, and the most for all steps of a user in an hour.

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from oauth.credentials import Credential
-from oauth.endings import end_user
-from oauth.passwords import verify_password_aside
+from oauth.revocation.grants import end_user
+from oauth.sign_in.passwords import verify_password_aside
 from resolvers.accounts.users import find_user, insert_user, lock_user
 from resolvers.credentials.browser_sessions import (
     IN_A_BROWSER,
@@ -28,13 +28,13 @@ from resolvers.sign_in.known_browsers import find_token, renew_token
 from resolvers.sign_in.mailed_links import end_links, mail_link
 from resolvers.sign_in.new_passwords import hash_new_password
 from resolvers.sign_in.second_steps import PendingSignIn, begin_second_step
-from schema.accounts import PasswordChange, SignIn, SignUp
+from schema.accounts.accounts import PasswordChange, SignIn, SignUp
 from schema.errors import Invalid, problem
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import LinkPurpose
-from storage.mails import NO_RECIPIENT
-from storage.rows import Duplicate, one, table_of, update_row
-from storage.tables.users import UserRow
+from storage.rows.rows import Duplicate, one, table_of, update_row
+from storage.tables.accounts.users import UserRow
+from storage.upkeep.mails import NO_RECIPIENT
 
 _users = table_of(UserRow)
 

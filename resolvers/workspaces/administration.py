@@ -7,11 +7,11 @@ from sqlalchemy import func, select
 
 from resolvers.workspaces.memberships import lock_members
 from storage.clock import now
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import WorkspaceRole, WorkspaceStatus
-from storage.rows import every, every_of, first, insert_row, read, table_of, update_row
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.rows.rows import every, every_of, first, insert_row, read, table_of, update_row
+from storage.tables.accounts.users import UserRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 NEXT_STATUSES: dict[WorkspaceStatus, frozenset[WorkspaceStatus]] = {
     WorkspaceStatus.CREATED: frozenset({WorkspaceStatus.ONBOARDING_STARTED}),

@@ -10,13 +10,13 @@ from resolvers.mails.mails import make_mail, send_mails
 from resolvers.mails.workspace_addresses import addresses_of_owners
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.lookups import check_owner, get_visible
+from resolvers.operations.rows.lookups import check_owner, get_visible
 from resolvers.workspaces.memberships import lock_members
 from storage.clock import now
-from storage.rows import new_row, table_of, update_row, update_rows, values_of
-from storage.tables.oauth_clients import OAuthClientRow
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.rows.rows import new_row, table_of, update_row, update_rows, values_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 _members, _clients, _users = table_of(WorkspaceMemberRow), table_of(OAuthClientRow), table_of(UserRow)
 

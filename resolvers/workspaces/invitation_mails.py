@@ -6,10 +6,10 @@ from resolvers.mails.brands import brand_of
 from resolvers.mails.mails import make_mail
 from resolvers.mails.unsolicited_mails import send_unsolicited_mail
 from resolvers.operations.context import Context
-from schema.prose import write_moment
-from storage.rows import table_of
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from schema.values.prose import write_moment
+from storage.rows.rows import table_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 # The page where signed-in users find the invitations to their email.
 PAGE_PATH = "/account/invitations"

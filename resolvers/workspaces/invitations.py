@@ -8,23 +8,23 @@ from oauth.principals import Principal
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.access_tokens import USER_KINDS
-from resolvers.operations.access import invitations_to
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import changed_in
-from resolvers.operations.lists import Listing
-from resolvers.operations.plans import MOMENT
-from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.rows.access import invitations_to
+from resolvers.operations.rows.filters import changed_in
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.plans import MOMENT
+from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.workspaces.members import get_workspace_member
 from resolvers.workspaces.memberships import join
 from resolvers.workspaces.shapes import INVITATION
 from schema.errors import Invalid, NotFound, problem
-from schema.pages import Page
-from schema.sorting import ResourceSorting
-from schema.workspace_members import WorkspaceInvitation, WorkspaceInvitationQuery, WorkspaceMember
+from schema.kit.pages import Page
+from schema.kit.sorting import ResourceSorting
+from schema.workspaces.members import WorkspaceInvitation, WorkspaceInvitationQuery, WorkspaceMember
 from storage.clock import now
-from storage.rows import delete_row, first, table_of
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.rows.rows import delete_row, first, table_of
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 
 _table = table_of(WorkspaceMemberRow)
 

@@ -5,37 +5,37 @@ from uuid import UUID
 
 from sqlalchemy import func, select
 
-from oauth.endings import end_creations, end_membership
+from oauth.revocation.grants import end_creations, end_membership
 from oauth.scopes import Scope
 from resolvers.accounts.creators import creator_of
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, changed_in
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import (
+from resolvers.operations.rows.filters import any_of, changed_in
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import (
     check_owner,
     check_workspaces,
     get_for_update,
     get_visible,
     workspace_for,
 )
-from resolvers.operations.reading import read_one, read_page
+from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.workspaces.invitation_mails import mail_invitation
 from resolvers.workspaces.memberships import AlreadyMember, invite, lock_members, withdraw_invitations
 from resolvers.workspaces.shapes import WORKSPACE_MEMBER
 from schema.errors import Invalid, problem
-from schema.pages import Page
-from schema.sorting import ResourceSorting
-from schema.workspace_members import (
+from schema.kit.pages import Page
+from schema.kit.sorting import ResourceSorting
+from schema.workspaces.members import (
     WorkspaceMember,
     WorkspaceMemberInvite,
     WorkspaceMemberQuery,
     WorkspaceMemberUpdate,
 )
 from storage.enums import WorkspaceRole
-from storage.rows import delete_row, table_of, update_row
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.rows.rows import delete_row, table_of, update_row
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 
 _table = table_of(WorkspaceMemberRow)
 LISTING = Listing(

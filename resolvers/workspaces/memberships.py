@@ -7,12 +7,12 @@ from sqlalchemy import or_, select
 
 from resolvers.accounts.users import find_user
 from storage.clock import now
-from storage.connections import Connection
 from storage.emails import fold_email
+from storage.engine.connections import Connection
 from storage.enums import WorkspaceRole
-from storage.rows import delete_rows, every, every_of, insert_row, table_of, update_row
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.rows.rows import delete_rows, every, every_of, insert_row, table_of, update_row
+from storage.tables.accounts.users import UserRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 INVITATION_LIFETIME = timedelta(days=7)
 

@@ -5,13 +5,13 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, FromClause, func
 
 from resolvers.accounts.shapes import person_of
-from resolvers.operations.shapes import Computed, Derived, Shape, of_referenced
-from schema.workspace_members import WorkspaceInvitation, WorkspaceMember, WorkspaceMemberStatus
-from schema.workspaces import Workspace, WorkspaceItem
+from resolvers.operations.shapes.shapes import Computed, Derived, Shape, of_referenced
+from schema.workspaces.members import WorkspaceInvitation, WorkspaceMember, WorkspaceMemberStatus
+from schema.workspaces.workspaces import Workspace, WorkspaceItem
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 _workspaces, _members, _users = table_of(WorkspaceRow), table_of(WorkspaceMemberRow), table_of(UserRow)
 

@@ -9,20 +9,20 @@ from sqlalchemy import func, or_, select
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
-from resolvers.operations.access import visible
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.filters import any_of, changed_in, contains
-from resolvers.operations.lists import Listing
-from resolvers.operations.lookups import get_for_update
-from resolvers.operations.reading import read_one, read_page
-from resolvers.operations.shaped import shaped
+from resolvers.operations.rows.access import visible
+from resolvers.operations.rows.filters import any_of, changed_in, contains
+from resolvers.operations.rows.lists import Listing
+from resolvers.operations.rows.lookups import get_for_update
+from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.shapes.shaped import shaped
 from resolvers.workspaces.administration import insert_workspace
 from resolvers.workspaces.shapes import WORKSPACE, WORKSPACE_ITEM
 from schema.errors import Invalid, NotFound, NotPermitted, problem
-from schema.pages import Page
-from schema.scalars import Id
-from schema.workspaces import (
+from schema.kit.pages import Page
+from schema.values.scalars import Id
+from schema.workspaces.workspaces import (
     Workspace,
     WorkspaceCreate,
     WorkspaceQuery,
@@ -31,9 +31,9 @@ from schema.workspaces import (
 )
 from storage.clock import now
 from storage.enums import WorkspaceRole
-from storage.rows import every, first, table_of, update_row, values_of
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.rows.rows import every, first, table_of, update_row, values_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 # Each workspace has its own rate limits, so their number is limited.
 MOST_WORKSPACES = 100

@@ -10,15 +10,15 @@ from starlette.responses import JSONResponse, Response
 
 from resolvers.operations.answers import JSON
 from resolvers.operations.declaration import Operation
-from rest_compat.endpoint import EMPTY
 from rest_compat.openapi.examples import BODIES, PARAMETERS
 from rest_compat.openapi.failures import failures_of
 from rest_compat.openapi.schemas import Schema, without_null
 from rest_compat.openapi.security import security_of
-from rest_compat.reading import path_names_of
-from rest_compat.router import OperationRoute
-from schema.base import Resource
-from schema.deprecation import REASON
+from rest_compat.routing.endpoint import EMPTY
+from rest_compat.routing.reading import path_names_of
+from rest_compat.routing.router import OperationRoute
+from schema.kit.base import Resource
+from schema.kit.deprecation import REASON
 
 METADATA = {
     "name": "metadata",

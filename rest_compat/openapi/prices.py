@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rest_compat.openapi.schemas import REF, Schema, without_null
-from schema.prices import KIND_FIELDS, Price, PriceInput
+from schema.shares.prices import KIND_FIELDS, Price, PriceInput
 from storage.enums import PriceAmountType
 
 _KIND = "amount_type"

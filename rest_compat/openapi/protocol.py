@@ -6,8 +6,6 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from resolvers.operations.answers import JSON
-from rest_compat.oauth_protocol import INTROSPECT, REVOKE, TOKEN, USERINFO
-from rest_compat.oauth_registration import CLIENT_PATH, REGISTER_PATH
 from rest_compat.openapi.protocol_bodies import (
     ClientInformation,
     ClientMetadata,
@@ -21,7 +19,9 @@ from rest_compat.openapi.protocol_bodies import (
 )
 from rest_compat.openapi.schemas import REF, Schema
 from rest_compat.openapi.security import BEARER, CLIENT, OPENID
-from rest_compat.paths import PROTOCOL_PREFIX
+from rest_compat.protocols.oauth import INTROSPECT, REVOKE, TOKEN, USERINFO
+from rest_compat.protocols.registration import CLIENT_PATH, REGISTER_PATH
+from rest_compat.routing.paths import PROTOCOL_PREFIX
 
 PROTOCOL_TAG = {
     "name": "OAuth",

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from oauth.clients import AuthMethod, GrantType
+from oauth.provider.clients import AuthMethod, GrantType
 
 _ClientId = Annotated[str, Field(description="The client, unless the `Authorization` header names it.")]
 _Secret = Annotated[

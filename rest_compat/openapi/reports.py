@@ -12,8 +12,8 @@ from resolvers.operations.answers import JSON
 from rest_compat.openapi.examples import BODIES
 from rest_compat.openapi.failures import failures_of
 from rest_compat.openapi.operations import documented, words
-from rest_compat.secret_scanning import KEY_HEADER, REPORT, REPORT_PATH, SIGNATURE_HEADER
-from schema.leaks import MOST_LEAKS, Leak, LeakVerdict
+from rest_compat.protocols.secret_scanning import KEY_HEADER, REPORT, REPORT_PATH, SIGNATURE_HEADER
+from schema.credentials.leaks import MOST_LEAKS, Leak, LeakVerdict
 
 REPORTS_TAG = {
     "name": "GitHub callbacks",

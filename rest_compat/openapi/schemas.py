@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from schema.deprecation import REASON
+from schema.kit.deprecation import REASON
 
 Schema = dict[str, Any]
 

@@ -9,8 +9,8 @@ from itertools import accumulate
 from storage.enums import FactKind
 from storage.metrics.measures import COST, COST_SCALE, PERSON, Measure
 from storage.metrics.sums import cell_columns_of
-from storage.rows import table_of
-from storage.tables.metric_cells import ActivityCellRow, MoneyCellRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import ActivityCellRow, MoneyCellRow
 
 Number = int | float
 
@@ -44,7 +44,7 @@ class UncountedMetric(Exception):
     def __init__(self, slug: str, columns: Sequence[str], cells: str) -> None:
         super().__init__(
             f"The metric {slug} needs the columns {', '.join(columns)} in {cells}: add them in "
-            "storage/tables/metric_cells.py, write a revision (`make migration`), and rebuild the cells of "
+            "storage/tables/metrics/metric_cells.py, write a revision (`make migration`), and rebuild the cells of "
             "existing workspaces (`duograph metrics rebuild`)."
         )
 

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from storage.before_commit import note_deltas
-from storage.connections import Connection, SqliteThread
+from storage.engine.before_commit import note_deltas
+from storage.engine.connections import Connection, SqliteThread
 from storage.enums import FactKind
-from storage.inserts import insert_late, insert_twice
-from storage.rows import Values, table_of
-from storage.tables.metric_cells import MetricDeltaRow
-from storage.tables.metrics import MetricFactRow
+from storage.rows.inserts import insert_late, insert_twice
+from storage.rows.rows import Values, table_of
+from storage.tables.metrics.metric_cells import MetricDeltaRow
+from storage.tables.metrics.metrics import MetricFactRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _deltas, _facts = table_of(MetricDeltaRow), table_of(MetricFactRow)

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.database import Database
+from storage.engine.database import Database
 
 # What is told a sentence for the operator.
 Tell = Callable[[str], None]

@@ -12,7 +12,7 @@ from alembic.operations.ops import AddColumnOp, MigrationScript, ModifyTableOps
 from alembic.script import ScriptDirectory
 from sqlalchemy import Column, Connection, DefaultClause, text
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.run import config_of, upgrade
 
 

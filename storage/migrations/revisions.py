@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-from storage.database import Database
+from storage.engine.database import Database
 
 # The name of a revision's file begins with the revision: `0001_the_first_tables.py`.
 _REVISIONS = frozenset(

@@ -8,7 +8,7 @@ from alembic.config import Config
 from sqlalchemy import Connection, event
 from sqlalchemy.exc import DBAPIError
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.lock import Tell, serialized, silent
 from storage.migrations.revisions import current_revision, revision_after
 

@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from storage.distribution import COLUMN, REFERENCE
+from storage.workspaces.distribution import COLUMN, REFERENCE
 
 _HAS_CITUS = "SELECT to_regclass('citus_tables') IS NOT NULL"
 _DISTRIBUTED = """

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Table
 
-from storage.connections import DRIVER_ERRORS, Connection
-from storage.database import Database
+from storage.engine.connections import DRIVER_ERRORS, Connection
+from storage.engine.database import Database
+from storage.engine.outages import DatabaseUnreachable, is_lost
 from storage.moving.derived import drop_derived, without_timeout
 from storage.moving.marks import Mark, MoveDisturbed, advance
 from storage.moving.source import Batch, SourceTable
-from storage.outages import DatabaseUnreachable, is_lost
 from storage.tables.registry import METADATA
 
 TABLES: tuple[Table, ...] = tuple(METADATA.sorted_tables)

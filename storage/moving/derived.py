@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from sqlalchemy import ForeignKeyConstraint, Index
 from sqlalchemy.schema import AddConstraint, CreateIndex, DropConstraint, DropIndex
 
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.tables.registry import METADATA
 
 _NAMES = """

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Boolean, Column, Date, LargeBinary, Table, Uuid
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.moving import totals
 from storage.moving.derived import without_timeout
 from storage.types import MomentColumn

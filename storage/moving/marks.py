@@ -14,8 +14,8 @@ from uuid import uuid4
 from sqlalchemy import Select, column, insert, inspect, select, table, update
 
 from storage.clock import now
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.tables.registry import METADATA
 
 TABLE = "duograph_move"

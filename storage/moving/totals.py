@@ -11,7 +11,7 @@ from sqlalchemy.types import TypeEngine
 
 from storage.tables.base import table_of
 from storage.tables.registry import COUNTED_MODELS
-from storage.tables.totals import ListTotalDeltaRow, ListTotalRow
+from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
 from storage.totals.tallies import list_name, write_value
 
 TABLES: tuple[Table, ...] = (table_of(ListTotalRow), table_of(ListTotalDeltaRow))

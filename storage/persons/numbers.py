@@ -7,12 +7,12 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import select
 
-from storage.connections import Connection
-from storage.database import Database
 from storage.dialects.upsert import upsert
-from storage.rows import table_of
-from storage.tables.metrics import PersonCounterRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.engine.connections import Connection
+from storage.engine.database import Database
+from storage.rows.rows import table_of
+from storage.tables.metrics.metrics import PersonCounterRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 BLOCK = 1_000
 # When there are more, the oldest loses the rest of its block.

@@ -15,15 +15,15 @@ from uuid import UUID
 from sqlalchemy import and_, delete, insert, or_, select, update
 from sqlalchemy import bindparam as parameter
 
-from storage.before_commit import note_deltas
-from storage.connections import Connection
-from storage.database import Database
 from storage.dialects.upsert import upsert
+from storage.engine.before_commit import note_deltas
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.persons.numbers import new_persons
-from storage.rows import every_of, table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.metric_cells import PersonMergeDeltaRow
-from storage.tables.metrics import ExternalPersonRow, PersonMergeRow
+from storage.rows.rows import every_of, table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.metrics.metric_cells import PersonMergeDeltaRow
+from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
 
 _customers, _merges = table_of(CustomerRow), table_of(PersonMergeRow)
 _externals, _merge_deltas = table_of(ExternalPersonRow), table_of(PersonMergeDeltaRow)

@@ -10,13 +10,13 @@ from sqlalchemy import Column, ColumnElement, Row, Select, select
 from sqlmodel import SQLModel
 
 from storage.clock import now
-from storage.connections import Connection
-from storage.database import Database
 from storage.dialects.refusals import ChangesRefused
 from storage.dialects.row_lists import is_among
-from storage.outages import is_outage, is_over_limit
+from storage.engine.connections import Connection
+from storage.engine.database import Database
+from storage.engine.outages import is_outage, is_over_limit
 from storage.retention.rules import Rule
-from storage.rows import delete_rows, table_of
+from storage.rows.rows import delete_rows, table_of
 
 log = structlog.get_logger()
 

@@ -9,20 +9,20 @@ from sqlalchemy import Column, ColumnElement, Date, Table, exists, not_
 from sqlmodel import SQLModel
 
 from storage.enums import CredentialKind
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerSessionRow
-from storage.tables.deletions import DeletionRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.mailed_links import MailedLinkRow
+from storage.tables.accounts.second_steps import AnsweredChallengeRow, SecondStepRow
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_client_documents import OAuthClientDocumentRow
+from storage.tables.credentials.oauth_grants import OAuthGrantRow
+from storage.tables.credentials.refresh_answers import RefreshAnswerRow
+from storage.tables.credentials.signing_keys import SigningKeyRow
+from storage.tables.credentials.usage import UsageRow
+from storage.tables.customers.customers import CustomerSessionRow
+from storage.tables.customers.portal_codes import PortalCodeRow
 from storage.tables.idempotency_keys import IdempotencyKeyRow
-from storage.tables.mailed_links import MailedLinkRow
-from storage.tables.oauth_client_documents import OAuthClientDocumentRow
-from storage.tables.oauth_grants import OAuthGrantRow
-from storage.tables.portal_codes import PortalCodeRow
-from storage.tables.refresh_answers import RefreshAnswerRow
-from storage.tables.second_steps import AnsweredChallengeRow, SecondStepRow
-from storage.tables.signing_keys import SigningKeyRow
-from storage.tables.usage import UsageRow
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.tables.workspaces.deletions import DeletionRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 
 AT_ONCE, HOUR, DAY = timedelta(), timedelta(hours=1), timedelta(days=1)
 # What other modules tell callers, or decide by.

@@ -21,11 +21,11 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlmodel import SQLModel
 
-from storage.before_commit import note_deltas, work_of
-from storage.connections import Connection, SqliteThread
 from storage.dialects.row_lists import is_constant
 from storage.dialects.upsert import Upsert, upsert
-from storage.kept import Kept
+from storage.engine.before_commit import note_deltas, work_of
+from storage.engine.connections import Connection, SqliteThread
+from storage.engine.kept_statements import Kept
 from storage.tables.base import Values
 from storage.totals.tallies import ALL_DELTAS, TALLIES, Deltas, Key, Tally, Totals
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, Uuid, bindparam, delete, func, select, tuple_
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.totals.changes import adding
 from storage.totals.tallies import ALL_DELTAS, TALLIES, Deltas
 

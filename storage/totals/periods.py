@@ -12,8 +12,8 @@ from sqlalchemy import ColumnElement, FromClause, Select, Table, case, func, lit
 from storage.dialects.extremes import greatest, least
 from storage.dialects.periods import Period, begins, next_begins
 from storage.tables.base import Values, table_of
-from storage.tables.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
-from storage.tables.events import EventRow
+from storage.tables.events.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
+from storage.tables.events.events import EventRow
 from storage.types import CodePointText
 
 # A moment as a value or as a place in a statement.

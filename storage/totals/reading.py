@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlmodel import SQLModel
 
 from storage.tables.base import table_of
-from storage.tables.events import EventRow
+from storage.tables.events.events import EventRow
 from storage.totals.periods import Workspaces, numbers_in
 from storage.totals.tallies import EVENT_NAMES, LIST_TOTALS, Tally, list_name
 

@@ -14,10 +14,10 @@ from sqlmodel import SQLModel
 from storage.dialects.extremes import greatest, least
 from storage.dialects.periods import hour_of
 from storage.tables.base import Values, table_of
-from storage.tables.event_counts import EventCountRow, EventDeltaRow
-from storage.tables.event_names import EventNameRow
-from storage.tables.events import EventRow
-from storage.tables.totals import ListTotalDeltaRow, ListTotalRow
+from storage.tables.events.event_counts import EventCountRow, EventDeltaRow
+from storage.tables.events.event_names import EventNameRow
+from storage.tables.events.events import EventRow
+from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
 from storage.totals.periods import in_all_periods, values_in_all_periods
 
 # The key of a delta, which begins with the workspace, and the values of its other columns.

@@ -18,16 +18,16 @@ from sqlalchemy import (
 )
 from sqlmodel import SQLModel
 
-from storage.connections import Connection
-from storage.database import Database
 from storage.dialects.periods import Period, begins
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.tables.base import table_of
-from storage.tables.events import EventRow
+from storage.tables.events.events import EventRow
 from storage.tables.registry import COUNTED_MODELS
 from storage.totals.periods import Workspaces
 from storage.totals.reading import as_text, totals
 from storage.totals.tallies import ALL_DELTAS, LIST_TOTALS, TALLIES, Tally, list_name
-from storage.workspace_lock import rebuild_in_one_snapshot
+from storage.workspaces.workspace_lock import rebuild_in_one_snapshot
 
 
 class Verification(NamedTuple):

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import asyncpg
 
-from gateway.cli.capacity import warnings_of_servers
+from gateway.cli.upkeep.capacity import warnings_of_servers
 from gateway.settings.settings import Settings
 from tests.support.pooler import pooler
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.revisions import newest_revision
 from tests.support.command import PROGRAM, Command
 

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from gateway.web.entrance.demo import LINK_SECONDS, DemoEntrance
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.revisions import current_revision, newest_revision
 from storage.migrations.run import upgrade
 from tests.support.browsing import Reading

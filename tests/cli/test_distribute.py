@@ -14,7 +14,7 @@ from alembic.operations import Operations
 from sqlalchemy import Column, Connection, ForeignKeyConstraint, PrimaryKeyConstraint, Uuid
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.run import config_of
 from storage.migrations.tenant_tables import create_tenant_table
 from storage.tables.registry import METADATA

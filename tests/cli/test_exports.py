@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.output import CommandError
-from gateway.cli.snapshots import export
+from gateway.cli.generated.snapshots import export
+from gateway.cli.kit.output import CommandError
 from resolvers.graph.contract import SCHEMA_FILE
 from tests.support.command import Command
 

@@ -29,8 +29,8 @@ create_app(Settings(secret_key="x" * 32))
 print(*sys.modules)
 """
 # What a command needs for its work, and no command for its help.
-SURFACES = {"fastapi", "resolvers", "rest_compat.api", "schema.base", "strawberry", "uvicorn"}
-DATABASES = {"aiosqlite", "alembic", "asyncpg", "redis", "sqlalchemy", "sqlmodel", "storage.database"}
+SURFACES = {"fastapi", "resolvers", "rest_compat.api", "schema.kit.base", "strawberry", "uvicorn"}
+DATABASES = {"aiosqlite", "alembic", "asyncpg", "redis", "sqlalchemy", "sqlmodel", "storage.engine.database"}
 
 
 def imported_by(*commands: str) -> list[set[str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 
-from gateway.cli.reload import PACKAGES, ROOT
+from gateway.cli.serving.reload import PACKAGES, ROOT
 from tests.support.command import PROGRAM, Command
 
 

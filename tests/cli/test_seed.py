@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.demo_entry import enter_demo
+from gateway.cli.demo.entry import enter_demo
 from gateway.settings.settings import Settings
-from storage.database import Database
+from storage.engine.database import Database
 from tests.support.command import Command
 from tests.support.own_databases import own_database
 
@@ -24,10 +24,10 @@ from pydantic.fields import FieldInfo
 from sqlalchemy import Column, Text
 from sqlmodel import SQLModel
 
-from gateway.cli.demo_entry import enter_demo
+from gateway.cli.demo.entry import enter_demo
 from gateway.settings.settings import Settings
-from storage.database import Database
-from storage.rows import table_of
+from storage.engine.database import Database
+from storage.rows.rows import table_of
 from storage.tables import customers, events, file_share_sessions, shares
 
 MODELS = [

@@ -6,13 +6,13 @@ from uuid import UUID
 import pytest
 from sqlalchemy import func, select
 
-from gateway.cli.storage import _written
-from storage import sizes
-from storage.rows import table_of
-from storage.sizes import TableSize, largest_workspaces, read_sizes, read_workspace
-from storage.tables.customers import CustomerRow
+from gateway.cli.upkeep.storage import _written
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
 from storage.tables.registry import METADATA
-from storage.tables.totals import ListTotalRow
+from storage.tables.workspaces.totals import ListTotalRow
+from storage.upkeep import table_sizes
+from storage.upkeep.table_sizes import TableSize, largest_workspaces, read_sizes, read_workspace
 from tests.support.command import Command
 from tests.support.gateways import Gateway, Tenant
 from tests.support.surfaces import Rest
@@ -79,7 +79,7 @@ async def test_rows_of_workspaces_are_counted(gateway: Gateway, rest: Rest, tena
 async def test_counting_ends(
     gateway: Gateway, rest: Rest, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sizes, "MOST_COUNTED", 2)
+    monkeypatch.setattr(table_sizes, "MOST_COUNTED", 2)
     for number in range(3):
         await rest.create_customer(data={"email": f"{number}@example.com"})
     found = await read_sizes(gateway.database)
@@ -103,7 +103,7 @@ async def test_the_workspaces_with_the_most_rows_are_found_by_their_totals(
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True, scope="session")
 async def test_sqlite_without_dbstat_counts_rows(gateway: Gateway, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = {size.table: size.rows for size in (await read_sizes(gateway.database)).tables}
-    monkeypatch.setattr(sizes, "_DBSTAT", sizes._DBSTAT.replace("dbstat", "no_such_table"))
+    monkeypatch.setattr(table_sizes, "_DBSTAT", table_sizes._DBSTAT.replace("dbstat", "no_such_table"))
     found = await read_sizes(gateway.database)
     assert "no dbstat" in found.method
     counted = {size.table: size.rows for size in found.tables}

@@ -8,13 +8,13 @@ from resolvers.accounts.users import delete_user, find_user
 from resolvers.credentials.browser_sessions import start_browser_session
 from resolvers.credentials.oauth_clients import create_client, delete_client
 from resolvers.workspaces.memberships import invite
-from schema.oauth_clients import OAuthClientCreate
+from schema.credentials.oauth_clients import OAuthClientCreate
 from storage.enums import CredentialKind, WorkspaceRole
-from storage.rows import delete_rows, insert_row, table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_grants import OAuthConsentRow, OAuthGrantRow
-from storage.tables.second_factors import TotpSecretRow
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.rows.rows import delete_rows, insert_row, table_of
+from storage.tables.accounts.second_factors import TotpSecretRow
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_grants import OAuthConsentRow, OAuthGrantRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_tenant
 from tests.support.membership import references_to
 

@@ -12,8 +12,8 @@ from oauth.scopes import Scope
 from resolvers.credentials.browser_sessions import start_browser_session
 from rest_compat.api import operation_routes
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
 from tests.support.refusals import UNKNOWN_ID
 from tests.support.surfaces import Refused
 

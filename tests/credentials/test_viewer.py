@@ -10,8 +10,8 @@ from oauth.scopes import WORKSPACE_SCOPES, Scope
 from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import insert_row
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import insert_row
+from storage.tables.credentials.credentials import CredentialRow
 from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 

@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import Scope
-from storage.rows import insert_row, table_of, update_rows
-from storage.tables.customers import CustomerRow
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.rows.rows import insert_row, table_of, update_rows
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
 from tests.support.refusals import refusal
 from tests.support.surfaces import Refused

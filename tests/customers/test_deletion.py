@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy import select
 
 from storage.enums import EventSource
-from storage.rows import insert_rows
-from storage.tables.events import EventRow
+from storage.rows.rows import insert_rows
+from storage.tables.events.events import EventRow
 from storage.tables.registry import METADATA
 from tests.support.surfaces import Refused
 

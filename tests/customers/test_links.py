@@ -7,8 +7,8 @@ import pytest
 
 from oauth.scopes import Scope
 from storage.enums import EventSource
-from storage.rows import insert_rows
-from storage.tables.events import EventRow
+from storage.rows.rows import insert_rows
+from storage.tables.events.events import EventRow
 from tests.support.gateways import make_token
 from tests.support.statements import noted
 from tests.support.surfaces import GraphQL

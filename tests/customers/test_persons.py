@@ -8,11 +8,11 @@ from sqlalchemy import select
 
 from resolvers.accounts.users import create_user
 from resolvers.workspaces.administration import insert_workspace
-from storage.database import Database
+from storage.engine.database import Database
 from storage.persons.numbers import BLOCK, new_persons
 from storage.persons.persons import PersonReference, persons_of
-from storage.rows import table_of
-from storage.tables.metrics import ExternalPersonRow, PersonMergeRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
 from tests.support.facts import read_facts
 from tests.support.gateways import make_tenant
 from tests.support.statements import noted

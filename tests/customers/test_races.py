@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 from sqlalchemy import func, select
 
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerRow, MemberRow
-from storage.tables.events import EventRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.customers.customers import CustomerRow, MemberRow
+from storage.tables.events.events import EventRow
 from tests.support.surfaces import Refused
 
 AT_ONCE = 6

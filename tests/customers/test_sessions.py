@@ -12,9 +12,9 @@ from oauth.scopes import CUSTOMER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import insert_row, table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.rows.rows import insert_row, table_of
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
 from tests.support.refusals import UNKNOWN_ID, refusal
 from tests.support.surfaces import Refused

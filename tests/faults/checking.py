@@ -8,14 +8,18 @@ from uuid import UUID
 
 from sqlalchemy import func, select
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.enums import FactKind
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.events import EventRow
-from storage.tables.file_share_sessions import FileShareDownloadRow, FileSharePaymentRow, FileShareSessionRow
-from storage.tables.metrics import MetricFactRow
-from storage.tables.shares import ShareRow
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.events.events import EventRow
+from storage.tables.metrics.metrics import MetricFactRow
+from storage.tables.shares.file_share_sessions import (
+    FileShareDownloadRow,
+    FileSharePaymentRow,
+    FileShareSessionRow,
+)
+from storage.tables.shares.shares import ShareRow
 from tests.faults.site import Site
 from tests.faults.writing import Record
 

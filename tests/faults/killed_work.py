@@ -11,18 +11,18 @@ import httpx
 from sqlalchemy import Connection, func, inspect, select, true
 
 from gateway.app import create_app
-from gateway.cli.metrics import verify_all
+from gateway.cli.upkeep.metrics import verify_all
 from gateway.settings.settings import Settings
-from storage.database import Database
-from storage.folding import Fold
+from storage.engine.database import Database
 from storage.migrations.revisions import current_revision
 from storage.migrations.run import upgrade
-from storage.rows import table_of
-from storage.tables.event_counts import EventDeltaRow
-from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
-from storage.tables.totals import ListTotalDeltaRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of
+from storage.tables.events.event_counts import EventDeltaRow
+from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
+from storage.tables.workspaces.totals import ListTotalDeltaRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.totals.verify import compare_totals
+from storage.upkeep.folding import Fold
 from tests.storage.test_migrated_rows import new_workspace
 from tests.support.gateways import SECRET, Gateway, make_tenant
 

@@ -18,8 +18,8 @@ from typing import Any
 from sqlalchemy import event
 from sqlalchemy.engine import Engine, make_url
 
-from storage.connections import PostgresqlConnection, SqliteThread
-from storage.database import Database
+from storage.engine.connections import PostgresqlConnection, SqliteThread
+from storage.engine.database import Database
 from tests.faults.killed_work import WORK, Work
 
 # More statements than any work has.

@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.run import upgrade
 from tests.support.command import Command, Process
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant

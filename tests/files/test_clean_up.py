@@ -10,8 +10,8 @@ from sqlalchemy import func, select, update
 from resolvers.files.clean_up import drop_abandoned_uploads, drop_lost_uploads, remove_discarded_content
 from storage.clock import now
 from storage.objects.interface import ObjectMissing, UploadUnknown
-from storage.rows import table_of
-from storage.tables.files import DiscardedObjectRow, FileRow
+from storage.rows.rows import table_of
+from storage.tables.shares.files import DiscardedObjectRow, FileRow
 from tests.support.surfaces import Refused
 from tests.support.uploads import completion, new_file, put_parts, upload_file
 

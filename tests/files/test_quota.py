@@ -11,8 +11,8 @@ from resolvers.files.clean_up import drop_abandoned_uploads
 from resolvers.files.quota import set_quota, usage_of
 from resolvers.operations.context import Quota
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.files import FileRow
+from storage.rows.rows import table_of
+from storage.tables.shares.files import FileRow
 from tests.support.gateways import run_gateway
 from tests.support.surfaces import Refused
 from tests.support.uploads import new_file, upload_file

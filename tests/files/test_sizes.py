@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.web.words.portal import WORDS
-from schema.prose import write_size
+from schema.values.prose import write_size
 
 
 @pytest.mark.parametrize(

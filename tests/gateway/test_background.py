@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway.background import BackgroundTask, running
+from gateway.background.tasks import BackgroundTask, running
 
 
 async def test_a_task_that_is_woken_looks_at_once() -> None:

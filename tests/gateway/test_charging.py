@@ -65,7 +65,7 @@ async def test_readiness_asks_the_database_once_a_second_for_everybody(
         return await revisions.current_revision(*arguments)
 
     # Only a count can show what is not asked: the answers are the same.
-    monkeypatch.setattr("gateway.health.current_revision", counted)
+    monkeypatch.setattr("gateway.endpoints.health.current_revision", counted)
     answers = await asyncio.gather(*(gateway.client.get("/ready") for _ in range(50)))
     assert {answer.status_code for answer in answers} == {200}
     assert asked <= 2

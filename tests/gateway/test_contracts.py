@@ -2,11 +2,11 @@
 
 import pytest
 
-from gateway.contracts import contract_routes
+from gateway.endpoints.contracts import contract_routes
 from resolvers.graph.contract import SCHEMA_FILE, SCHEMA_PATH
 from resolvers.graph.root import make_schema
 from rest_compat.openapi.document import openapi_document
-from rest_compat.paths import OPENAPI_PATH, ROOT_OPENAPI_PATH
+from rest_compat.routing.paths import OPENAPI_PATH, ROOT_OPENAPI_PATH
 
 PATHS = [route.path for route in contract_routes()]
 

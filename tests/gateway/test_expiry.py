@@ -6,11 +6,11 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 from storage.clock import now
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.run import upgrade
-from storage.rows import insert_row, table_of
+from storage.rows.rows import insert_row, table_of
+from storage.tables.credentials.refresh_answers import RefreshAnswerRow
 from storage.tables.idempotency_keys import IdempotencyKeyRow
-from storage.tables.refresh_answers import RefreshAnswerRow
 from tests.support.gateways import run_gateway
 
 MODELS = (IdempotencyKeyRow, RefreshAnswerRow)

@@ -13,8 +13,8 @@ import pytest
 import structlog
 from pydantic import BaseModel
 
-from gateway.logs import configure_logs
-from gateway.stacks import stack_of
+from gateway.logs.logs import configure_logs
+from gateway.logs.stack_traces import stack_of
 
 SECRET = "hush-4711"
 
@@ -163,7 +163,7 @@ def test_a_level_says_how_much_is_logged(
 
 DYING = """
 import asyncio, gc, threading, warnings
-from gateway.logs import configure_logs, take_over_process
+from gateway.logs.logs import configure_logs, take_over_process
 configure_logs("json", "info")
 take_over_process()
 secret = "-".join(["hush", "4711"])
@@ -206,8 +206,8 @@ def test_what_a_dying_process_says_is_logged_without_values_too() -> None:
 LOGS_ON_A_FULL_DISK = """
 import logging
 import structlog
-from gateway.logs import configure_logs
-from gateway.request_lines import RequestLine, request_lines
+from gateway.logs.logs import configure_logs
+from gateway.logs.request_lines import RequestLine, request_lines
 
 configure_logs("json", "info")
 request_lines._collected.append(RequestLine(0, "GET", "/", 200, 1, "a"))

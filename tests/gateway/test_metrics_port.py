@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from gateway.background import BackgroundTask
+from gateway.background.tasks import BackgroundTask
 from gateway.monitoring.board import Board
 from gateway.monitoring.declarations import METRICS, Kind
 from gateway.monitoring.numbers import Sample

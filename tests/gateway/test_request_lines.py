@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import structlog
 
-from gateway.logs import configure_logs
-from gateway.request_lines import (
+from gateway.logs.logs import configure_logs
+from gateway.logs.request_lines import (
     LARGEST_WRITE,
     MOST_COLLECTED,
     RequestLine,

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from gateway.monitoring import statements
 from gateway.monitoring.statements import MOST_LINES, Statements
-from storage.database import Database
+from storage.engine.database import Database
 from tests.support.gateways import Gateway, make_tenant, run_gateway
 from tests.support.log_lines import own_log_lines
 from tests.support.surfaces import GraphQL, Rest

@@ -13,10 +13,10 @@ from gateway.mail.delivery import Delivery
 from gateway.mail.smtp import SmtpTransport
 from gateway.settings.mail_addresses import SmtpAddress
 from storage.clock import now
-from storage.database import Database
-from storage.mails import Mail, claim_mail, write_mail
-from storage.rows import table_of
+from storage.engine.database import Database
+from storage.rows.rows import table_of
 from storage.tables.mails import MailRow
+from storage.upkeep.mails import Mail, claim_mail, write_mail
 from tests.mail.scanning import PATH
 from tests.support.gateways import run_gateway
 from tests.support.mail_server import HOST, MailServer

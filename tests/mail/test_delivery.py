@@ -8,7 +8,7 @@ import pytest
 
 from gateway.mail.delivery import FIRST_WAIT, GIVE_UP_AFTER, LEASE, LONGEST_WAIT
 from storage.clock import now
-from storage.mails import NO_RECIPIENT
+from storage.upkeep.mails import NO_RECIPIENT
 from tests.support.log_lines import own_log_lines
 from tests.support.mail_server import MailServer
 

@@ -5,8 +5,8 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from storage.rows import table_of, update_rows
-from storage.tables.users import UserRow
+from storage.rows.rows import table_of, update_rows
+from storage.tables.accounts.users import UserRow
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.mailed import mails_to
 from tests.support.portal_codes import request

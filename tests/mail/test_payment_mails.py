@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from schema.prose import write_amount, write_day
-from schema.scalars import write_moment
+from schema.values.prose import write_amount, write_day
+from schema.values.scalars import write_moment
 from tests.support.mailed import mails_to
 from tests.support.surfaces import Refused
 

@@ -65,7 +65,7 @@ async def test_while_no_keys_can_be_had_reporters_are_asked_to_come_again(scanne
 
 async def test_known_keys_outlive_an_outage_of_their_server(report, keys, monkeypatch):
     assert (await report(find("x"))).status_code == 200
-    monkeypatch.setattr("oauth.signed_reports.KEYS_LAST", timedelta())
+    monkeypatch.setattr("oauth.revocation.signed_reports.KEYS_LAST", timedelta())
     keys.status = 500
     assert (await report(find("x"))).status_code == 200
     assert keys.fetches == 2

@@ -11,13 +11,13 @@ from oauth.credentials import mint
 from oauth.scopes import Scope
 from resolvers.credentials.leaks import NOUNS
 from resolvers.credentials.tokens import issue_token
-from schema.leaks import MOST_LEAKS
+from schema.credentials.leaks import MOST_LEAKS
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import insert_row
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_clients import OAuthClientRow
-from storage.tables.oauth_grants import OAuthGrantRow
+from storage.rows.rows import insert_row
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
+from storage.tables.credentials.oauth_grants import OAuthGrantRow
 from tests.mail.scanning import PATH, URL, find, still_works
 from tests.support.gateways import make_tenant, make_token, run_gateway
 from tests.support.mailed import mails_to

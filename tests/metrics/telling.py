@@ -15,20 +15,20 @@ from storage.metrics.cells.merges import fold_merge
 from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import microseconds, record_facts
 from storage.metrics.packs.packing import OVER_AFTER, pack
-from storage.rows import insert_rows, table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.events import EventRow
-from storage.tables.metric_cells import (
+from storage.rows.rows import insert_rows, table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.events.events import EventRow
+from storage.tables.metrics.metric_cells import (
     ActivityCellRow,
     MetricDeltaRow,
     MoneyCellRow,
     PersonCellRow,
     PersonMergeDeltaRow,
 )
-from storage.tables.metric_packs import MetricPackRow, MetricSharePackRow
-from storage.tables.metrics import MetricFactRow, PersonMergeRow
-from storage.tables.shares import ShareRow
-from storage.workspace_lock import lock_workspace
+from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
+from storage.tables.metrics.metrics import MetricFactRow, PersonMergeRow
+from storage.tables.shares.shares import ShareRow
+from storage.workspaces.workspace_lock import lock_workspace
 from tests.metrics import reference
 from tests.metrics.histories import CURRENCIES, Teller, facts_of
 from tests.support.gateways import make_tenant

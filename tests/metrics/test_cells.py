@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import delete, insert, update
 
 from storage.enums import FactKind
-from storage.folding import Fold
 from storage.metrics.cells import merges
 from storage.metrics.cells.cells import ACTIVITY, MONEY
 from storage.metrics.cells.rebuild import rebuild
@@ -17,9 +16,10 @@ from storage.metrics.cells.verify import verify
 from storage.metrics.definitions import Combination, Metric, UncountedMetric, Unit
 from storage.metrics.facts import Fact, record_facts
 from storage.metrics.measures import COST, Measure
-from storage.rows import table_of
-from storage.tables.metric_cells import PersonCellRow, PersonMergeDeltaRow
-from storage.tables.metrics import PersonMergeRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import PersonCellRow, PersonMergeDeltaRow
+from storage.tables.metrics.metrics import PersonMergeRow
+from storage.upkeep.folding import Fold
 from tests.support.facts import fold_all, waiting
 
 EARLIEST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -79,7 +79,7 @@ def test_a_metric_whose_sums_no_cell_holds_is_refused_with_what_to_add(measure, 
     with pytest.raises(UncountedMetric, match=missing) as refused:
         Metric("refunds", Unit.COUNT, Combination.SUM, "Refunds.", **measures)
     assert str(refused.value).startswith("The metric refunds needs the columns ")
-    assert "add them in storage/tables/metric_cells.py" in str(refused.value)
+    assert "add them in storage/tables/metrics/metric_cells.py" in str(refused.value)
 
 
 async def test_several_folds_beside_writers_leave_nothing_out_and_count_nothing_twice(gateway, home, record):

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext as StockExecutor
 
-from resolvers.graph.executor import Executor
+from resolvers.graph.execution.executor import Executor
 from resolvers.graph.root import make_schema
 from rest_compat.api import operation_routes
-from schema.integers import LARGEST_LONG
-from schema.metrics import MetricColumns, MetricInfo, MetricPeriod, Metrics
-from schema.scalars import UNCHANGED, leaves_unchanged, write_number, write_numbers
+from schema.metrics.metrics import MetricColumns, MetricInfo, MetricPeriod, Metrics
+from schema.values.integers import LARGEST_LONG
+from schema.values.scalars import UNCHANGED, leaves_unchanged, write_number, write_numbers
 from storage.enums import Currency
 from storage.metrics.definitions import METRICS
 from tests.metrics.test_reading import measured

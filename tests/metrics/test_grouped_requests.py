@@ -11,9 +11,9 @@ import pytest_asyncio
 from oauth.scopes import Scope
 from storage.enums import FactKind
 from storage.metrics.facts import Fact, record_facts
-from storage.rows import insert_rows
-from storage.tables.customers import CustomerRow
-from storage.tables.shares import ShareRow
+from storage.rows.rows import insert_rows
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.shares.shares import ShareRow
 from tests.metrics.test_reading import JANUARY, ask_graphql
 from tests.support.facts import fold_all
 from tests.support.gateways import make_token

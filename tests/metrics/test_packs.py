@@ -25,10 +25,10 @@ from storage.metrics.periods import Interval, make_timeline
 from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.engine import Needs, read
 from storage.metrics.reading.reader import Selection
-from storage.rows import table_of
-from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
-from storage.tables.metric_packs import MetricPackRow, MetricSharePackRow
-from storage.tables.metrics import PersonMergeRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
+from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
+from storage.tables.metrics.metrics import PersonMergeRow
 from tests.support.facts import fold_all
 from tests.support.statements import noted
 

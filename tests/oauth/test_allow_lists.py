@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from resolvers.credentials import oauth_client_documents
-from schema.oauth_client_documents import MOST_AT_ONCE
-from storage import document_counts
+from schema.credentials.oauth_client_documents import MOST_AT_ONCE
+from storage.usage import document_counts
 from tests.support.allow_lists import JSON, NAMES, OTHER, RESPONSE_JSON, hash_of, make_sender
 from tests.support.applications import make_application
 from tests.support.membership import make_member

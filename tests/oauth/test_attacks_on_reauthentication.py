@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import update
 
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
 from tests.support.applications import claims_of, make_application, told
 from tests.support.browsing import PASSWORD, browsing
 

@@ -9,9 +9,9 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-from oauth.authorization import RefusedRequest, UntrustedRequest, read_request
 from oauth.credentials import mint_client_id
-from oauth.keys import signing_key
+from oauth.provider.authorization import RefusedRequest, UntrustedRequest, read_request
+from oauth.provider.keys import signing_key
 from tests.support.applications import ISSUER, REDIRECT_URI, make_application, told
 from tests.support.gateways import SECRET, make_tenant
 

@@ -10,8 +10,8 @@ from sqlalchemy import update
 from gateway.web.words.scopes import WORDS, in_words
 from oauth.scopes import CLIENT_SCOPES
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
 from tests.support.applications import ISSUER, REDIRECT_URI, make_application, told
 from tests.support.browsing import browsing, signed_in
 from tests.support.gateways import make_tenant

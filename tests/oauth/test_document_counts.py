@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-from storage import document_counts
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import DOCUMENTS_KEPT_FOR, RULES
+from storage.usage import document_counts
 from tests.support.allow_lists import NAMES, OTHER, hash_of, make_sender
 
 

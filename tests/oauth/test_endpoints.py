@@ -5,7 +5,7 @@ from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from authlib.oidc.discovery import OpenIDProviderMetadata
 
 from gateway.app import create_app
-from gateway.discovery import metadata
+from gateway.endpoints.discovery import metadata
 from gateway.settings.settings import Settings
 from oauth.credentials import mint
 from storage.enums import CredentialKind

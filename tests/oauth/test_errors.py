@@ -8,8 +8,8 @@ from sqlalchemy import delete
 
 from oauth.credentials import mint, mint_client_id
 from storage.enums import CredentialKind
-from storage.rows import table_of
-from storage.tables.signing_keys import SigningKeyRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.signing_keys import SigningKeyRow
 from tests.support.applications import told
 from tests.support.browsing import browsing, signed_in
 

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.credentials import kind_of
-from oauth.keys import rotate
+from oauth.provider.keys import rotate
 from storage.enums import CredentialKind
 from tests.support.applications import ISSUER, VERIFIER, claims_of, error_of, make_application
 from tests.support.gateways import SECRET, make_tenant

@@ -9,8 +9,8 @@ from sqlalchemy import func, select, update
 from oauth.credentials import digest
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import REFRESH_ANSWERS
-from storage.rows import table_of
-from storage.tables.refresh_answers import RefreshAnswerRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.refresh_answers import RefreshAnswerRow
 from tests.support.applications import error_of, make_application
 
 answers = table_of(RefreshAnswerRow)

@@ -7,9 +7,9 @@ from sqlalchemy import select, update
 from oauth.credentials import digest
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import RULES
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.oauth_grants import OAuthGrantRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_grants import OAuthGrantRow
 from tests.support.applications import error_of
 
 _credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)

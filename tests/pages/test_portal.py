@@ -4,8 +4,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from storage.rows import table_of, update_rows
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of, update_rows
+from storage.tables.workspaces.workspaces import WorkspaceRow
 from tests.support.browsing import browsing
 from tests.support.portal_pages import come_in, portal_of
 from tests.support.uploads import upload_image

@@ -8,8 +8,8 @@ import pytest
 from oauth.credentials import mint
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import table_of, update_rows
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import table_of, update_rows
+from storage.tables.credentials.credentials import CredentialRow
 from tests.support.browsing import browsing
 from tests.support.gateways import run_gateway
 from tests.support.mailed import latest_code, mails_to

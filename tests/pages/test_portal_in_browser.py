@@ -15,7 +15,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from storage.clock import now
-from storage.database import Database
+from storage.engine.database import Database
 from tests.support.in_browser import PATIENCE, opened
 from tests.support.live import serve
 from tests.support.mailed import latest_code

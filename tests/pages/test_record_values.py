@@ -6,11 +6,11 @@ import pytest
 from pydantic import Field as Declared
 
 from gateway.web.kit.forms import Form
-from gateway.web.records.fields import fields_of
-from gateway.web.records.values import filled, minor_units, read
-from schema.base import Input, Update
-from schema.metadata import Metadata
-from schema.scalars import Bool, DateInput, Email, Int, Url
+from gateway.web.records.kit.fields import fields_of
+from gateway.web.records.kit.values import filled, minor_units, read
+from schema.kit.base import Input, Update
+from schema.kit.metadata import Metadata
+from schema.values.scalars import Bool, DateInput, Email, Int, Url
 from storage.enums import Currency, Visibility
 
 

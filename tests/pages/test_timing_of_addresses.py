@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import func, select
 
 from resolvers.sign_in.attempts import NOTIFIED_FROM
-from storage.rows import table_of
-from storage.tables.mailed_links import MailedLinkRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.mailed_links import MailedLinkRow
 from tests.pages.test_wrong_passwords import guess, let_pass
 from tests.support.mailed_links import ask_for_a_link, mailed_links, sign_up
 from tests.support.portal_codes import request

@@ -11,8 +11,8 @@ import pytest_asyncio
 from sqlalchemy import func, select, update
 
 from resolvers.sign_in.attempts import FREE_ATTEMPTS, SLOTS, delay_after
-from storage.rows import table_of
-from storage.tables.sign_in_attempts import SignInAttemptRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.sign_in_attempts import SignInAttemptRow
 from tests.support.browsing import PASSWORD, Browsing, browsing, session_of, signed_in
 from tests.support.mailed import mails_to
 from tests.support.mailed_links import latest_link

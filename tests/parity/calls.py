@@ -7,13 +7,13 @@ from typing import Any, get_args
 from graphql import get_named_type
 from strawberry.utils.str_converters import to_camel_case
 
-from resolvers.graph.fields import annotations_of
+from resolvers.graph.execution.fields import annotations_of
+from resolvers.graph.execution.spelling import spelled
 from resolvers.graph.root import exposed
-from resolvers.graph.spelling import spelled
 from resolvers.operations.declaration import Operation
 from rest_compat.api import operation_routes
-from rest_compat.endpoint import EMPTY
-from schema.metrics import Metrics
+from rest_compat.routing.endpoint import EMPTY
+from schema.metrics.metrics import Metrics
 from tests.support.surfaces import Answer, GraphQL, Refused, Rest, from_graphql, selection
 
 CONNECTION = "edges {{ cursor node{item} }} pageInfo {{ hasNextPage hasPreviousPage startCursor endCursor }}"

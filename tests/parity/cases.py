@@ -6,7 +6,7 @@ from typing import Any
 
 from resolvers.operations.declaration import Operation
 from rest_compat.api import operation_routes
-from schema.annotations import is_list, unwrap
+from schema.kit.annotations import is_list, unwrap
 from tests.parity.homes import Home
 from tests.parity.subjects import make_subject
 from tests.parity.values import Values

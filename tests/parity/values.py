@@ -13,9 +13,9 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from schema.annotations import unwrap
-from schema.base import Update
-from schema.prices import PriceInput
+from schema.kit.annotations import unwrap
+from schema.kit.base import Update
+from schema.shares.prices import PriceInput
 from tests.parity.homes import Home
 
 MOMENTS = [

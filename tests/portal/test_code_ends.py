@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy import select
 
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.portal_codes import PortalCodeRow
+from storage.rows.rows import table_of
+from storage.tables.customers.portal_codes import PortalCodeRow
 from tests.support.mailed import latest_code
 from tests.support.portal_codes import (
     another,

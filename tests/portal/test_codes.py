@@ -10,8 +10,8 @@ from sqlalchemy import select
 from oauth.credentials import kind_of
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import table_of
-from storage.tables.portal_codes import PortalCodeRow
+from storage.rows.rows import table_of
+from storage.tables.customers.portal_codes import PortalCodeRow
 from tests.support.mailed import latest_code, mails_to
 from tests.support.portal_codes import authenticate, change_codes, elsewhere, let_grow, request
 from tests.support.surfaces import Refused

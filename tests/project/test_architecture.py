@@ -19,10 +19,10 @@ from importlinter.cli import lint_imports
 from pydantic import BeforeValidator, Strict
 
 import schema
-from resolvers.graph.fields import OPERATION
+from resolvers.graph.execution.fields import OPERATION
 from resolvers.graph.root import make_schema
-from schema.base import Filters, Input
-from schema.links import SCOPE
+from schema.kit.base import Filters, Input
+from schema.kit.links import SCOPE
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage")

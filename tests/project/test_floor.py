@@ -15,8 +15,8 @@ from sqlmodel import SQLModel
 from bench.floor import app as floor
 from gateway.app import create_app
 from gateway.settings.settings import Settings
-from storage.folding import Fold
 from storage.migrations.run import upgrade
+from storage.upkeep.folding import Fold
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")

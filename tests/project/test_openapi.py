@@ -12,8 +12,8 @@ from rest_compat.api import documented_routes
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.examples import BODIES, PARAMETERS
 from rest_compat.openapi.reports import REPORTS_TAG
-from schema.base import Count
-from schema.dates import ZONE_PATTERN
+from schema.kit.base import Count
+from schema.values.dates import ZONE_PATTERN
 from storage.metrics.zones import zone_names
 
 DOCUMENT = openapi_document()

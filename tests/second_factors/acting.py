@@ -14,8 +14,8 @@ import pyotp
 from sqlalchemy import update
 
 from resolvers.credentials.browser_sessions import start_browser_session
-from storage.rows import table_of
-from storage.tables.second_factors import TotpSecretRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.second_factors import TotpSecretRow
 from tests.support.authenticator import Authenticator
 from tests.support.browsing import Browsing, browsing, session_of
 from tests.support.gateways import Gateway, Tenant

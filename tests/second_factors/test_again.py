@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import update
 
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
 from tests.second_factors.acting import (
     SECOND_STEP,
     SECURITY,

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, CDPSession, Page, expect
 
-from storage.database import Database
+from storage.engine.database import Database
 from tests.support.gateways import Gateway, Tenant, make_tenant
 from tests.support.in_browser import lightness, opened, overflows, sign_in
 from tests.support.live import serve

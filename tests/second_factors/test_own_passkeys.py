@@ -6,11 +6,11 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select, update
 
-from oauth.passkeys import RelyingParty
+from oauth.sign_in.passkeys import RelyingParty
 from resolvers.second_factors.passkeys import MOST_PASSKEYS
-from storage.rows import table_of
-from storage.tables.second_factors import PasskeyRow
-from storage.tables.users import UserRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.second_factors import PasskeyRow
+from storage.tables.accounts.users import UserRow
 from tests.second_factors.acting import SECURITY, add_passkey, add_totp, options_of, signed_in
 from tests.support.authenticator import Authenticator
 from tests.support.browsing import browsing

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from oauth.passkeys import Refused, RelyingParty, challenge_of_creation, read_assertion
-from storage.rows import table_of
-from storage.tables.second_factors import PasskeyRow
-from storage.tables.users import UserRow
+from oauth.sign_in.passkeys import Refused, RelyingParty, challenge_of_creation, read_assertion
+from storage.rows.rows import table_of
+from storage.tables.accounts.second_factors import PasskeyRow
+from storage.tables.accounts.users import UserRow
 from tests.second_factors.acting import (
     SECOND_STEP,
     add_passkey,

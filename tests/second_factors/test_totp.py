@@ -8,12 +8,12 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import select, update
 
-from oauth.totp import code_at
+from oauth.sign_in.totp import code_at
 from resolvers.second_factors import totp
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.second_factors import RecoveryCodeRow, TotpSecretRow
-from storage.tables.second_steps import SecondStepRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.second_factors import RecoveryCodeRow, TotpSecretRow
+from storage.tables.accounts.second_steps import SecondStepRow
 from tests.second_factors.acting import (
     SECOND_STEP,
     SECURITY,

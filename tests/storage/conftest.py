@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import text
 
-from storage.database import Database
+from storage.engine.database import Database
 from tests.storage.uploads import store_in
 
 

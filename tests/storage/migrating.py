@@ -10,7 +10,7 @@ from pathlib import Path
 
 import asyncpg
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations import run
 from tests.support.command import PATIENCE_SECONDS, Command, Process
 from tests.support.own_databases import create_database, named

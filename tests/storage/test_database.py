@@ -12,11 +12,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from storage import connections, pool
-from storage.connections import Connection
-from storage.database import Database
-from storage.outages import is_outage
-from storage.terms import Terms
+from storage.engine import connections, pool
+from storage.engine.connection_terms import Terms
+from storage.engine.connections import Connection
+from storage.engine.database import Database
+from storage.engine.outages import is_outage
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
 END_OTHERS = text("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE pid = ANY(:ids)")

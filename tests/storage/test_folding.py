@@ -11,17 +11,17 @@ from sqlalchemy import select, update
 
 from resolvers.accounts.users import create_user
 from resolvers.workspaces.administration import insert_workspace
-from storage import folding
-from storage.database import MOST_UNFOLDED, Database
+from storage.engine.database import MOST_UNFOLDED, Database
 from storage.enums import FactKind
-from storage.folding import Fold
 from storage.metrics.cells.rebuild import rebuild
 from storage.metrics.cells.verify import verify
 from storage.metrics.facts import Fact, record_facts
 from storage.migrations.run import upgrade
-from storage.rows import table_of
-from storage.tables.metric_cells import MetricDeltaRow, PersonCellRow
-from storage.workspace_lock import lock_workspace
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonCellRow
+from storage.upkeep import folding
+from storage.upkeep.folding import Fold
+from storage.workspaces.workspace_lock import lock_workspace
 from tests.storage.conftest import make_empty
 from tests.support.statements import noted
 

@@ -5,9 +5,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from storage.enums import EventSource
-from storage.rows import Duplicate, every, insert_new_rows, insert_row, insert_rows, table_of
-from storage.tables.events import EventRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import Duplicate, every, insert_new_rows, insert_row, insert_rows, table_of
+from storage.tables.events.events import EventRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 EVENTS = table_of(EventRow)
 TEXTS = ["", "née 'Ünal' \"x\" \\ 😀", "1", "null", "[1]", "{}", "\x01\x7f\u2028"]

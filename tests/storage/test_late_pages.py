@@ -5,17 +5,17 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import select, text
 
-from storage.ordering import SortKey, by_keys, total_order
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow, MemberRow
-from storage.tables.deletions import DeletionRow
-from storage.tables.events import EventRow
-from storage.tables.file_share_sessions import (
+from storage.rows.ordering import SortKey, by_keys, total_order
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow, MemberRow
+from storage.tables.events.events import EventRow
+from storage.tables.shares.file_share_sessions import (
     FileShareDownloadRow,
     FileSharePaymentRow,
     FileShareRefundRow,
     FileShareSessionRow,
 )
+from storage.tables.workspaces.deletions import DeletionRow
 
 EVENTS, CUSTOMERS, MEMBERS = table_of(EventRow), table_of(CustomerRow), table_of(MemberRow)
 SESSIONS, PAYMENTS = table_of(FileShareSessionRow), table_of(FileSharePaymentRow)

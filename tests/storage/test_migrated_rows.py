@@ -6,10 +6,10 @@ from uuid import UUID, uuid4
 from sqlalchemy import select
 
 from storage.migrations import run
-from storage.rows import table_of
-from storage.tables.file_share_sessions import FileSharePaymentRow
-from storage.tables.oauth_grants import OAuthGrantRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.oauth_grants import OAuthGrantRow
+from storage.tables.shares.file_share_sessions import FileSharePaymentRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.totals.verify import verify_totals
 
 _grants = table_of(OAuthGrantRow)

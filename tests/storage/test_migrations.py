@@ -32,13 +32,13 @@ from storage.emails import fold_email
 from storage.migrations import run
 from storage.migrations.revise import RevisionRefused, complete
 from storage.migrations.revisions import current_revision, is_known, newest_revision
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.metric_cells import PersonCellRow
-from storage.tables.oauth_clients import OAuthClientRow
+from storage.rows.rows import table_of
+from storage.tables.accounts.users import UserRow
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
+from storage.tables.metrics.metric_cells import PersonCellRow
 from storage.tables.registry import METADATA
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.storage.test_migrated_rows import new_workspace
 
 REVISIONS = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations import run
 from storage.migrations.revisions import current_revision, newest_revision
 from tests.storage.migrating import Migrating, Old, make_old, migrating

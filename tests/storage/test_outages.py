@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from storage.database import Database
-from storage.outages import DatabaseUnreachable, is_lost, is_outage
+from storage.engine.database import Database
+from storage.engine.outages import DatabaseUnreachable, is_lost, is_outage
 
 
 async def test_a_server_that_is_not_there_is_an_outage(tmp_path):

@@ -10,9 +10,9 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import Integer, bindparam, func, select, text
 
-from storage.database import Database
-from storage.kept import Kept
-from storage.terms import Terms
+from storage.engine.connection_terms import Terms
+from storage.engine.database import Database
+from storage.engine.kept_statements import Kept
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.pooler import pooler
 from tests.support.surfaces import GraphQL, Rest, Surface

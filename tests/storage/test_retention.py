@@ -16,15 +16,15 @@ from storage.moving.marks import State, new_mark, set_mark
 from storage.retention import deletion
 from storage.retention.deletion import delete_ended, find_ended
 from storage.retention.rules import KEPT_FOR_GOOD, RULES, Rule
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerSessionRow
-from storage.tables.deletions import DeletionRow
-from storage.tables.oauth_client_documents import OAuthClientDocumentRow
-from storage.tables.oauth_grants import OAuthGrantRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_client_documents import OAuthClientDocumentRow
+from storage.tables.credentials.oauth_grants import OAuthGrantRow
+from storage.tables.credentials.signing_keys import SigningKeyRow
+from storage.tables.customers.customers import CustomerSessionRow
 from storage.tables.registry import METADATA
-from storage.tables.signing_keys import SigningKeyRow
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.tables.workspaces.deletions import DeletionRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.ended_rows import Rows
 from tests.support.log_lines import own_log_lines
 

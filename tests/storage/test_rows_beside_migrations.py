@@ -16,7 +16,7 @@ import asyncpg
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.revisions import current_revision, newest_revision
 from storage.migrations.run import LOCK_SECONDS
 from storage.tables.registry import METADATA

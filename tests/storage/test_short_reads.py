@@ -9,10 +9,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from storage import pool
-from storage.database import Database
 from storage.dialects import sqlite_reader
-from storage.kept import Kept
+from storage.engine import pool
+from storage.engine.database import Database
+from storage.engine.kept_statements import Kept
 
 NUMBERS = Kept(text("SELECT value FROM numbers ORDER BY value"))
 COUNT = """

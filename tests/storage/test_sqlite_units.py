@@ -9,8 +9,8 @@ import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from storage.connections import Connection, SqliteThread
-from storage.database import Database
+from storage.engine.connections import Connection, SqliteThread
+from storage.engine.database import Database
 
 # Counts for ever, in memory that does not grow.
 ENDLESS = text("""

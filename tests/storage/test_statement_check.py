@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
-from storage.database import Database
-from storage.kept import Kept
-from storage.rows import table_of
-from storage.tables.shares import ShareRow
+from storage.engine.database import Database
+from storage.engine.kept_statements import Kept
+from storage.rows.rows import table_of
+from storage.tables.shares.shares import ShareRow
 
 pytest.importorskip("pglast", reason="`make setup` adds pglast to the .venv.")
 

@@ -3,8 +3,8 @@
 import pytest
 from sqlalchemy import ForeignKeyConstraint, UniqueConstraint
 
-from storage.distribution import COLUMN, REFERENCE, TENANT_TABLES
 from storage.tables.registry import METADATA
+from storage.workspaces.distribution import COLUMN, REFERENCE, TENANT_TABLES
 
 pytestmark = pytest.mark.parametrize("table", TENANT_TABLES, ids=lambda table: table.name)
 

@@ -12,15 +12,15 @@ from joserfc import jwt
 from joserfc.jwk import KeySet
 from sqlalchemy import select, update
 
-from oauth.authorization import RefusedRequest, read_request
 from oauth.credentials import digest
+from oauth.provider.authorization import RefusedRequest, read_request
+from oauth.provider.subjects import find_subject
 from oauth.scopes import CLIENT_SCOPES
-from oauth.subjects import find_subject
 from resolvers.credentials.oauth_clients import create_client
-from schema.oauth_clients import OAuthClientCreate
+from schema.credentials.oauth_clients import OAuthClientCreate
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
 from tests.support.gateways import Gateway, Tenant
 
 ISSUER = "http://gateway"

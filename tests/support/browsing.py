@@ -16,8 +16,8 @@ from sqlalchemy import update
 
 from resolvers.credentials.browser_sessions import start_browser_session
 from storage.clock import now
-from storage.rows import table_of
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import table_of
+from storage.tables.credentials.credentials import CredentialRow
 from tests.support.gateways import Gateway, Tenant
 
 PASSWORD = "a long password"

@@ -7,22 +7,22 @@ from uuid import uuid4
 from sqlalchemy import select
 
 from storage.clock import now
-from storage.rows import insert_row, table_of
-from storage.tables.credentials import CredentialRow
-from storage.tables.customers import CustomerRow, CustomerSessionRow
-from storage.tables.deletions import DeletionRow
+from storage.rows.rows import insert_row, table_of
+from storage.tables.accounts.mailed_links import MailedLinkRow
+from storage.tables.accounts.second_steps import AnsweredChallengeRow, SecondStepRow
+from storage.tables.accounts.users import UserRow
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.credentials.oauth_client_documents import OAuthClientDocumentRow
+from storage.tables.credentials.oauth_clients import OAuthClientRow
+from storage.tables.credentials.oauth_grants import OAuthGrantRow
+from storage.tables.credentials.refresh_answers import RefreshAnswerRow
+from storage.tables.credentials.signing_keys import SigningKeyRow
+from storage.tables.credentials.usage import UsageRow
+from storage.tables.customers.customers import CustomerRow, CustomerSessionRow
+from storage.tables.customers.portal_codes import PortalCodeRow
 from storage.tables.idempotency_keys import IdempotencyKeyRow
-from storage.tables.mailed_links import MailedLinkRow
-from storage.tables.oauth_client_documents import OAuthClientDocumentRow
-from storage.tables.oauth_clients import OAuthClientRow
-from storage.tables.oauth_grants import OAuthGrantRow
-from storage.tables.portal_codes import PortalCodeRow
-from storage.tables.refresh_answers import RefreshAnswerRow
-from storage.tables.second_steps import AnsweredChallengeRow, SecondStepRow
-from storage.tables.signing_keys import SigningKeyRow
-from storage.tables.usage import UsageRow
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow, WorkspaceRow
+from storage.tables.workspaces.deletions import DeletionRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
 
 _numbers = count(1)
 

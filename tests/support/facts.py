@@ -6,12 +6,12 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlmodel import SQLModel
 
-from storage.folding import Fold
-from storage.rows import table_of
-from storage.tables.event_counts import EventDeltaRow
-from storage.tables.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
-from storage.tables.metrics import MetricFactRow
-from storage.tables.totals import ListTotalDeltaRow
+from storage.rows.rows import table_of
+from storage.tables.events.event_counts import EventDeltaRow
+from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
+from storage.tables.metrics.metrics import MetricFactRow
+from storage.tables.workspaces.totals import ListTotalDeltaRow
+from storage.upkeep.folding import Fold
 from tests.support.gateways import Gateway, Tenant
 
 DELTAS = (MetricDeltaRow, PersonMergeDeltaRow, ListTotalDeltaRow, EventDeltaRow)

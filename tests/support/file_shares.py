@@ -7,14 +7,14 @@ from uuid import UUID
 
 from sqlalchemy import func, select
 
-from storage.rows import table_of
-from storage.tables.file_share_sessions import (
+from storage.rows.rows import table_of
+from storage.tables.metrics.metrics import MetricFactRow
+from storage.tables.shares.file_share_sessions import (
     FileShareDownloadRow,
     FileSharePaymentRow,
     FileShareRefundRow,
     FileShareSessionRow,
 )
-from storage.tables.metrics import MetricFactRow
 
 START = "2026-01-31T09:00:00.000000Z"
 FREE = {"file_size_bytes": 2**40, "created_at": START}

@@ -14,7 +14,7 @@ from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts.users import create_user
 from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import insert_workspace
-from storage.database import Database
+from storage.engine.database import Database
 from storage.enums import CredentialKind
 from tests.support.own_databases import migrate
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from resolvers.graph.contract import SCHEMA_FILE
-from rest_compat.paths import OPENAPI_FILE
+from rest_compat.routing.paths import OPENAPI_FILE
 from tests.support.npm import CLIENTS, PATIENCE_SECONDS, install
 
 IN_TYPESCRIPT = ("graphql_codegen", "openapi_typescript", "hey_api")

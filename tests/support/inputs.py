@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from resolvers.operations.declaration import Operation
-from schema.annotations import is_list, unwrap
+from schema.kit.annotations import is_list, unwrap
 
 TEXTS = [
     "",

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from storage.rows import table_of
+from storage.rows.rows import table_of
 from storage.tables.mails import MailRow
 
 _mails = table_of(MailRow)

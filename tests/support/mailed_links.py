@@ -10,9 +10,9 @@ from uuid import uuid4
 from sqlalchemy import select
 
 from storage.emails import fold_email
-from storage.rows import table_of, update_rows
-from storage.tables.mailed_links import MailedLinkRow
-from storage.tables.users import UserRow
+from storage.rows.rows import table_of, update_rows
+from storage.tables.accounts.mailed_links import MailedLinkRow
+from storage.tables.accounts.users import UserRow
 from tests.support.browsing import PASSWORD, Browsing
 from tests.support.gateways import Gateway
 from tests.support.mailed import mails_to

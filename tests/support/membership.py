@@ -7,15 +7,15 @@ from uuid import UUID, uuid4
 from sqlalchemy import func, select
 from sqlmodel import SQLModel
 
-from oauth.passwords import hash_password
 from oauth.scopes import USER_SCOPES
+from oauth.sign_in.passwords import hash_password
 from resolvers.accounts.users import create_user, insert_user
 from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import insert_workspace
 from resolvers.workspaces.memberships import invite, join
 from storage.enums import CredentialKind, WorkspaceRole
-from storage.rows import one, table_of
-from storage.tables.users import UserRow
+from storage.rows.rows import one, table_of
+from storage.tables.accounts.users import UserRow
 from tests.support.gateways import Gateway, Tenant
 
 _users = table_of(UserRow)

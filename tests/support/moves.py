@@ -10,11 +10,11 @@ from pathlib import Path
 import asyncpg
 from sqlalchemy import select
 
-from gateway.cli.metrics import verify_all
-from storage.database import Database
-from storage.rows import table_of
+from gateway.cli.upkeep.metrics import verify_all
+from storage.engine.database import Database
+from storage.rows.rows import table_of
 from storage.tables.registry import METADATA
-from storage.tables.workspaces import WorkspaceRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.totals.verify import verify_totals
 from tests.support.command import PATIENCE_SECONDS, Command, Process
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import asyncpg
 from sqlalchemy.engine import make_url
 
-from storage.database import Database
+from storage.engine.database import Database
 from storage.migrations.run import upgrade
 
 _files: list[bytes] = []

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy.engine import make_url
 
-from storage.terms import Terms
+from storage.engine.connection_terms import Terms
 
 # `DUOGRAPH_TEST_POOLER=1 make test` runs every test of PostgreSQL through a pooler.
 VARIABLE = "DUOGRAPH_TEST_POOLER"

@@ -9,8 +9,8 @@ from uuid import UUID
 import httpx
 from sqlalchemy import select
 
-from storage.rows import table_of, update_rows
-from storage.tables.portal_codes import PortalCodeRow
+from storage.rows.rows import table_of, update_rows
+from storage.tables.customers.portal_codes import PortalCodeRow
 from tests.support.gateways import Gateway, Tenant
 from tests.support.refusals import refused
 from tests.support.surfaces import Surface

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from io import StringIO
 from typing import Any
 
-from gateway.request_lines import as_json, request_lines
+from gateway.logs.request_lines import as_json, request_lines
 
 
 @contextmanager

@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from storage.connections import PostgresqlConnection
-from storage.kept import KeptText
+from storage.engine.connections import PostgresqlConnection
+from storage.engine.kept_statements import KeptText
 from tests.support.statement_exceptions import REACHES
 from tests.support.tenant_statements import Complaint, complaints_about
 
@@ -25,15 +25,15 @@ ROOT = Path(__file__).parents[2]
 _PLUMBING = frozenset(
     {
         "resolvers/operations/context.py",
-        "storage/before_commit.py",
-        "storage/connections.py",
-        "storage/database.py",
-        "storage/pool.py",
-        "storage/replica.py",
-        "storage/rows.py",
-        "storage/inserts.py",
-        "storage/upserts.py",
-        "storage/watched.py",
+        "storage/engine/before_commit.py",
+        "storage/engine/connections.py",
+        "storage/engine/database.py",
+        "storage/engine/pool.py",
+        "storage/engine/replica.py",
+        "storage/rows/rows.py",
+        "storage/rows/inserts.py",
+        "storage/rows/upserts.py",
+        "storage/engine/watched_statements.py",
         "tests/support/statement_check.py",
     }
 )

@@ -40,13 +40,13 @@ REACHES = (
     ),
     Reach("storage/migrations/online.py", "What such a revision calls.", TENANTS),
     _in(
-        "storage/folding.py",
+        "storage/upkeep/folding.py",
         "Fold._swept",
         "At its start and twice a minute, a process looks for what others left to fold.",
         *("event_deltas", "list_total_deltas", "metric_deltas", "person_merge_deltas"),
     ),
     _in(
-        "storage/backlog.py",
+        "storage/upkeep/backlog.py",
         "read_backlog",
         "With metrics on, at most every 10 seconds: how much waits, counted up to a bound.",
         *("files", "metric_deltas"),
@@ -55,7 +55,7 @@ REACHES = (
     _in("resolvers/files/clean_up.py", "drop_lost_uploads", _HOURLY, "files"),
     _in("resolvers/files/clean_up.py", "remove_discarded_content", _HOURLY, "discarded_objects"),
     Reach("storage/retention/*", _HOURLY, TENANTS),
-    Reach("storage/sizes.py", "`duograph storage` lists what all workspaces have.", TENANTS),
+    Reach("storage/upkeep/table_sizes.py", "`duograph storage` lists what all workspaces have.", TENANTS),
     Reach("storage/moving/*", "`duograph move` copies all workspaces to an empty database.", TENANTS),
     Reach("storage/backups/*", "`duograph backup` and `restore` are about all workspaces.", TENANTS),
 )

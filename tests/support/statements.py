@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import event
 
-from gateway.background import TASK_NAME
-from storage.database import Database
+from gateway.background.tasks import TASK_NAME
+from storage.engine.database import Database
 
 
 @contextmanager

@@ -25,8 +25,8 @@ from strawberry.utils.str_converters import to_camel_case, to_snake_case
 from resolvers.graph.root import exposed
 from resolvers.operations.declaration import Operation
 from rest_compat.api import documented_routes, operation_routes
-from rest_compat.reading import path_names_of
-from rest_compat.router import OperationRoute
+from rest_compat.routing.reading import path_names_of
+from rest_compat.routing.router import OperationRoute
 from storage.metrics.definitions import BY_SLUG
 
 

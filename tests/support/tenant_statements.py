@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 from pglast.parser import ParseError, parse_sql_json
 
-from storage.distribution import COLUMN, TENANT_TABLES
+from storage.workspaces.distribution import COLUMN, TENANT_TABLES
 from tests.support.statement_trees import (
     ONE,
     SOME,

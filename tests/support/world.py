@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
-from oauth.consents import remember
+from oauth.provider.consents import remember
 from resolvers.credentials.browser_sessions import start_browser_session
-from storage.rows import insert_row
-from storage.tables.second_factors import PasskeyRow, TotpSecretRow
+from storage.rows.rows import insert_row
+from storage.tables.accounts.second_factors import PasskeyRow, TotpSecretRow
 from tests.support.gateways import Tenant
 from tests.support.membership import invited_elsewhere
 from tests.support.surfaces import Surface

@@ -2,7 +2,7 @@
 
 import pytest_asyncio
 
-from storage import usage
+from storage.usage import usage
 from tests.support.usage_reader import NOON, Reader
 
 

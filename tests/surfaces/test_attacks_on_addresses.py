@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from gateway.mail.messages import compose
-from storage.rows import new_row
+from storage.rows.rows import new_row
 from storage.tables.mails import MailRow
 from tests.support.browsing import browsing
 from tests.support.mailed import latest_code, mails_to

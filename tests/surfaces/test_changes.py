@@ -14,9 +14,9 @@ from resolvers.graph.root import exposed, make_schema
 from storage.clock import now
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import DELETIONS_KEPT_FOR, RULES
-from storage.rows import insert_rows, table_of
-from storage.tables.deletions import DeletionRow
-from storage.tables.events import EventRow
+from storage.rows.rows import insert_rows, table_of
+from storage.tables.events.events import EventRow
+from storage.tables.workspaces.deletions import DeletionRow
 from tests.support.gateways import make_token
 from tests.support.membership import make_member, make_user, new_email
 from tests.support.refusals import refusal

@@ -11,8 +11,8 @@ from gateway.rate_limits.limits import RateLimiter
 from oauth.scopes import Scope
 from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from storage.rows import update_row
-from storage.tables.credentials import CredentialRow
+from storage.rows.rows import update_row
+from storage.tables.credentials.credentials import CredentialRow
 from tests.support.applications import make_application
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.surfaces import GraphQL, Refused, Rest

@@ -8,8 +8,8 @@ import pytest_asyncio
 from graphql import get_named_type, parse
 from strawberry.utils.str_converters import to_camel_case
 
-from resolvers.graph.cost import survey
 from resolvers.graph.root import exposed, make_schema
+from resolvers.graph.survey.cost import survey
 from tests.support.examples import EXAMPLES
 from tests.support.gateways import make_tenant
 from tests.support.surfaces import GraphQL, Rest, selection, to_graphql

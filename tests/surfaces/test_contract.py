@@ -11,7 +11,7 @@ from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import operation_of
 from rest_compat.api import operation_routes
 from rest_compat.openapi.document import openapi_document
-from rest_compat.paths import OPENAPI_FILE, OPENAPI_PATH
+from rest_compat.routing.paths import OPENAPI_FILE, OPENAPI_PATH
 
 ROOT = Path(__file__).parents[2]
 

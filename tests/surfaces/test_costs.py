@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from graphql import OperationDefinitionNode, get_operation_ast, parse
 
-from resolvers.graph.cost import survey
 from resolvers.graph.root import make_schema
+from resolvers.graph.survey.cost import survey
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.surfaces import GraphQL, Rest
 

@@ -11,14 +11,14 @@ from fastapi.openapi.utils import get_openapi
 from graphql import print_schema
 from pydantic import Field
 
-from resolvers.graph.fields import expose
+from resolvers.graph.execution.fields import expose
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import public
 from rest_compat.openapi.operations import complete, document_route
 from rest_compat.openapi.schemas import cleaned
-from rest_compat.router import Router
-from schema.base import Filters, Input, Output, graphql_input, graphql_type
-from schema.deprecation import Deprecation
+from rest_compat.routing.router import Router
+from schema.kit.base import Filters, Input, Output, graphql_input, graphql_type
+from schema.kit.deprecation import Deprecation
 
 ENDING = Deprecation("Use `newBirds`.", since=date(2026, 11, 1), ends=date(2027, 11, 1))
 REASON = "Use `newBirds`. Ends on 2027-11-01."

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from gateway.cli.demo import make_demo
-from gateway.cli.demo_writer import write_activity
+from gateway.cli.demo.demo import make_demo
+from gateway.cli.demo.writer import write_activity
 from gateway.settings.settings import Settings
 from oauth.principals import PrincipalKind
 from rest_compat.api import documented_routes
 from rest_compat.openapi.document import openapi_document
 from rest_compat.openapi.examples import BODIES, PLACEHOLDER
-from rest_compat.paths import PREFIX
-from rest_compat.router import OperationRoute
+from rest_compat.routing.paths import PREFIX
+from rest_compat.routing.router import OperationRoute
 from tests.support.gateways import SECRET, Gateway, run_gateway
 
 PATHS = openapi_document()["paths"]

@@ -18,11 +18,11 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext as StockExecutor
 from strawberry.utils.str_converters import to_camel_case
 
-from resolvers.graph.executor import Executor, mark_plain_fields
-from schema.base import Output, graphql_type
-from schema.columns import ColumnList
-from schema.integers import LARGEST_LONG
-from schema.scalars import SCALARS, Long
+from resolvers.graph.execution.executor import Executor, mark_plain_fields
+from schema.kit.base import Output, graphql_type
+from schema.kit.columns import ColumnList
+from schema.values.integers import LARGEST_LONG
+from schema.values.scalars import SCALARS, Long
 from tests.support.documents import HEAD, USE, VARIABLES, selections
 
 EXAMPLES = 10 * int(os.environ.get("EXAMPLES", "15"))

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from graphql import get_introspection_query, parse
 
-from resolvers.graph.documents import BYTES_OF_DOCUMENTS, LONGEST_CACHED, Documents
+from resolvers.graph.survey.documents import BYTES_OF_DOCUMENTS, LONGEST_CACHED, Documents
 from tests.support.gateways import make_tenant, run_gateway
 
 # Several times what the slowest of them takes on two shared cores.

@@ -31,7 +31,7 @@ async def test_a_question_asked_again_sees_what_has_changed_and_refusals_stay(as
 
 async def test_the_arguments_kept_of_other_questions_are_bounded(ask, monkeypatch):
     kept = Cache(10_000)
-    monkeypatch.setattr("rest_compat.reading._kept", kept)
+    monkeypatch.setattr("rest_compat.routing.reading._kept", kept)
     for number in range(1, 30):
         answer = await ask("GET", f"/api/shares/?limit={number}")
         assert answer.json()["meta"]["per_page"] == number

@@ -13,7 +13,7 @@ from storage.clock import now
 from storage.enums import CredentialKind
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import RULES
-from storage.rows import table_of
+from storage.rows.rows import table_of
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 from tests.support.surfaces import Refused
 

@@ -8,12 +8,12 @@ import pytest
 from pydantic import AfterValidator, BaseModel
 from sqlalchemy import update
 
-from gateway.cli.users import UserCreate
+from gateway.cli.administration.users import UserCreate
 from rest_compat.api import operation_routes
-from schema.base import Input
-from schema.names import Name
-from storage.rows import table_of
-from storage.tables.shares import ShareRow
+from schema.kit.base import Input
+from schema.values.names import Name
+from storage.rows.rows import table_of
+from storage.tables.shares.shares import ShareRow
 from tests.support.examples import FREE
 from tests.support.surfaces import Refused
 from tests.support.world import OAUTH_CLIENT

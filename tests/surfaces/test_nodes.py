@@ -9,8 +9,8 @@ import pytest_asyncio
 from graphql import parse
 
 from oauth.scopes import Scope
-from resolvers.graph.cost import survey
 from resolvers.graph.root import NODES
+from resolvers.graph.survey.cost import survey
 from tests.support.examples import EXAMPLES
 from tests.support.gateways import make_tenant, make_token
 from tests.support.statements import noted

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
-from gateway.cli.docs_pages import permissions_page
+from gateway.cli.generated.docs_pages import permissions_page
 from gateway.web.kit.cookies import SESSION
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from resolvers.credentials.browser_sessions import start_browser_session

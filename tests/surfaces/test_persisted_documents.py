@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from resolvers.graph import persisted, requests
+from resolvers.graph.http import persisted, requests
 from storage.caches import Cache, SharedCache
 from tests.support.gateways import make_tenant
 from tests.support.surfaces import Rest

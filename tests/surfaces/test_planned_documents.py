@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from oauth.scopes import Scope
-from resolvers.graph.plans import DocumentPlan, plan_of
+from resolvers.graph.execution.plans import DocumentPlan, plan_of
 from resolvers.graph.root import make_schema
 from tests.support.documents import HEAD, USE, VARIABLES, selections
 from tests.support.gateways import make_tenant, make_token

@@ -3,8 +3,8 @@
 import pytest
 import pytest_asyncio
 
-from storage.rows import table_of, update_rows
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of, update_rows
+from storage.tables.workspaces.workspaces import WorkspaceRow
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.surfaces import GraphQL, Refused, Rest
 

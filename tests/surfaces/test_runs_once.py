@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from resolvers.graph import fields, plans
+from resolvers.graph.execution import fields, plans
 from tests.support.examples import EXAMPLES
 from tests.support.gateways import make_tenant
 from tests.support.surfaces import GraphQL, Rest

@@ -2,11 +2,11 @@
 
 import pytest
 
-from resolvers.operations.lists import Listing
-from schema.customers import CustomerSorting
-from schema.sorting import Sorting
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
+from resolvers.operations.rows.lists import Listing
+from schema.customers.customers import CustomerSorting
+from schema.kit.sorting import Sorting
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
 
 NAME = table_of(CustomerRow).c.name_folded
 

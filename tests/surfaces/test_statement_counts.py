@@ -5,10 +5,10 @@ from uuid import UUID
 import pytest
 
 from storage.enums import CustomFieldType, FileService
-from storage.rows import insert_rows
-from storage.tables.custom_fields import CustomFieldRow
-from storage.tables.files import FileRow
-from storage.tables.shares import (
+from storage.rows.rows import insert_rows
+from storage.tables.shares.custom_fields import CustomFieldRow
+from storage.tables.shares.files import FileRow
+from storage.tables.shares.shares import (
     ShareCustomFieldRow,
     ShareDownloadRow,
     ShareMediaRow,

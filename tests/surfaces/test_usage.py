@@ -7,12 +7,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import update
 
-from resolvers.graph import used_fields
-from resolvers.graph.documents import LONGEST_CACHED
 from resolvers.graph.root import exposed
+from resolvers.graph.survey import used_fields
+from resolvers.graph.survey.documents import LONGEST_CACHED
 from resolvers.operations import used_inputs
 from storage.tables.base import table_of
-from storage.tables.usage import UsageRow
+from storage.tables.credentials.usage import UsageRow
 from tests.support.applications import make_application
 from tests.support.gateways import make_tenant, make_token
 from tests.support.membership import make_member

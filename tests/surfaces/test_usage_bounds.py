@@ -8,11 +8,11 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select, update
 
-from storage import usage
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import RULES, USAGE_KEPT_FOR
 from storage.tables.base import table_of
-from storage.tables.usage import UsageRow
+from storage.tables.credentials.usage import UsageRow
+from storage.usage import usage
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.surfaces import Rest
 from tests.support.usage_reader import NOON

@@ -7,12 +7,12 @@ from uuid import UUID
 import pytest
 from sqlalchemy import update
 
-from storage.rows import insert_rows, table_of, update_rows
-from storage.tables.event_counts import EventCountRow, EventDeltaRow
-from storage.tables.event_names import EventNameRow
+from storage.rows.rows import insert_rows, table_of, update_rows
+from storage.tables.events.event_counts import EventCountRow, EventDeltaRow
+from storage.tables.events.event_names import EventNameRow
 from storage.tables.registry import COUNTED_MODELS
-from storage.tables.shares import ShareRow
-from storage.tables.totals import ListTotalDeltaRow, ListTotalRow
+from storage.tables.shares.shares import ShareRow
+from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
 from storage.totals.verify import rebuild_totals, verify_totals
 from tests.support.facts import fold_all, waiting
 from tests.support.uploads import new_file

@@ -12,12 +12,12 @@ from resolvers.workspaces import removal
 from resolvers.workspaces.removal import remove_deleted_workspaces
 from storage.clock import now
 from storage.objects.interface import ObjectMissing
-from storage.removal import OWNER, WAYS, remove_rows
-from storage.rows import insert_row, one, table_of
+from storage.rows.rows import insert_row, one, table_of
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 from storage.tables.registry import METADATA
-from storage.tables.shares import ShareRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.tables.shares.shares import ShareRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
+from storage.workspaces.removal import OWNER, WAYS, remove_rows
 from tests.support.applications import make_application
 from tests.support.mailed import mails_to
 from tests.support.membership import make_member, make_user

@@ -11,8 +11,8 @@ from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import insert_workspace
 from resolvers.workspaces.workspaces import MOST_UNCONFIRMED, MOST_WORKSPACES
 from storage.enums import CredentialKind
-from storage.rows import table_of, update_rows
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.rows.rows import table_of, update_rows
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from schema.prose import write_day
+from schema.values.prose import write_day
 from tests.support.browsing import browsing
 from tests.support.mailed import mails_to
 from tests.support.membership import make_member, make_user, new_email

@@ -11,9 +11,9 @@ from resolvers.accounts.users import verify_address
 from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows import one, table_of, update_rows
-from storage.tables.users import UserRow
-from storage.tables.workspaces import WorkspaceMemberRow
+from storage.rows.rows import one, table_of, update_rows
+from storage.tables.accounts.users import UserRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
 from tests.support.membership import make_member, make_user, members_of, new_email
 from tests.support.surfaces import Refused

@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from storage.clock import now
-from storage.rows import table_of, update_rows
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of, update_rows
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 
 def new_slug() -> str:

@@ -8,8 +8,8 @@ import pytest
 from oauth.scopes import Scope
 from resolvers.workspaces.administration import StatusRefused, change_status
 from storage.enums import WorkspaceStatus
-from storage.rows import table_of
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of
+from storage.tables.workspaces.workspaces import WorkspaceRow
 from tests.support.gateways import make_token
 from tests.support.surfaces import Refused
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from babel.numbers import get_currency_symbol
 
-from schema.prose import LOCALE
+from schema.values.prose import LOCALE
 from storage.enums import Currency
 from storage.metrics.definitions import Unit
 

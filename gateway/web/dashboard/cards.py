@@ -13,8 +13,8 @@ from gateway.web.charts.numbers import Measure, change
 from gateway.web.dashboard.layout import BURDENS, PERCENTAGES, is_drawn_as_bars
 from gateway.web.dashboard.queries import csv_address, curl_of, graphql_of
 from gateway.web.dashboard.question import Question, moments_of
-from schema.columns import ColumnList, as_column_list
-from schema.metrics import MetricInfo, Metrics
+from schema.kit.columns import ColumnList, as_column_list
+from schema.metrics.metrics import MetricInfo, Metrics
 from storage.metrics.definitions import Unit
 
 TALL, LOW = 200.0, 150.0

@@ -26,10 +26,10 @@ from gateway.web.kit.visits import Visit
 from gateway.web.kit.workspaces import workspace_of
 from resolvers.metrics.metrics import get_metrics
 from schema.errors import Invalid, NotFound
-from schema.metrics import Metrics
-from schema.prose import write_amount
-from schema.shares import Share
-from schema.workspaces import Workspace
+from schema.metrics.metrics import Metrics
+from schema.shares.shares import Share
+from schema.values.prose import write_amount
+from schema.workspaces.workspaces import Workspace
 from storage.clock import now
 from storage.enums import Currency
 from storage.metrics.periods import ComparedRange, Interval

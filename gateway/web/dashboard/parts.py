@@ -14,11 +14,11 @@ from resolvers.file_shares.payments import list_file_share_payments
 from resolvers.file_shares.sessions import list_file_share_sessions
 from resolvers.shares.shares import list_shares
 from resolvers.workspaces.members import list_workspace_members
-from schema.customers import Customer
+from schema.customers.customers import Customer
 from schema.errors import Failure, Invalid, NotFound, problem
-from schema.pages import MOST_PER_PAGE
-from schema.shares import Share
-from schema.workspaces import Workspace
+from schema.kit.pages import MOST_PER_PAGE
+from schema.shares.shares import Share
+from schema.workspaces.workspaces import Workspace
 
 LATEST = 6
 Content = TypeVar("Content")

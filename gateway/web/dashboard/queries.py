@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from strawberry.utils.str_converters import to_camel_case
 
-from rest_compat.paths import PREFIX
+from rest_compat.routing.paths import PREFIX
 
 _IN_CAPITALS = frozenset({"interval", "currency", "compare", "metrics"})
 

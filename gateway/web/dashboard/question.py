@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from gateway.web.kit.forms import Form
 from schema.errors import Invalid, Problem, problem
-from schema.workspaces import Workspace
+from schema.workspaces.workspaces import Workspace
 from storage.clock import now
 from storage.metrics.periods import ComparedRange, Interval
 from storage.metrics.zones import is_zone

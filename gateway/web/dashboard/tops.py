@@ -8,8 +8,8 @@ from gateway.web.dashboard.question import Question
 from gateway.web.kit.visits import Visit
 from resolvers.events.events import list_event_names
 from resolvers.metrics.metrics import get_metrics
-from schema.metrics import MetricGroup, Metrics
-from schema.workspaces import Workspace
+from schema.metrics.metrics import MetricGroup, Metrics
+from schema.workspaces.workspaces import Workspace
 from storage.metrics.definitions import Unit
 from storage.metrics.periods import Interval, instants_of
 

@@ -8,12 +8,12 @@ from uuid import UUID
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from gateway.discovery import AUTHORIZE_PATH
+from gateway.endpoints.discovery import AUTHORIZE_PATH
 from gateway.web.kit.html import content_security_policy
 from gateway.web.kit.visits import NEVER_KEEP, SIGN_IN_PATH, Visit, page
 from gateway.web.words.scopes import in_words
-from oauth.authorization import AuthorizationRequest, RefusedRequest, UntrustedRequest, read_request
-from oauth.consent_step import (
+from oauth.provider.authorization import AuthorizationRequest, RefusedRequest, UntrustedRequest, read_request
+from oauth.provider.consent_step import (
     AlreadyAllowed,
     NeedsConsent,
     NeedsSignIn,
@@ -21,12 +21,12 @@ from oauth.consent_step import (
     must_sign_in,
     next_step,
 )
-from oauth.protocol import Pairs
-from oauth.reauthentication import is_fresh, read_pairs, spend
-from oauth.redirects import form_target
-from oauth.subjects import find_subject
+from oauth.provider.protocol import Pairs
+from oauth.provider.reauthentication import is_fresh, read_pairs, spend
+from oauth.provider.redirects import form_target
+from oauth.provider.subjects import find_subject
 from resolvers.operations.admission import admit
-from storage.connections import Connection
+from storage.engine.connections import Connection
 
 # More workspaces than these are chosen from a list.
 MOST_RADIOS = 6

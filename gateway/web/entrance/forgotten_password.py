@@ -13,7 +13,7 @@ from resolvers.sign_in.forgotten_passwords import (
     set_new_password,
 )
 from resolvers.sign_in.mailed_links import PATHS, LinkState, MailedLink
-from schema.accounts import SHORTEST_PASSWORD
+from schema.accounts.accounts import SHORTEST_PASSWORD
 from schema.errors import Invalid
 from storage.enums import LinkPurpose
 

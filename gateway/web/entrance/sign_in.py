@@ -8,18 +8,18 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gateway.discovery import AUTHORIZE_PATH
+from gateway.endpoints.discovery import AUTHORIZE_PATH
 from gateway.web.kit.cookies import KNOWN, SECOND_STEP, SESSION, VISITOR
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import SIGN_IN_PATH, Visit, local_path, page
-from oauth.reauthentication import digest_of, read_pairs
+from oauth.provider.reauthentication import digest_of, read_pairs
 from resolvers.credentials.browser_sessions import LIFETIME
 from resolvers.sign_in.by_second_factor import passkey_sign_in_options
 from resolvers.sign_in.known_browsers import DAYS_KEPT
 from resolvers.sign_in.second_steps import LIFETIME as SECOND_STEP_LIFE
 from resolvers.sign_in.second_steps import PendingSignIn
 from resolvers.sign_in.sign_in import Browser, OpenedSession, sign_in, sign_out, sign_up
-from schema.accounts import SHORTEST_PASSWORD
+from schema.accounts.accounts import SHORTEST_PASSWORD
 from schema.errors import Invalid
 
 SIGN_UP_PATH, SIGN_OUT_PATH = "/sign-up", "/sign-out"

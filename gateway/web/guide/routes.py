@@ -27,7 +27,7 @@ from gateway.web.guide.search import LONGEST_QUESTION, search, sections
 from gateway.web.kit.html import html_page
 from resolvers.operations.answers import JSON
 from resolvers.operations.etags import matches_weakly
-from schema.base import entity_tag
+from schema.kit.base import entity_tag
 
 LLMS_PATH = "/llms.txt"
 INDEX_NAME = "search.json"

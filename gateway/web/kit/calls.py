@@ -32,7 +32,7 @@ from gateway.web.kit.visits import Visit
 from resolvers.graph.root import Exposed, exposed
 from resolvers.operations.declaration import Operation, operation_of
 from rest_compat.api import operation_routes
-from rest_compat.paths import PREFIX
+from rest_compat.routing.paths import PREFIX
 
 PAGE_SELECTION = ("data", "meta { total nextCursor }")
 

@@ -23,10 +23,10 @@ from resolvers.operations.declaration import operation_of
 from resolvers.operations.runner import run
 from resolvers.sign_in.by_second_factor import confirm_user, get_needed_confirmation
 from schema.errors import Failure, Invalid, ReauthenticationRequired
-from storage.rows import table_of
+from storage.rows.rows import table_of
 from storage.sealing import Purpose, read_signed, signed
-from storage.tables.credentials import CredentialRow
-from storage.tables.users import UserRow
+from storage.tables.accounts.users import UserRow
+from storage.tables.credentials.credentials import CredentialRow
 
 SIGN_IN_PATH = "/sign-in"
 HOME_PATH = "/workspaces"

@@ -8,8 +8,8 @@ from starlette.routing import Route
 
 from gateway.web.kit.visits import HOME_PATH, Visit
 from resolvers.workspaces.workspaces import get_workspace, list_workspaces
-from schema.pages import MOST_PER_PAGE
-from schema.workspaces import Workspace, WorkspaceItem
+from schema.kit.pages import MOST_PER_PAGE
+from schema.workspaces.workspaces import Workspace, WorkspaceItem
 
 
 @dataclass(frozen=True)

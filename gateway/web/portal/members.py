@@ -13,7 +13,7 @@ from resolvers.portal.members import (
 )
 from resolvers.portal.portal import get_portal_customer
 from schema.errors import Invalid
-from schema.pages import MOST_PER_PAGE
+from schema.kit.pages import MOST_PER_PAGE
 from storage.enums import CustomerType, MemberRole
 
 ROLES = {

@@ -23,7 +23,7 @@ from resolvers.portal.portal import (
     get_portal_customer,
     update_portal_customer,
 )
-from schema.addresses import BillingAddress
+from schema.customers.addresses import BillingAddress
 from schema.errors import Invalid
 from storage.enums import CustomerType
 

@@ -7,7 +7,7 @@ from gateway.web.portal.visits import PortalVisit
 from resolvers.portal.downloads import download_portal_file
 from resolvers.portal.portal import get_portal_file_share_session, list_portal_file_share_sessions
 from schema.errors import Invalid, NotFound
-from schema.uploads import FileDownload
+from schema.files.uploads import FileDownload
 
 AT_A_TIME = 24
 

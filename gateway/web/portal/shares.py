@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from gateway.web.portal.visits import PortalVisit
 from resolvers.portal.portal import get_portal_share, list_portal_file_share_sessions, list_portal_shares
-from schema.files import File
+from schema.files.files import File
 
 AT_A_TIME = 24
 PURCHASES_AT_A_TIME = 10

@@ -15,7 +15,7 @@ from oauth.authentication import authenticate
 from oauth.principals import Principal, PrincipalKind
 from resolvers.portal.sessions import find_portal_workspace, get_portal_session
 from schema.errors import Failure, InvalidToken
-from schema.portal import PortalSession, PortalWorkspace
+from schema.portal.portal import PortalSession, PortalWorkspace
 
 PORTAL = "duograph_portal"
 ENDED = "Your session has ended. Enter your email address to sign in again."

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from gateway.web.records.cells import Column
-from gateway.web.records.fields import Words
-from gateway.web.records.records import Records, Step, Task
+from gateway.web.records.kit.cells import Column
+from gateway.web.records.kit.fields import Words
+from gateway.web.records.kit.records import Records, Step, Task
 from resolvers.shares.custom_fields import (
     create_custom_field,
     delete_custom_field,
@@ -12,7 +12,7 @@ from resolvers.shares.custom_fields import (
     list_custom_fields,
     update_custom_field,
 )
-from schema.custom_fields import CustomField
+from schema.shares.custom_fields import CustomField
 
 ONLY_TEXT = ("type", "text")
 WORDS = {

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.web.records.cells import Cell, Column, Shown
-from gateway.web.records.fields import Words
-from gateway.web.records.records import Parent, Records, Related, Step, Task
+from gateway.web.records.kit.cells import Cell, Column, Shown
+from gateway.web.records.kit.fields import Words
+from gateway.web.records.kit.records import Parent, Records, Related, Step, Task
 from gateway.web.words.portal import COUNTRIES
 from resolvers.customers.customers import (
     create_customer,
@@ -16,9 +16,9 @@ from resolvers.customers.customers import (
 )
 from resolvers.customers.members import create_member, delete_member, get_member, list_members, update_member
 from resolvers.customers.sessions import create_customer_session
-from schema.customers import Customer
-from schema.members import Member
-from schema.workspaces import Workspace
+from schema.customers.customers import Customer
+from schema.customers.members import Member
+from schema.workspaces.workspaces import Workspace
 from storage.enums import CustomerType, MemberRole
 
 WORDS = {

@@ -1,12 +1,12 @@
 """The pages of events."""
 
-from gateway.web.records import choices
-from gateway.web.records.cells import NOTHING, Cell, Column, Shown
-from gateway.web.records.fields import Words
-from gateway.web.records.records import Records, Related
+from gateway.web.records.kit import choices
+from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown
+from gateway.web.records.kit.fields import Words
+from gateway.web.records.kit.records import Records, Related
 from gateway.web.records.sessions import FILTER_WORDS
 from resolvers.events.events import get_event, list_events
-from schema.events import Event
+from schema.events.events import Event
 
 
 def _customer(event: Event, shown: Shown) -> Cell:

@@ -5,12 +5,12 @@ from starlette.routing import Route
 
 from gateway.web.kit.visits import Visit, page
 from gateway.web.kit.workspaces import workspace_of
-from gateway.web.records.cells import Cell, Column, Shown
-from gateway.web.records.fields import Words
-from gateway.web.records.records import Records, Step
+from gateway.web.records.kit.cells import Cell, Column, Shown
+from gateway.web.records.kit.fields import Words
+from gateway.web.records.kit.records import Records, Step
 from resolvers.files.files import delete_file, get_file, get_file_download, list_files
 from schema.errors import Invalid, NotFound
-from schema.files import File
+from schema.files.files import File
 
 SERVICES = (
     ("downloadable", "Files to download"),

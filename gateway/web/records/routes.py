@@ -6,7 +6,7 @@ from gateway.web.records.custom_fields import CUSTOM_FIELDS
 from gateway.web.records.customers import CUSTOMERS, MEMBERS
 from gateway.web.records.events import EVENTS
 from gateway.web.records.files import FILES, download_routes
-from gateway.web.records.pages import routes_of
+from gateway.web.records.kit.pages import routes_of
 from gateway.web.records.sessions import DOWNLOADS, PAYMENTS, REFUNDS, SESSIONS
 from gateway.web.records.shares import SHARES
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.web.records import choices
-from gateway.web.records.cells import NOTHING, Cell, Column, Shown, money
-from gateway.web.records.fields import Words
-from gateway.web.records.records import Parent, Records, Related, Step, Task
+from gateway.web.records.kit import choices
+from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown, money
+from gateway.web.records.kit.fields import Words
+from gateway.web.records.kit.records import Parent, Records, Related, Step, Task
 from resolvers.file_shares.downloads import get_file_share_download, list_file_share_downloads
 from resolvers.file_shares.payments import (
     get_file_share_payment,
@@ -22,11 +22,11 @@ from resolvers.file_shares.sessions import (
     list_file_share_sessions,
     record_download,
 )
-from schema.file_share_downloads import FileShareDownload
-from schema.file_share_payments import FileSharePayment, FileShareRefund
-from schema.file_share_sessions import FileShareSession
-from schema.prose import write_amount, write_day
-from schema.workspaces import Workspace
+from schema.file_shares.downloads import FileShareDownload
+from schema.file_shares.payments import FileSharePayment, FileShareRefund
+from schema.file_shares.sessions import FileShareSession
+from schema.values.prose import write_amount, write_day
+from schema.workspaces.workspaces import Workspace
 
 FILTER_WORDS = {
     "start_date": Words("From", hint=""),

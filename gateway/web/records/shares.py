@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.web.records import choices
-from gateway.web.records.cells import NOTHING, Cell, Column, Shown
-from gateway.web.records.fields import Words
-from gateway.web.records.records import Records, Related, Step, Task
+from gateway.web.records.kit import choices
+from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown
+from gateway.web.records.kit.fields import Words
+from gateway.web.records.kit.records import Records, Related, Step, Task
 from gateway.web.words.portal import price
 from resolvers.shares.shares import create_share, delete_share, get_share, list_shares, update_share
 from schema.errors import Invalid, problem
-from schema.prices import KIND_FIELDS
-from schema.shares import Share
-from schema.workspaces import Workspace
+from schema.shares.prices import KIND_FIELDS
+from schema.shares.shares import Share
+from schema.workspaces.workspaces import Workspace
 from storage.enums import FileService, PriceAmountType, Visibility
 
 KIND = "amount_type"

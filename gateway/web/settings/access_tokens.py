@@ -24,8 +24,8 @@ from resolvers.credentials.workspace_access_tokens import (
     list_workspace_access_tokens,
 )
 from schema.errors import Invalid
-from schema.pages import MOST_PER_PAGE
-from schema.workspaces import Workspace
+from schema.kit.pages import MOST_PER_PAGE
+from schema.workspaces.workspaces import Workspace
 
 DAY = 24 * 60 * 60
 LIVES = (

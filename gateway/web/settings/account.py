@@ -21,9 +21,9 @@ from resolvers.sign_in.new_addresses import get_requested_address, request_new_a
 from resolvers.sign_in.own_account import change_own_name, delete_own_account
 from resolvers.sign_in.sign_in import change_password
 from resolvers.workspaces.workspaces import list_workspaces
-from schema.accounts import SHORTEST_PASSWORD
+from schema.accounts.accounts import SHORTEST_PASSWORD
 from schema.errors import Invalid, NotFound
-from schema.pages import MOST_PER_PAGE
+from schema.kit.pages import MOST_PER_PAGE
 
 PATH = "/account"
 CONFIRMATION_PATH = f"{PATH}/address-confirmation"

@@ -15,8 +15,8 @@ from resolvers.workspaces.invitations import (
     list_workspace_invitations,
 )
 from schema.errors import NotFound
-from schema.pages import MOST_PER_PAGE
-from schema.workspace_members import WorkspaceInvitation
+from schema.kit.pages import MOST_PER_PAGE
+from schema.workspaces.members import WorkspaceInvitation
 
 
 def invitation_routes() -> list[Route]:

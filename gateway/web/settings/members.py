@@ -17,9 +17,9 @@ from resolvers.workspaces.members import (
     update_workspace_member,
 )
 from schema.errors import Invalid, NotFound
-from schema.pages import MOST_PER_PAGE
-from schema.workspace_members import WorkspaceMember
-from schema.workspaces import Workspace
+from schema.kit.pages import MOST_PER_PAGE
+from schema.workspaces.members import WorkspaceMember
+from schema.workspaces.workspaces import Workspace
 from storage.enums import WorkspaceRole
 
 PATH = f"{HOME_PATH}/{{slug}}/members"

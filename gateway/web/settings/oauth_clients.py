@@ -19,9 +19,9 @@ from resolvers.credentials.oauth_clients import (
     rotate_oauth_client_secret,
     update_oauth_client,
 )
+from schema.credentials.oauth_clients import OAuthClient
 from schema.errors import Invalid, NotFound
-from schema.oauth_clients import OAuthClient
-from schema.pages import MOST_PER_PAGE
+from schema.kit.pages import MOST_PER_PAGE
 
 PATH = f"{HOME_PATH}/{{slug}}/oauth-clients"
 LINKS = ("client_uri", "policy_uri", "tos_uri")

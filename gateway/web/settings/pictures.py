@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import Visit
-from gateway.web.records.cells import Cell
-from gateway.web.records.choices import uploaded_policy
-from gateway.web.records.uploads import upload_origin
+from gateway.web.records.kit.cells import Cell
+from gateway.web.records.kit.choices import uploaded_policy
+from gateway.web.records.kit.uploads import upload_origin
 from gateway.web.words.portal import is_web
 from resolvers.files.files import list_files
-from schema.workspaces import Workspace
+from schema.workspaces.workspaces import Workspace
 from storage.enums import FileService
 
 FIELD = "avatar_url"

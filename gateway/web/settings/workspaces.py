@@ -14,9 +14,9 @@ from resolvers.workspaces.invitations import list_workspace_invitations
 from resolvers.workspaces.members import list_workspace_members
 from resolvers.workspaces.workspaces import create_workspace, list_workspaces, update_workspace
 from schema.errors import Invalid, problem
-from schema.pages import MOST_PER_PAGE
-from schema.prose import write_size
-from schema.workspaces import Workspace
+from schema.kit.pages import MOST_PER_PAGE
+from schema.values.prose import write_size
+from schema.workspaces.workspaces import Workspace
 from storage.enums import Currency, FileService, WorkspaceRole
 
 # The settings with a checkbox on the page, named as in the API. The API also stores settings that change

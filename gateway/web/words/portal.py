@@ -1,4 +1,4 @@
-"""Texts of the portal beyond `schema.prose`: prices, purchases, countries and hosts of links."""
+"""Texts of the portal beyond `schema.values.prose`: prices, purchases, countries and hosts of links."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -6,10 +6,10 @@ from urllib.parse import SplitResult, urlsplit
 
 import pycountry
 
-from schema.app_links import opens_an_app
-from schema.portal import PortalFileShareSession
-from schema.prices import Price
-from schema.prose import write_amount, write_day, write_moment, write_size
+from schema.portal.portal import PortalFileShareSession
+from schema.shares.prices import Price
+from schema.values.app_links import opens_an_app
+from schema.values.prose import write_amount, write_day, write_moment, write_size
 from storage.enums import Currency, FileShareSessionStatus, PriceAmountType
 
 COUNTRIES: tuple[tuple[str, str], ...] = (

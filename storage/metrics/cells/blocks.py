@@ -6,12 +6,12 @@ from uuid import UUID
 from sqlalchemy import Delete, delete, select
 
 from storage.clock import now
-from storage.connections import Connection
 from storage.dialects.number_lists import numbers_in
+from storage.engine.connections import Connection
 from storage.metrics.cells.tiling import Grain
 from storage.metrics.facts import microseconds
-from storage.rows import table_of
-from storage.tables.metric_packs import MetricPackRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_packs import MetricPackRow
 
 DAYS = 32
 # 1970 began with a block, and so did the time before all facts.

@@ -12,8 +12,8 @@ from sqlalchemy import Table
 from storage.enums import FactKind
 from storage.metrics.cells.tiling import CellKey, Grain
 from storage.metrics.sums import SUMMED, CellColumn, FactSum
-from storage.rows import table_of
-from storage.tables.metric_cells import NO_SHARE, ActivityCellRow, MoneyCellRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import NO_SHARE, ActivityCellRow, MoneyCellRow
 
 ACTIVITY, MONEY = table_of(ActivityCellRow), table_of(MoneyCellRow)
 WORKSPACE_GRAINS = (Grain.DAY, Grain.FOUR_HOURS, Grain.HOUR, Grain.QUARTER)

@@ -6,16 +6,16 @@ from uuid import UUID
 from pyroaring import BitMap
 from sqlalchemy import Uuid, bindparam, delete, select
 
-from storage.connections import Connection, SqliteThread
-from storage.kept import Kept
+from storage.engine.connections import Connection, SqliteThread
+from storage.engine.kept_statements import Kept
 from storage.metrics.cells.blocks import forget_packs
 from storage.metrics.cells.cells import ACTIVITY, MONEY, Cells, LoggedFact
 from storage.metrics.cells.merges import merges_of
 from storage.metrics.cells.person_cells import read_bitmaps, write_bitmaps
 from storage.metrics.cells.tiling import CellKey
-from storage.rows import table_of
-from storage.tables.metric_cells import MetricDeltaRow
-from storage.upserts import add, upsert_all
+from storage.rows.rows import table_of
+from storage.rows.upserts import add, upsert_all
+from storage.tables.metrics.metric_cells import MetricDeltaRow
 
 _deltas = table_of(MetricDeltaRow)
 _COLUMNS = [column for column in _deltas.c if not column.primary_key]

@@ -7,7 +7,7 @@ from uuid import UUID
 from pyroaring import BitMap
 from sqlalchemy import BigInteger, Integer, Select, Table, and_, cast, func, literal, select
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.cells import (
     ACTIVITY,
@@ -20,9 +20,9 @@ from storage.metrics.cells.cells import (
 )
 from storage.metrics.cells.period_sql import cell_of
 from storage.metrics.cells.tiling import CellKey, Grain
-from storage.rows import table_of
-from storage.tables.metric_cells import NO_SHARE
-from storage.tables.metrics import PersonMergeRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import NO_SHARE
+from storage.tables.metrics.metrics import PersonMergeRow
 
 ROWS_AT_A_TIME = 10_000
 

@@ -8,17 +8,17 @@ from uuid import UUID
 
 from sqlalchemy import Select, Uuid, and_, bindparam, delete, select, update
 
-from storage.connections import Connection
 from storage.dialects.number_lists import as_numbers, numbers_named
+from storage.engine.connections import Connection
+from storage.engine.kept_statements import Kept
 from storage.enums import FactKind
-from storage.kept import Kept
 from storage.metrics.cells.bitmaps import Merge, Merges, replace_absorbed
 from storage.metrics.cells.period_sql import cell_of
 from storage.metrics.cells.person_cells import read_bitmaps, write_bitmaps
 from storage.metrics.cells.tiling import CellKey, Grain
-from storage.rows import table_of
-from storage.tables.metric_cells import PersonMergeDeltaRow
-from storage.tables.metrics import MetricFactRow, PersonMergeRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import PersonMergeDeltaRow
+from storage.tables.metrics.metrics import MetricFactRow, PersonMergeRow
 
 QUARTERS_AT_A_TIME = 50
 

@@ -5,8 +5,8 @@ from uuid import UUID
 
 from sqlalchemy import Select, Table, delete, func, insert, literal, select
 
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.metrics.cells.cells import ACTIVITY, MONEY, sums_of
 from storage.metrics.cells.from_log import (
     cells_of_facts,
@@ -16,11 +16,11 @@ from storage.metrics.cells.from_log import (
     persons_of_facts,
 )
 from storage.metrics.cells.person_cells import write_bitmaps
-from storage.rows import table_of
-from storage.tables.metric_cells import MetricDeltaRow, PersonCellRow, PersonMergeDeltaRow
-from storage.tables.metric_packs import MetricPackRow, MetricSharePackRow
-from storage.tables.metrics import MetricFactRow
-from storage.workspace_lock import rebuild_in_one_snapshot
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonCellRow, PersonMergeDeltaRow
+from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
+from storage.tables.metrics.metrics import MetricFactRow
+from storage.workspaces.workspace_lock import rebuild_in_one_snapshot
 
 BITMAPS_AT_A_TIME = 2_000
 

@@ -8,8 +8,8 @@ from uuid import UUID
 from pyroaring import BitMap
 from sqlalchemy import Select, Table, func, or_, select, union_all
 
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.metrics.cells.bitmaps import replace_absorbed
 from storage.metrics.cells.cells import ACTIVITY, MONEY, sums_of
 from storage.metrics.cells.from_log import (
@@ -22,9 +22,9 @@ from storage.metrics.cells.from_log import (
 from storage.metrics.cells.merges import unfolded_merges
 from storage.metrics.cells.rebuild import count_cells
 from storage.metrics.cells.tiling import CellKey, Grain
-from storage.rows import table_of
-from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow, PersonCellRow
-from storage.tables.metrics import MetricFactRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import NO_SHARE, MetricDeltaRow, PersonCellRow
+from storage.tables.metrics.metrics import MetricFactRow
 
 _facts, _deltas, _persons = table_of(MetricFactRow), table_of(MetricDeltaRow), table_of(PersonCellRow)
 

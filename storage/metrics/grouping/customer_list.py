@@ -6,11 +6,11 @@ from uuid import UUID
 
 from sqlalchemy import and_, bindparam, func, select
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.reading.reader import Selection
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.metrics import PersonMergeRow
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.metrics.metrics import PersonMergeRow
 
 _merges, _customers = table_of(PersonMergeRow), table_of(CustomerRow)
 _same = and_(_merges.c.workspace_id == _customers.c.workspace_id, _merges.c.absorbed == _customers.c.person)

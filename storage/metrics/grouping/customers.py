@@ -8,7 +8,7 @@ from operator import add
 from typing import Any
 from uuid import UUID
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.grouping.customer_list import CustomersOf, customers_of

@@ -11,9 +11,9 @@ from uuid import UUID
 from pyroaring import BitMap
 from sqlalchemy import BigInteger, BindParameter, Select, Uuid, bindparam, case, cast, func, null, select
 
-from storage.connections import Connection
 from storage.dialects.microseconds import microseconds_of
 from storage.dialects.number_lists import as_numbers, gathered, numbers_named, read_numbers
+from storage.engine.connections import Connection
 from storage.enums import EventSource, FactKind
 from storage.metrics.cells.bitmaps import DistinctPersons, PersonCounts, PersonsInPeriod, replace_absorbed
 from storage.metrics.cells.merges import merges_of
@@ -24,8 +24,8 @@ from storage.metrics.reading.fact_statements import PersonsOf
 from storage.metrics.reading.period_sums import PeriodSumsByKey, SumOfFacts
 from storage.metrics.reading.reader import Selection, Sums
 from storage.metrics.sums import FactSum, halves, whole_sums
-from storage.rows import table_of
-from storage.tables.events import EventRow
+from storage.rows.rows import table_of
+from storage.tables.events.events import EventRow
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _events = table_of(EventRow)

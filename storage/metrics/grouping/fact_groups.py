@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.reading.fact_rows import FactRows
 from storage.metrics.reading.fact_source import FACTS
 from storage.metrics.reading.fact_statements import FactQuery, GroupedBy, InRange, OfPersons, PersonsOf

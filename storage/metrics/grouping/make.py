@@ -1,6 +1,6 @@
 """The groups of each kind."""
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.grouping.customers import CustomerGroups
 from storage.metrics.grouping.event_names import EventNameGroups
 from storage.metrics.grouping.groups import Grouping, Groups

@@ -11,8 +11,8 @@ from uuid import UUID
 from pyroaring import BitMap
 from sqlalchemy import Select, Uuid, bindparam, select
 
-from storage.connections import Connection
 from storage.dialects.number_lists import as_numbers, numbers_named
+from storage.engine.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.bitmaps import PersonCounts, replace_absorbed
 from storage.metrics.cells.blocks import BLOCK, DAYS
@@ -33,9 +33,9 @@ from storage.metrics.packs.person_days import (
     replace_absorbed_in,
 )
 from storage.metrics.reading.fast_rows import driver_rows
-from storage.rows import table_of
-from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow
-from storage.tables.metric_packs import MetricPackRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import NO_SHARE, MetricDeltaRow
+from storage.tables.metrics.metric_packs import MetricPackRow
 
 _DAY, _HOUR = Grain.DAY.microseconds, Grain.HOUR.microseconds
 _packs, _deltas = table_of(MetricPackRow), table_of(MetricDeltaRow)

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from sqlalchemy import Select, Uuid, bindparam, select
 
-from storage.connections import Connection
 from storage.dialects.number_lists import as_ids, as_numbers, ids_named, numbers_named
+from storage.engine.connections import Connection
 from storage.metrics.cells.blocks import BLOCK
 from storage.metrics.cells.cells import ACTIVITY, MONEY
 from storage.metrics.cells.tiling import Grain
@@ -22,8 +22,8 @@ from storage.metrics.packs.share_totals import read_totals
 from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.reader import Sums
 from storage.metrics.sums import FactSum
-from storage.rows import table_of
-from storage.tables.metric_packs import MetricPackRow, MetricSharePackRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
 
 _packs, _share_packs = table_of(MetricPackRow), table_of(MetricSharePackRow)
 _WORKSPACE_ID = bindparam("workspace_id", type_=Uuid())

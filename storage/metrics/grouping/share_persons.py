@@ -26,7 +26,6 @@ from sqlalchemy import (
     union_all,
 )
 
-from storage.connections import Connection
 from storage.dialects.number_lists import (
     as_ids,
     as_numbers,
@@ -35,6 +34,7 @@ from storage.dialects.number_lists import (
     numbers_named,
     read_numbers,
 )
+from storage.engine.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.cells.merges import merges_of
@@ -45,8 +45,8 @@ from storage.metrics.packs.packed_blocks import gaps, packed_blocks
 from storage.metrics.reading.fact_source import FACTS
 from storage.metrics.reading.fact_statements import PersonsOf
 from storage.metrics.reading.fast_rows import driver_rows
-from storage.rows import table_of
-from storage.tables.metrics import PersonMergeRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metrics import PersonMergeRow
 
 MINUTE = 60_000_000
 _LARGEST_32 = 2**32

@@ -6,7 +6,7 @@ from operator import add
 from typing import Any
 from uuid import UUID
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.grouping.fact_groups import GroupedFacts
 from storage.metrics.grouping.groups import AnyKey, Key

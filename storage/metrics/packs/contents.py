@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import BigInteger, Select, Table, Uuid, bindparam, literal, select
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.blocks import BLOCK
 from storage.metrics.cells.cells import ACTIVITY, MONEY
@@ -19,9 +19,9 @@ from storage.metrics.packs.share_totals import write_totals
 from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.reader import Selection
 from storage.metrics.reading.share_list import shares_with_facts
-from storage.rows import table_of
-from storage.tables.metric_cells import NO_SHARE
-from storage.tables.metrics import MetricFactRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import NO_SHARE
+from storage.tables.metrics.metrics import MetricFactRow
 
 _facts = table_of(MetricFactRow)
 _WORKSPACE_ID, _SHARE_ID = bindparam("workspace_id", type_=Uuid()), bindparam("share_id", type_=Uuid())

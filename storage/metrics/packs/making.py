@@ -11,19 +11,19 @@ from uuid import UUID, uuid4
 from sqlalchemy import select, update
 
 from storage.clock import now
-from storage.connections import Connection
-from storage.database import Database
 from storage.dialects.upsert import upsert
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.metrics.cells.blocks import BLOCK
 from storage.metrics.facts import microseconds
 from storage.metrics.packs.contents import PackContents
 from storage.metrics.packs.packed_blocks import FORMAT
 from storage.metrics.packs.person_days import MOST_PERSONS
-from storage.rows import table_of
-from storage.tables.metric_cells import MetricDeltaRow
-from storage.tables.metric_packs import MetricPackRow, MetricSharePackRow
-from storage.tables.metrics import PersonCounterRow
-from storage.workspace_lock import lock_workspace
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import MetricDeltaRow
+from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
+from storage.tables.metrics.metrics import PersonCounterRow
+from storage.workspaces.workspace_lock import lock_workspace
 
 SHARES_AT_A_TIME = 4
 IN_THE_MAKING = 0

@@ -7,13 +7,13 @@ from zlib import crc32
 
 from sqlalchemy import Uuid, bindparam, select
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.cells.blocks import BLOCK
 from storage.metrics.cells.cells import ACTIVITY, MONEY
 from storage.metrics.packs.packed_columns import NAMES
 from storage.metrics.reading.fast_rows import driver_rows
-from storage.rows import table_of
-from storage.tables.metric_packs import MetricPackRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_packs import MetricPackRow
 
 # Counted up when a layout changes. Packs with other columns, or of a machine with another byte order, are
 # not read either.

@@ -8,16 +8,16 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Uuid, bindparam, select
 
 from storage.clock import now
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.metrics.cells.blocks import BLOCK, block_of
 from storage.metrics.cells.tiling import FIRST_EVER
 from storage.metrics.facts import microseconds
 from storage.metrics.packs.making import PackMaking
 from storage.metrics.packs.packed_blocks import packed_blocks
-from storage.rows import table_of
-from storage.tables.metrics import MetricFactRow
-from storage.tables.workspaces import WorkspaceRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metrics import MetricFactRow
+from storage.tables.workspaces.workspaces import WorkspaceRow
 
 # Facts may be a little late, and the clocks of processes differ.
 OVER_AFTER = timedelta(days=2)

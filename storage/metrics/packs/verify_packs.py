@@ -5,14 +5,14 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from storage.connections import Connection
-from storage.database import Database
+from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.metrics.cells.blocks import block_of
 from storage.metrics.packs.contents import PackContents
 from storage.metrics.packs.packed_blocks import FORMAT
-from storage.rows import table_of
-from storage.tables.metric_cells import MetricDeltaRow
-from storage.tables.metric_packs import MetricPackRow, MetricSharePackRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import MetricDeltaRow
+from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
 
 _packs, _share_packs = table_of(MetricPackRow), table_of(MetricSharePackRow)
 _deltas = table_of(MetricDeltaRow)

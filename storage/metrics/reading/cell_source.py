@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Table, select
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.cells.cells import ACTIVITY, MONEY, PERSON_GRAINS, SHARE_GRAINS, WORKSPACE_GRAINS
 from storage.metrics.cells.tiling import FIRST_EVER, Cover, Grain, Layer, make_cover
@@ -22,8 +22,8 @@ from storage.metrics.reading.period_sums import PeriodSums, PeriodSumsByCurrency
 from storage.metrics.reading.person_source import PersonSource
 from storage.metrics.reading.reader import Selection, Source, Sums
 from storage.metrics.sums import FactSum, kinds_of
-from storage.rows import table_of
-from storage.tables.metric_cells import NO_SHARE, MetricDeltaRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import NO_SHARE, MetricDeltaRow
 
 _deltas = table_of(MetricDeltaRow)
 

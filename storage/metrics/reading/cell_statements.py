@@ -29,8 +29,8 @@ from storage.dialects.number_lists import numbers_in
 from storage.metrics.cells.period_sql import Run, period_of, runs
 from storage.metrics.cells.tiling import FIRST_EVER, Grain, Layer, make_cover
 from storage.metrics.sums import FactSum, cell_columns_of
-from storage.rows import table_of
-from storage.tables.metric_cells import MetricDeltaRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import MetricDeltaRow
 
 _deltas = table_of(MetricDeltaRow)
 

@@ -6,12 +6,12 @@ from uuid import UUID
 
 from sqlalchemy import BindParameter, CompoundSelect, and_, bindparam, func, select, union
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.reading.fact_statements import PersonsOf
 from storage.metrics.reading.reader import Selection
-from storage.rows import table_of
-from storage.tables.customers import CustomerRow
-from storage.tables.metrics import PersonMergeRow
+from storage.rows.rows import table_of
+from storage.tables.customers.customers import CustomerRow
+from storage.tables.metrics.metrics import PersonMergeRow
 
 _merges, _customers = table_of(PersonMergeRow), table_of(CustomerRow)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from pyroaring import BitMap
 
-from storage.connections import Connection
 from storage.dialects.number_lists import read_numbers
+from storage.engine.connections import Connection
 from storage.metrics.cells.bitmaps import PersonsInPeriod, replace_absorbed
 from storage.metrics.cells.merges import merges_of
 from storage.metrics.reading.fact_statements import FactQuery, PersonsOf, persons_with_events, sums_of_facts

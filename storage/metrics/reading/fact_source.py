@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.cells.bitmaps import DistinctPersons, PersonCounts
 from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_rows import FactRows
@@ -11,8 +11,8 @@ from storage.metrics.reading.fact_statements import FactQuery, InRange, OfPerson
 from storage.metrics.reading.period_sums import PeriodSums, PeriodSumsByCurrency
 from storage.metrics.reading.reader import Selection, Sums
 from storage.metrics.sums import FactSum, kinds_of
-from storage.rows import table_of
-from storage.tables.metrics import MetricFactRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metrics import MetricFactRow
 
 FACTS = table_of(MetricFactRow)
 

@@ -34,8 +34,8 @@ from storage.metrics.cells.period_sql import cell_of, period_of
 from storage.metrics.cells.tiling import FIRST_EVER, Grain
 from storage.metrics.reading.reader import Selection
 from storage.metrics.sums import SUMMED, FactSum, halves, kinds_of, summed_columns
-from storage.rows import table_of
-from storage.tables.metrics import PersonMergeRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metrics import PersonMergeRow
 
 _merges = table_of(PersonMergeRow)
 _WORKSPACE_IDS = bindparam("workspace_ids", expanding=True, type_=Uuid())

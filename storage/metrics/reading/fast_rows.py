@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Executable
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 
 
 async def driver_rows(

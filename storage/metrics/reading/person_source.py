@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.cells.bitmaps import DistinctPersons, PersonCounts, PersonsInPeriod
 from storage.metrics.cells.merges import unfolded_merges
 from storage.metrics.reading.fast_rows import driver_rows

@@ -22,8 +22,8 @@ from sqlalchemy.types import NullType
 from storage.metrics.cells.cells import PERSON_GRAINS
 from storage.metrics.cells.tiling import Layer, make_cover
 from storage.metrics.reading.cell_statements import cells_in, has_deltas, is_cell_by_cell
-from storage.rows import table_of
-from storage.tables.metric_cells import PersonCellRow, PersonMergeDeltaRow
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import PersonCellRow, PersonMergeDeltaRow
 
 _cells, _merge_deltas = table_of(PersonCellRow), table_of(PersonMergeDeltaRow)
 _WORKSPACE_ID = bindparam("workspace_id", type_=Uuid())

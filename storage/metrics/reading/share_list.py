@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy import Select, bindparam, select
 
-from storage.connections import Connection
+from storage.engine.connections import Connection
 from storage.metrics.reading.fact_source import FACTS
 from storage.metrics.reading.reader import Selection
 

@@ -1,0 +1,67 @@
+"""What `duograph limits` does."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gateway.cli.kit.database import migrated, read_settings, wait_for
+from gateway.cli.kit.input import workspace_of
+from gateway.cli.kit.output import show
+from gateway.settings.settings import Settings
+from resolvers.files.quota import set_quota, usage_of
+from resolvers.operations.context import Quota
+from resolvers.workspaces.administration import set_limit
+from schema.values.prose import write_size
+
+
+def set_(slug: str, changes: dict[str, int], *, as_json: bool) -> None:
+    wait_for(_set(read_settings(), slug, changes))
+    result = {"slug": slug, **changes}
+    show(result, f"The workspace {slug} may have {_sentence(changes)}.", as_json=as_json)
+
+
+def show_(slug: str, *, as_json: bool) -> None:
+    settings = read_settings()
+    limits = wait_for(_read(settings, slug))
+    stored = write_size(limits["stored_bytes"])
+    lines = [
+        f"{slug} may make {_amount(limits['requests_per_minute'], 'calls per minute')}.",
+        f"It stores {stored}, of {_most(write_size, limits['storage_quota'])}, and has "
+        f"{limits['open_uploads']} open uploads, of {_most(str, limits['open_upload_quota'])}.",
+    ]
+    show({"slug": slug, **limits}, "\n".join(lines), as_json=as_json)
+
+
+def _sentence(changes: dict[str, int]) -> str:
+    units = {
+        "requests_per_minute": "calls per minute",
+        "storage_quota": "bytes",
+        "open_upload_quota": "open uploads",
+    }
+    return ", ".join(_amount(value, units[name]) for name, value in changes.items())
+
+
+def _amount(limit: int, unit: str) -> str:
+    return f"{limit} {unit}" if limit else f"{unit} without a limit"
+
+
+def _most(write: Callable[[int], str], quota: int) -> str:
+    return f"at most {write(quota)}" if quota else "any number"
+
+
+async def _set(settings: Settings, slug: str, changes: dict[str, int]) -> None:
+    quota = {name: value for name, value in changes.items() if name != "requests_per_minute"}
+    async with migrated(settings) as database, database.write() as connection:
+        workspace = await workspace_of(connection, slug)
+        if "requests_per_minute" in changes:
+            await set_limit(connection, workspace, changes["requests_per_minute"])
+        if quota:
+            await set_quota(connection, workspace.id, **quota)
+
+
+async def _read(settings: Settings, slug: str) -> dict[str, Any]:
+    quota = Quota(settings.storage_quota, settings.open_upload_quota)
+    async with migrated(settings) as database, database.read() as connection:
+        workspace = await workspace_of(connection, slug)
+        usage = await usage_of(connection, workspace.id, quota)
+    own = workspace.requests_per_minute
+    return {"requests_per_minute": settings.rate_limit if own is None else own, **usage._asdict()}

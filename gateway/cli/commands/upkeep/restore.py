@@ -1,0 +1,21 @@
+"""`duograph restore`: put a backup in place."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gateway.cli.kit.output import Json
+
+app = typer.Typer(add_completion=False)
+
+From = Annotated[Path, typer.Option("--from", metavar="DIRECTORY", help="What `duograph backup` made.")]
+CheckOnly = Annotated[bool, typer.Option("--check", help="Only check that it is complete and unchanged.")]
+
+
+@app.command()
+def restore(source: From, check: CheckOnly = False, as_json: Json = False) -> None:
+    """Check a backup and copy it to where the settings say. Nothing is overwritten."""
+    from gateway.cli.upkeep.restore import restore
+
+    restore(source, check_only=check, as_json=as_json)

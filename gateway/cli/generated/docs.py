@@ -1,0 +1,27 @@
+"""Writes the pages of docs/ that are generated from declarations."""
+
+from pathlib import Path
+
+from gateway.cli.generated.docs_pages import pages
+from gateway.cli.kit.output import CommandError, show
+
+FOLDER = Path(__file__).parents[2] / "docs"
+# Marks the end of the generated part of a page; the rest of the file is kept.
+BY_HAND = "<!-- What follows is written by hand. -->"
+
+
+def export(*, check: bool, as_json: bool) -> None:
+    changed = []
+    for name, generated in pages().items():
+        path = FOLDER / name
+        before = path.read_text("utf-8") if path.exists() else ""
+        _, mark, rest = before.partition(BY_HAND)
+        page = f"{generated}\n{mark}{rest}" if mark else generated
+        if before != page:
+            changed.append(name)
+            if not check:
+                path.write_text(page, "utf-8")
+    if check and changed:
+        raise CommandError(f"docs/{changed[0]} does not match the code: run `duograph docs export`.")
+    text = f"Wrote {', '.join(changed)}." if changed else "The pages match the code."
+    show({"changed": changed}, text, as_json=as_json)

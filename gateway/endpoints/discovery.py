@@ -1,0 +1,76 @@
+"""`/.well-known/`: metadata of the OpenID provider and the keys of its id_tokens."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from gateway.rate_limits.charging import charged
+from oauth.provider.authorization import PROMPTS
+from oauth.provider.clients import CONFIDENTIAL_METHODS, RESPONSE_TYPE, AuthMethod, GrantType
+from oauth.provider.keys import ALGORITHM, published_keys, signing_key
+from oauth.scopes import CLIENT_SCOPES
+from resolvers.operations.context import Services
+from rest_compat.protocols.oauth import INTROSPECT, REVOKE, TOKEN, USERINFO
+from rest_compat.protocols.registration import REGISTER
+
+AUTHORIZE_PATH = "/oauth2/authorize"
+
+_WELL_KNOWN = "/.well-known"
+# A rotated key signs at once; clients that cache the set longer fetch it again at an unknown `kid`.
+_KEEP = {"Cache-Control": "public, max-age=300"}
+
+
+def discovery_routes() -> list[Route]:
+    """The provider's metadata, at both of its addresses, and its JWK Set."""
+
+    async def show_metadata(request: Request) -> JSONResponse:
+        return JSONResponse(metadata(request.app.state.services), headers=_KEEP)
+
+    async def show_keys(request: Request) -> JSONResponse:
+        services: Services = request.app.state.services
+        await signing_key(services.database, services.secret_key)
+        async with services.database.read() as connection:
+            return JSONResponse({"keys": await published_keys(connection)}, headers=_KEEP)
+
+    return [
+        Route(f"{_WELL_KNOWN}/openid-configuration", charged(show_metadata)),
+        Route(f"{_WELL_KNOWN}/oauth-authorization-server", charged(show_metadata)),
+        Route(f"{_WELL_KNOWN}/jwks.json", charged(show_keys)),
+    ]
+
+
+def metadata(services: Services) -> dict[str, Any]:
+    """OpenID Connect Discovery 1.0 and RFC 8414 in one."""
+    protocol = f"{services.base_url}/oauth2"
+    return {
+        "issuer": services.auth_url,
+        "authorization_endpoint": services.auth_url + AUTHORIZE_PATH,
+        "token_endpoint": protocol + TOKEN,
+        "userinfo_endpoint": protocol + USERINFO,
+        "revocation_endpoint": protocol + REVOKE,
+        "introspection_endpoint": protocol + INTROSPECT,
+        "registration_endpoint": protocol + REGISTER,
+        "jwks_uri": f"{services.auth_url}{_WELL_KNOWN}/jwks.json",
+        "scopes_supported": sorted(CLIENT_SCOPES),
+        "response_types_supported": [RESPONSE_TYPE],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": list(GrantType),
+        "token_endpoint_auth_methods_supported": list(AuthMethod),
+        "revocation_endpoint_auth_methods_supported": list(AuthMethod),
+        "introspection_endpoint_auth_methods_supported": list(CONFIDENTIAL_METHODS),
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": [ALGORITHM],
+        "claim_types_supported": ["normal"],
+        "claims_supported": [
+            *("iss", "sub", "aud", "iat", "exp", "auth_time", "nonce", "at_hash"),
+            *("email", "email_verified", "name", "workspace"),
+        ],
+        "prompt_values_supported": list(PROMPTS),
+        "claims_parameter_supported": False,
+        "request_parameter_supported": False,
+        "request_uri_parameter_supported": False,
+    }

@@ -1,0 +1,154 @@
+"""What pages show of a value: its words, and the page that it leads to."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from gateway.web.records.kit.fields import CURRENCIES, MINOR_UNITS, titled
+from gateway.web.words.portal import price
+from resolvers.operations.shapes.shaped import as_model
+from schema.files.files import File
+from schema.shares.prices import Price
+from schema.values.prose import write_amount, write_size
+from storage.enums import Currency
+
+# Fields with the id of another resource, and the path of that resource's pages.
+REFERENCES = {
+    "share_id": "shares",
+    "customer_id": "customers",
+    "file_share_session_id": "sessions",
+    "file_share_payment_id": "payments",
+    "parent_id": "events",
+    "custom_field_id": "custom-fields",
+}
+# Of these, a page knows the names of those that exist.
+NAMED = frozenset({"share_id", "customer_id"})
+TITLES = {"created_at": "Created", "modified_at": "Changed", "file_size_bytes": "Size"}
+LAST = frozenset({"metadata", "id", "created_at", "modified_at"})
+SIZES = frozenset({"size", "file_size_bytes"})
+# Values of enumerations that deserve a glance.
+GOOD = frozenset({"completed", "public", "active", "owner"})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value on a page; `kind` is the macro of templates/record_table.html that draws it."""
+
+    kind: str
+    value: Any = None
+    href: str = ""
+    note: str = ""
+
+
+NOTHING = Cell("nothing")
+
+
+@dataclass
+class Shown:
+    """The page that shows values: its address' beginning, and the names of what its records refer to."""
+
+    base: str
+    names: dict[str, str] = field(default_factory=dict)
+
+
+Draw = Callable[[Any, Shown], Cell]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table or a row of facts. `draw` takes the record; by default the field is shown."""
+
+    name: str
+    label: str = ""
+    draw: Draw | None = None
+    leads: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.label or TITLES.get(self.name) or titled(self.name)
+
+    def cell(self, record: Any, shown: Shown) -> Cell:
+        model = as_model(record)
+        return cell_of(model, self.name, shown) if self.draw is None else self.draw(model, shown)
+
+
+def facts_of(model: type[BaseModel], columns: Mapping[str, Column], hidden: frozenset[str]) -> list[Column]:
+    """A fact for each declared field, in the order of their declaration; those of every record last."""
+    names = sorted((name for name in model.model_fields if name not in hidden), key=lambda name: name in LAST)
+    return [columns.get(name, Column(name)) for name in names]
+
+
+def cell_of(record: Any, name: str, shown: Shown) -> Cell:
+    """The cell of a record's field."""
+    value = getattr(record, name)
+    if value is None or value == "" or value in ([], {}):
+        return NOTHING
+    if name in REFERENCES:
+        text = shown.names.get(str(value))
+        if text is None and name in NAMED:
+            # It has been deleted, and has no page.
+            return Cell("code", str(value))
+        return Cell("link", text or str(value), f"{shown.base}/{REFERENCES[name]}/{value}")
+    if name in SIZES:
+        return Cell("text", write_size(value))
+    if isinstance(value, int | Decimal) and not isinstance(value, bool) and _is_amount(record, name):
+        return money(value, _currency_of(record))
+    return _cell(value, shown)
+
+
+def money(amount: int | Decimal, currency: str | None) -> Cell:
+    return Cell("text", str(amount) if currency is None else write_amount(int(amount), currency))
+
+
+def _cell(value: Any, shown: Shown) -> Cell:
+    if isinstance(value, File):
+        return _file(value, shown)
+    if isinstance(value, BaseModel) and not isinstance(value, Price):
+        cells = [
+            (titled(name), cell_of(value, name, shown)) for name in type(value).model_fields if name != "id"
+        ]
+        parts = [(label, cell) for label, cell in cells if cell != NOTHING]
+        return Cell("parts", parts) if parts else NOTHING
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return Cell("list", [_cell(item, shown) for item in value])
+    return next(draw(value) for type_, draw in _SIMPLE if isinstance(value, type_))
+
+
+# The first that fits: a boolean is an integer, and each enumeration here is a text.
+_SIMPLE: tuple[tuple[type, Callable[[Any], Cell]], ...] = (
+    (bool, lambda value: Cell("text", "Yes" if value else "No")),
+    (Currency, lambda value: Cell("text", value.upper())),
+    (Enum, lambda value: Cell("badge", titled(value.value), note="active" if value.value in GOOD else "")),
+    (datetime, lambda value: Cell("moment", value)),
+    (UUID, lambda value: Cell("code", str(value))),
+    (Mapping, lambda value: Cell("pairs", [(key, _text(item)) for key, item in value.items()])),
+    (Price, lambda value: Cell("text", price(value))),
+    (object, lambda value: Cell("text", str(value))),
+)
+
+
+def _file(file: File, shown: Shown) -> Cell:
+    if file.public_url is not None and file.is_uploaded:
+        return Cell("image", file.public_url, f"{shown.base}/files/{file.id}", file.name)
+    return Cell("link", file.name, f"{shown.base}/files/{file.id}")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "null" if value is None else str(value)
+
+
+def _is_amount(record: Any, name: str) -> bool:
+    info = type(record).model_fields.get(name) if isinstance(record, BaseModel) else None
+    return info is not None and MINOR_UNITS in (info.description or "")
+
+
+def _currency_of(record: Any) -> str | None:
+    return next((value for name in CURRENCIES if (value := getattr(record, name, None)) is not None), None)

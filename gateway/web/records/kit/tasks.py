@@ -1,0 +1,209 @@
+"""The page of a form that runs an operation, and what becomes of a sent one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+from gateway.web.kit.calls import Call, call_of
+from gateway.web.kit.forms import Form
+from gateway.web.kit.visits import Visit
+from gateway.web.records.kit.choices import chosen_fields, uploaded_policy
+from gateway.web.records.kit.fields import Field
+from gateway.web.records.kit.records import Link, Records, Task, back_from
+from gateway.web.records.kit.uploads import files_for, upload_origin
+from gateway.web.records.kit.values import Reading, Texts, filled, placed, read, rows_in
+from resolvers.operations.declaration import operation_of
+from resolvers.operations.shapes.shaped import ShapedRow
+from schema.errors import Invalid
+from schema.workspaces.workspaces import Workspace
+from storage.enums import Currency
+
+ETAG = "etag"
+# The kinds of fields whose value the address of a new form can have.
+SIMPLE = frozenset({"hidden", "text", "area", "email", "url", "choice", "date"})
+
+
+@dataclass
+class TaskForm:
+    """A visit's form of a task; `record` is what it changes, None if it creates something.
+
+    `reading` is that of the form sent last.
+    """
+
+    visit: Visit
+    workspace: Workspace
+    records: Records
+    task: Task
+    record: Any
+    reading: Reading | None = None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the form shows the record's own fields."""
+        return self.task is self.records.change
+
+    def fresh(self) -> Form:
+        """The form with the record's values, or those that a new one starts with, also from the address."""
+        query = self.visit.request.query_params
+        if self.record is not None and self.is_change:
+            return Form(self._texts_of(self.record) | {ETAG: [self.record.etag_text()]})
+        simple = {each.name for each in self.task.fields if each.kind in SIMPLE}
+        addressed = {name: query[name] for name in query if name in simple}
+        started = {**self.task.starts_with(self.workspace, self.record), **addressed}
+        fields = [each for each in self.task.fields if each.name in started]
+        return Form(filled(fields, started, currency=self.currency))
+
+    async def run(self, form: Form) -> Any:
+        """What the operation returns. Raises `Invalid`, or `PreconditionFailed` if the record has changed."""
+        task = self.task
+        self.reading = read(form, task.fields, self.currency)
+        if self.reading.problems:
+            raise Invalid(self.reading.problems)
+        operation = operation_of(task.operation)
+        takes_id = any(parameter.name == "id" for parameter in operation.parameters)
+        arguments = {"id": str(self.record.id)} if self.record is not None and takes_id else {}
+        return await self.visit.call(
+            task.operation,
+            key=form.raw("once"),
+            if_match=form.raw(ETAG) if self.is_change else None,
+            **arguments,
+            data=self._data(self.reading.data),
+        )
+
+    def refused(self, invalid: Invalid) -> Form:
+        """The sent form with its problems."""
+        if self.reading is None:
+            raise RuntimeError("No form was sent.")
+        return self._kept().refused(placed(invalid, self.task.fields, self.reading))
+
+    async def show_conflict(self, current: Any) -> Response:
+        """The sent form again, beside what somebody else has saved meanwhile."""
+        if self.reading is None:
+            raise RuntimeError("No form was sent.")
+        self.record = current
+        theirs, mine = self._texts_of(current), self.reading.texts
+        fields = await self._fields()
+        differences = [
+            (each.label, _words(mine, each), _words(theirs, each))
+            for each in fields
+            if _own(mine, each) != _own(theirs, each)
+        ]
+        form = Form(mine | {ETAG: [current.etag_text()]})
+        return await self.show(form, 412, differences=differences)
+
+    async def show(self, form: Form, status_code: int = 200, **values: Any) -> Response:
+        fields = await self._fields()
+        files = await files_for(self.visit, self.workspace, fields, form)
+        images = [[file.cell for file in offered] for offered in files.values()]
+        origins = [await upload_origin(self.visit)] if files else []
+        return self.visit.render(
+            "record_form.html",
+            status_code=status_code,
+            policy=uploaded_policy(images, *origins),
+            workspace=self.workspace,
+            records=self.records,
+            task=self.task,
+            record=self.record,
+            base=f"/{self.workspace.slug}",
+            form=form,
+            fields_shown=fields,
+            rows_in=rows_in,
+            back=self.back,
+            files=files,
+            call=self._call(form),
+            **{"differences": None, **values},
+        )
+
+    async def show_once(self, made: Any) -> Response:
+        """What the operation made, which no other page shows."""
+        if self.task.shows is None:
+            raise RuntimeError("The task has nothing to show.")
+        return self.visit.render(
+            "record_secret.html",
+            status_code=201,
+            workspace=self.workspace,
+            records=self.records,
+            record=self.record,
+            base=f"/{self.workspace.slug}",
+            task=self.task,
+            back=self.back,
+            secret=self.task.shows(made),
+        )
+
+    @property
+    def back(self) -> Link:
+        """The page that the form was opened from."""
+        if self.record is None or self.records.parent is not None:
+            return back_from(self.records, self.workspace, self.record, self._address())
+        path = f"/{self.workspace.slug}/{self.records.path}/{self.record.id}"
+        return Link(path, self.records.called(self.record))
+
+    def _address(self) -> dict[str, str]:
+        """The parameters of the address, or the fields that were sent in their place."""
+        sent: Form | None = getattr(self.visit.request.state, "form", None)
+        own = {} if sent is None else {name: sent.raw(name) for name in sent.values}
+        return {**own, **self.visit.request.query_params}
+
+    @property
+    def currency(self) -> str:
+        """The currency of amounts without one of their own."""
+        own: Currency | None = getattr(self.record, "currency", None)
+        return str((own or self.workspace.default_presentment_currency).value)
+
+    async def _fields(self) -> tuple[Field, ...]:
+        return await chosen_fields(self.visit, self.workspace, self.task.fields, self.task.choices)
+
+    def _kept(self) -> Form:
+        if self.reading is None:
+            raise RuntimeError("No form was sent.")
+        sent = self.visit.request.state.form
+        kept: Texts = {name: sent.all(name) for name in (ETAG,) if sent.all(name)}
+        return Form(self.reading.texts | kept)
+
+    def _texts_of(self, record: Any) -> Texts:
+        return filled(self.task.fields, written(record))
+
+    def _data(self, data: dict[str, Any]) -> dict[str, Any]:
+        data = self.task.adjust(data, None if self.record is None else written(self.record))
+        return data | ({"workspace_id": str(self.workspace.id)} if self.task.takes_workspace else {})
+
+    def _call(self, form: Form) -> Call | None:
+        """The call that sends the form as it is; none for one whose values the operation would not know."""
+        reading = self.reading or read(form, self.task.fields, self.currency)
+        operation = operation_of(self.task.operation)
+        arguments: dict[str, Any] = {}
+        if self.record is not None and any(each.name == "id" for each in operation.parameters):
+            arguments["id"] = str(self.record.id)
+        try:
+            arguments["data"] = self._data(dict(reading.data))
+            return call_of(self.visit, self.task.operation, **arguments)
+        except (Invalid, LookupError, StopIteration, TypeError, AttributeError):
+            return None
+
+
+def written(record: Any) -> dict[str, Any]:
+    """The record as REST writes it."""
+    found: dict[str, Any] = (
+        record.written() if isinstance(record, ShapedRow) else record.model_dump(mode="json")
+    )
+    return found
+
+
+def _own(texts: Texts, each: Field) -> Texts:
+    """The field's texts and those of its parts, without the empty ones."""
+    return {
+        name: values
+        for name, values in texts.items()
+        if (name == each.name or name.startswith(f"{each.name}.")) and any(values)
+    }
+
+
+def _words(texts: Texts, each: Field) -> str:
+    options = dict(each.options)
+    shown = [options.get(value, value) for values in _own(texts, each).values() for value in values if value]
+    if each.kind == "files":
+        return f"{len(shown)} {'file' if len(shown) == 1 else 'files'}"
+    if each.kind == "checkbox":
+        return "Yes" if shown else "No"
+    return " · ".join(shown) or "Nothing"

@@ -1,0 +1,208 @@
+"""GraphQL fields made from operations."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Annotated, Any
+
+import strawberry
+from strawberry.types.nodes import SelectedField, Selection
+from strawberry.utils.str_converters import to_snake_case
+
+from resolvers.graph.execution.spelling import spelled
+from resolvers.operations.admission import Demand, check_demands
+from resolvers.operations.context import Context, Outcome
+from resolvers.operations.declaration import Operation, Parameter, default_of, operation_of
+from resolvers.operations.runner import run
+from resolvers.operations.shapes.shaped import as_model
+from resolvers.operations.used_inputs import used_inputs
+from schema.errors import Invalid, NotPermitted, Problem
+from schema.kit.deprecation import reason_of
+from schema.kit.pages import ListQuery
+
+OPERATION = "operation"
+# The metadata of a field that costs a call but is no operation.
+LOOKUP = "lookup"
+ADMITTED = "admitted"
+# What root fields returned that have been run already, by their names in the answer.
+RESULTS = "results"
+# Relay's clients page by this argument.
+FIRST = "first"
+IF_MATCH = Parameter("if_match", str | None, None, "condition")
+
+
+def expose(resolver: Callable[..., Any]) -> Any:
+    """A field with the arguments, result, docstring and scope of `resolver`.
+
+    Each filter becomes an argument. Root fields are nullable, so that a failure leaves their siblings intact.
+    """
+    operation = operation_of(resolver)
+    arguments = [argument for parameter in operation.parameters for argument in _arguments_of(parameter)]
+    if operation.is_conditional:
+        arguments.append(
+            _argument(
+                IF_MATCH.name,
+                str | None,
+                None,
+                "The change is made only if this is still the resource's `etag`.",
+            )
+        )
+
+    demands = [Demand.of(operation)]
+    has_body = any(parameter.place == "data" for parameter in operation.parameters)
+
+    async def field(*, info: strawberry.Info, **arguments: Any) -> Any:
+        # The executor must run the operation that was admitted.
+        if info.context.get(ADMITTED) is not info.operation:
+            raise NotPermitted("This operation of the document was not admitted.")
+        ctx = context_for(info, operation, arguments.pop(IF_MATCH.name, None))
+        check_demands(ctx.caller, demands)
+        if info.path.prev is None and info.path.key in info.context[RESULTS]:
+            return as_model(info.context[RESULTS][info.path.key])
+        try:
+            values = validated(operation, arguments)
+            if has_body and ctx.caller.principal is not None:
+                ctx.services.usage.add(ctx.caller.principal.client, used_inputs(values["data"]))
+            return as_model(await run(operation, ctx, values))
+        except Invalid as invalid:
+            raise located(operation, invalid) from None
+
+    info = inspect.Parameter("info", inspect.Parameter.KEYWORD_ONLY, annotation=strawberry.Info)
+    answer = operation.answer | None
+    field.__name__ = operation.name
+    field.__signature__ = inspect.Signature([*arguments, info], return_annotation=answer)  # type: ignore[attr-defined]
+    field.__annotations__ = {item.name: item.annotation for item in (*arguments, info)} | {"return": answer}
+    return strawberry.field(
+        field,
+        description=operation.description,
+        metadata={OPERATION: operation},
+        deprecation_reason=operation.deprecation.reason if operation.deprecation else None,
+    )
+
+
+def context_for(info: strawberry.Info, operation: Operation, if_match: str | None) -> Context:
+    """The request's context with this field's own selection and precondition."""
+    ctx: Context = info.context["ctx"]
+    selections = [below for field in info.selected_fields for below in field.selections]
+    selection = None if operation.changes else selected_paths(_paths(selections, ""))
+    outcome: Outcome = info.context["outcome"] if operation.changes else Outcome()
+    return replace(ctx, selection=selection, if_match=if_match, outcome=outcome)
+
+
+def validated(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The resolver's arguments from those of the field. Raises `Invalid`."""
+    if arguments.get(FIRST) is None:
+        return operation.validate(collect(operation, arguments))
+    # It takes the place of `limit`, which has to be valid all the same.
+    operation.validate(collect(operation, {**arguments, FIRST: None}))
+    try:
+        return operation.validate(collect(operation, arguments))
+    except Invalid as invalid:
+        named = [_of_first(entry) for entry in invalid.problems]
+        raise Invalid(named, invalid.more) from None
+
+
+def _of_first(entry: Problem) -> Problem:
+    """The problem of `limit` as that of `first`, whose value it was."""
+    return entry | {"loc": [FIRST if part == "limit" else part for part in entry["loc"]]}
+
+
+def collect(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The resolver's arguments from those of the field, not validated yet."""
+    sent = {name: value for name, value in arguments.items() if value is not strawberry.UNSET}
+    if (first := sent.pop(FIRST, None)) is not None:
+        sent["limit"] = first
+    values: dict[str, Any] = {}
+    for parameter in operation.parameters:
+        if parameter.place == "filters":
+            names = parameter.annotation.model_fields
+            filters = {name: sent.pop(name) for name in names if name in sent}
+            values[parameter.name] = parameter.annotation.of_arguments(filters)
+        elif parameter.name in sent:
+            values[parameter.name] = sent.pop(parameter.name)
+    return values | sent
+
+
+def located(operation: Operation, invalid: Invalid) -> Invalid:
+    """The same problems in GraphQL's spelling, with each `loc` beginning with one of the arguments."""
+    annotations = annotations_of(operation)
+    spread = {parameter.name for parameter in operation.parameters if parameter.place == "filters"}
+    problems = []
+    for entry in invalid.problems:
+        first, *rest = entry["loc"]
+        if first in spread and rest:
+            first, *rest = rest
+        problems.append(spelled(entry | {"loc": [first, *rest]}, annotations))
+    return Invalid(problems, invalid.more)
+
+
+def annotations_of(operation: Operation) -> dict[str, Any]:
+    """The annotations of the field's arguments by their names in snake case."""
+    annotations: dict[str, Any] = {}
+    for parameter in operation.parameters:
+        if parameter.place == "filters":
+            fields = parameter.annotation.model_fields
+            annotations |= {name: field.annotation for name, field in fields.items()}
+        else:
+            annotations[parameter.name] = parameter.annotation
+    return annotations
+
+
+def selected_paths(paths: Iterable[str]) -> frozenset[str]:
+    """The paths as resolvers know them: the node of a page's edge is an item of its `data`."""
+    return frozenset(
+        path.replace("edges.node", "data", 1) if path.startswith("edges.") else path for path in paths
+    )
+
+
+def _arguments_of(parameter: Parameter) -> list[inspect.Parameter]:
+    if parameter.place != "filters":
+        default = strawberry.UNSET if parameter.default is None else parameter.default
+        return [
+            inspect.Parameter(
+                parameter.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
+                annotation=parameter.annotation,
+            )
+        ]
+    arguments = [
+        _argument(name, field.annotation, default_of(field), field.description, reason_of(field))
+        for name, field in parameter.annotation.model_fields.items()
+    ]
+    if issubclass(parameter.annotation, ListQuery):
+        arguments.append(_argument(FIRST, int | None, None, "The same as `limit`, which it replaces."))
+    return arguments
+
+
+def _argument(
+    name: str, annotation: Any, default: Any, description: str | None, deprecation: str | None = None
+) -> inspect.Parameter:
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=strawberry.UNSET if default is None else default,
+        annotation=Annotated[
+            annotation, strawberry.argument(description=description, deprecation_reason=deprecation)
+        ],
+    )
+
+
+def _paths(selections: list[Selection], prefix: str) -> set[str]:
+    """The dotted snake-case paths of the selected fields."""
+    paths: set[str] = set()
+    for selection in selections:
+        if _is_left_out(selection):
+            continue
+        if isinstance(selection, SelectedField):
+            path = prefix + to_snake_case(selection.name)
+            paths |= {path} | _paths(selection.selections, f"{path}.")
+        else:
+            paths |= _paths(selection.selections, prefix)
+    return paths
+
+
+def _is_left_out(selection: Selection) -> bool:
+    """Whether `@skip` or `@include` leaves it out of the answer."""
+    skip, include = (selection.directives.get(name, {}).get("if") for name in ("skip", "include"))
+    return skip is True or include is False

@@ -1,0 +1,118 @@
+"""`node(id)`: any resource by its id, as Relay's clients read resources again.
+
+Ids are UUIDs, unique over all resources, so the id of a resource is its global id too.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any
+from uuid import UUID
+
+import strawberry
+from graphql import GraphQLInterfaceType, GraphQLSchema
+from sqlalchemy import Select, Uuid, bindparam, literal, select, union_all
+
+from resolvers.graph.execution.fields import LOOKUP, OPERATION, context_for, located
+from resolvers.operations.admission import Demand, check_demands
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import Operation
+from resolvers.operations.rows.access import visible
+from resolvers.operations.rows.plans import form_of, plan_for, with_places
+from resolvers.operations.runner import run
+from resolvers.operations.shapes.shaped import as_model
+from schema.errors import InsufficientScope, Invalid, NotFound, NotPermitted, Unauthorized
+from schema.kit.base import Resource
+from storage.tables.registry import METADATA, MODELS
+
+
+@strawberry.interface(description="A resource that `node` finds.")
+class Node:
+    id: UUID = strawberry.field(description="UUID, version 4.")
+
+
+def nodes_of(query: type[Any]) -> dict[str, Operation]:
+    """The operations that read one row by its id, by its table: `get_share` reads `shares`."""
+    operations = [field.metadata.get(OPERATION) for field in query.__strawberry_definition__.fields]
+    reads = [each for each in operations if each is not None and each.name.startswith("get_")]
+    tables = {f"{each.name.removeprefix('get_')}s": each for each in reads}
+    return {name: each for name, each in tables.items() if name in METADATA.tables and _is_node(each)}
+
+
+def _is_node(operation: Operation) -> bool:
+    has_id = any(parameter.name == "id" for parameter in operation.parameters)
+    return has_id and isinstance(operation.answer, type) and issubclass(operation.answer, Resource)
+
+
+def declare_nodes(operations: Iterable[Operation]) -> None:
+    """Make the types that the operations return implementations of `Node`, before the schema is made."""
+    interface = Node.__strawberry_definition__  # type: ignore[attr-defined]
+    for operation in operations:
+        interfaces = operation.answer.__strawberry_definition__.interfaces
+        if interface not in interfaces:
+            interfaces.append(interface)
+
+
+def name_nodes(schema: GraphQLSchema) -> None:
+    """Tell the type of a node by its class; objects of other fields are not asked for theirs."""
+    interface = schema.type_map[Node.__name__]
+    if not isinstance(interface, GraphQLInterfaceType):
+        raise TypeError("Node should be an interface.")
+    types: dict[type[Any], str] = {}
+    for each in schema.get_possible_types(interface):
+        each.is_type_of = None
+        types[each.extensions["strawberry-definition"].origin] = each.name
+    interface.resolve_type = lambda value, *_: types[type(value)]
+
+
+def node_field(operations: Mapping[str, Operation]) -> Any:
+    """The field `node` over these operations."""
+
+    async def find_node(
+        info: strawberry.Info, id: Annotated[UUID, strawberry.argument(description="The id of a resource.")]
+    ) -> Node | None:
+        ctx: Context = info.context["ctx"]
+        if ctx.caller.principal is None:
+            raise Unauthorized
+        values = _validated(next(iter(operations.values())), id)
+        operation = operations.get(await _table_with(ctx, tuple(operations), values["id"]))
+        if operation is None:
+            raise _absent()
+        try:
+            check_demands(ctx.caller, [Demand.of(operation)])
+            answer = await run(operation, context_for(info, operation, None), operation.validate(values))
+        except (NotFound, InsufficientScope, NotPermitted):
+            raise _absent() from None
+        node: Node = as_model(answer)
+        return node
+
+    description = "Returns the resource with this id. Needs the scope that reads resources of its type."
+    return strawberry.field(find_node, description=description, metadata={LOOKUP: True})
+
+
+def _validated(operation: Operation, id: Any) -> dict[str, Any]:
+    """The id as any operation takes it. Raises `Invalid`."""
+    try:
+        return {"id": operation.validate({"id": id})["id"]}
+    except Invalid as invalid:
+        raise located(operation, invalid) from None
+
+
+async def _table_with(ctx: Context, names: tuple[str, ...], id: UUID) -> str:
+    """The table in which the caller can see a row with this id; empty without one."""
+
+    def make() -> Select[Any]:
+        place, caller = bindparam("id", type_=Uuid()), with_places(ctx.principal)
+        parts = [
+            select(literal(name).label("name")).where(
+                visible(MODELS[name], caller), METADATA.tables[name].c.id == place
+            )
+            for name in names
+        ]
+        return select(union_all(*parts).subquery().c.name).limit(1)
+
+    plan = plan_for(ctx.services.database.dialect, ("node", names, form_of(ctx.principal)), make)
+    found = await ctx.fetch(plan, {"id": id, **ctx.principal.ids})
+    return str(found[0][0]) if found else ""
+
+
+def _absent() -> NotFound:
+    return NotFound("There is no such resource.")

@@ -1,0 +1,247 @@
+"""`/graphql`: GraphQL over HTTP, and the explorer for browsers."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+import structlog
+from graphql import FieldNode, GraphQLError
+from starlette.requests import Request
+from starlette.responses import Response
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.types.graphql import OperationType
+
+from oauth.principals import AllowList
+from resolvers.graph.execution.executor import NeedsStockExecutor
+from resolvers.graph.execution.fields import RESULTS
+from resolvers.graph.execution.loaders import make_check, make_load
+from resolvers.graph.http.allow_lists import check_document, name_roots
+from resolvers.graph.http.media_types import accepted_type, status_of
+from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_query
+from resolvers.graph.root import Schema, exposed
+from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, Submission, admit_survey, survey_of
+from resolvers.operations.admission import admit, check_demands, largest_body
+from resolvers.operations.answers import Answer
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import LARGEST_BODY
+from resolvers.operations.outages import unforeseen
+from resolvers.operations.sent_headers import sent_list
+from schema.errors import (
+    MOST_PROBLEMS,
+    Failure,
+    Internal,
+    Invalid,
+    MethodNotAllowed,
+    problem,
+)
+from storage.engine.outages import is_outage
+from storage.usage.usage import Used
+
+log = structlog.get_logger()
+
+GRAPHQL_PATH = "/graphql"
+MOST_ERRORS = 100
+MOST_LOCATIONS = 10
+# A GET with one of these parameters runs a document, also for browsers.
+_NAMES_OF_DOCUMENTS = frozenset({"query", "extensions"})
+_QUERIES = {OperationType.QUERY}
+_ALL = {OperationType.QUERY, OperationType.MUTATION}
+
+
+class GraphQLEndpoint:
+    """Accepts POST with a JSON body and GET with query parameters; GET only runs queries."""
+
+    def __init__(
+        self,
+        schema: Schema,
+        explorer: Callable[[Request], Awaitable[Response]],
+    ) -> None:
+        self._schema = schema
+        self._documents = schema.documents
+        self._explorer = explorer
+        operations = [place.operation for place in exposed(schema._schema).values()]
+        # Checked at each request, so only those that raise the limit.
+        self._batches = [item for item in operations if item.largest_body > LARGEST_BODY]
+
+    async def answer(self, ctx: Context, request: Request) -> Answer:
+        media_type = accepted_type(sent_list(request, b"accept"))
+        sent: GraphQLRequest | None = None
+        try:
+            await admit(ctx.caller, [])
+            if request.scope["method"] == "POST":
+                sent = await read_json(request, lambda: largest_body(ctx.caller, self._batches), ctx)
+                data, errors = await self._run(ctx, sent, _ALL)
+            elif not _NAMES_OF_DOCUMENTS & request.query_params.keys() and _shows_pages(request):
+                return Answer.of(await self._explorer(request))
+            else:
+                sent = await read_query(request, ctx)
+                data, errors = await self._run(ctx, sent, _QUERIES)
+        except CannotGetOperationTypeError as error:
+            message = "The document has no operation: send a query or a mutation"
+            if error.operation_name is not None:
+                message = "The document has no operation with this name: correct `operationName`"
+            data, errors = None, [_as_error(Invalid([problem(("operationName",), message, "graphql")]))]
+        except InvalidOperationTypeError as error:
+            data, errors = None, [_as_error(_wrong_type(error))]
+        except Failure as failure:
+            data, errors = None, [_as_error(failure)]
+        extensions = {"cost": ctx.caller.budget.report()} if sent is not None and sent.wants_cost else {}
+        answer = _respond(ctx, data, errors, media_type, extensions)
+        if errors and ctx.caller.watch is not None:
+            ctx.caller.watch.refused([int(_failure_of(ctx, error).status) for error in errors])
+        if data is None and errors:
+            first = _failure_of(ctx, errors[0])
+            answer.status = status_of(first, media_type, is_read=sent is not None)
+            answer.headers = first.headers
+        return answer
+
+    def _run(
+        self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
+    ) -> Awaitable[tuple[Any, list[GraphQLError]]]:
+        principal = ctx.caller.principal
+        if principal is None or principal.allow_list is None:
+            return self._execute(ctx, sent, allowed)
+        return self._run_allowed(ctx, sent, allowed, principal.allow_list)
+
+    async def _run_allowed(
+        self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType], allow_list: AllowList
+    ) -> tuple[Any, list[GraphQLError]]:
+        """The same for an OAuth client with an allow-list. Raises `DocumentNotRegistered`."""
+        unregistered = await check_document(ctx.services, allow_list, sent.digest)
+        result = await self._execute(ctx, sent, allowed)
+        if unregistered is not None:
+            name_roots(unregistered, self._documents, sent.text)
+        return result
+
+    async def _execute(
+        self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
+    ) -> tuple[Any, list[GraphQLError]]:
+        """The data and errors of a document: by its plan, or else by the stock executor."""
+        kept, admitted = self._documents.parsed.get(sent.text), None
+        results: dict[str, Any] = {}
+        plan = None if kept is None else kept.plan(self._schema, sent.name)
+        if kept is not None and plan is not None:
+            admitted = sent.survey
+            if admitted is None:
+                submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
+                admitted = survey_of(self._schema._schema, submitted)
+            await admit_survey(ctx.caller, admitted, sent.size)
+            try:
+                # The stock executor reports a refusal at its field.
+                check_demands(ctx.caller, admitted.demands)
+                data = await plan.answer(ctx, sent.variables, sent.arguments, results)
+            except NeedsStockExecutor:
+                kept.plans[sent.name] = None
+            except Exception as error:
+                if is_outage(error):
+                    # The stock executor would wait for the database as long again.
+                    raise unforeseen(error, ctx.caller.request_id) from error
+                log.debug("unplanned", reason=type(error).__name__)
+            else:
+                if not sent.is_kept:
+                    keep(sent, admitted, len(plan.fields))
+                _count(ctx, kept.used(self._schema, sent.name))
+                return data, []
+        ctx.caller.limit_units()
+        result = await self._schema.execute(
+            sent.text,
+            variable_values=sent.variables,
+            operation_name=sent.name,
+            context_value={
+                "ctx": ctx,
+                "outcome": ctx.outcome,
+                "load": make_load(ctx),
+                "check": make_check(ctx.caller),
+                SIZE: sent.size,
+                # Only of this request: a kept one's says nothing about this caller.
+                ADMITTED_SURVEY: admitted,
+                RESULTS: results,
+            },
+            allowed_operation_types=allowed,
+        )
+        return result.data, result.errors or []
+
+
+def _count(ctx: Context, used: Used | None) -> None:
+    principal = ctx.caller.principal
+    if principal is not None and used is not None:
+        ctx.services.usage.add(principal.client, used)
+
+
+def _shows_pages(request: Request) -> bool:
+    return "text/html" in (sent_list(request, b"accept") or "").lower()
+
+
+def _wrong_type(error: InvalidOperationTypeError) -> Failure:
+    if error.operation_type is OperationType.MUTATION:
+        return MethodNotAllowed("GET accepts queries only: send mutations by POST.", {"Allow": "POST"})
+    return Invalid(
+        [problem(("query",), "Subscriptions are not supported: send a query or a mutation", "graphql")]
+    )
+
+
+def _respond(
+    ctx: Context, data: Any, errors: list[GraphQLError], media_type: str, extensions: dict[str, Any]
+) -> Answer:
+    # An answer to a document that was not executed has no data, not even null.
+    body: dict[str, Any] = {} if data is None and errors else {"data": data}
+    if errors:
+        body["errors"] = [_formatted(ctx, error) for error in errors[:MOST_ERRORS]]
+        _shorten(body["errors"])
+        if len(errors) > MOST_ERRORS:
+            extensions = {**extensions, "more": len(errors) - MOST_ERRORS}
+    if extensions:
+        body["extensions"] = extensions
+    headers = {"Idempotency-Replayed": "true"} if ctx.outcome.replayed else {}
+    return Answer(200, orjson.dumps(body), headers, media_type)
+
+
+def _shorten(errors: list[dict[str, Any]]) -> None:
+    """Limit the answer to 100 problems, but keep the first of each error."""
+    left = MOST_PROBLEMS
+    for extensions in (error["extensions"] for error in errors):
+        if not isinstance(detail := extensions["detail"], list):
+            continue
+        kept = detail[: max(left, 1)]
+        left -= len(kept)
+        if more := extensions.get("more", 0) + len(detail) - len(kept):
+            extensions |= {"detail": kept, "more": more}
+
+
+def _formatted(ctx: Context, error: GraphQLError) -> dict[str, Any]:
+    """The error as callers see it; an unexpected one is logged and reveals only the request id."""
+    failure = _failure_of(ctx, error)
+    if isinstance(failure, Internal):
+        log.error("unforeseen", exc_info=_cause_of(error), field=_field_of(error))
+    formatted: dict[str, Any] = {"message": failure.message, "extensions": failure.extensions}
+    if error.locations:
+        formatted["locations"] = [place.formatted for place in error.locations[:MOST_LOCATIONS]]
+    if error.path:
+        formatted["path"] = error.path
+    return formatted
+
+
+def _failure_of(ctx: Context, error: GraphQLError) -> Failure:
+    cause = _cause_of(error)
+    if isinstance(cause, Failure):
+        return cause
+    if cause is None or isinstance(cause, GraphQLError):
+        return Invalid([problem((), error.message, "graphql")])
+    return unforeseen(cause, ctx.caller.request_id)
+
+
+def _cause_of(error: GraphQLError) -> Exception | None:
+    cause = error.original_error
+    while isinstance(cause, GraphQLError) and cause.original_error is not None:
+        cause = cause.original_error
+    return cause
+
+
+def _field_of(error: GraphQLError) -> str | None:
+    """The schema's name of the failed field; the error's path has aliases, which the caller chose."""
+    node = error.nodes[0] if error.nodes else None
+    return node.name.value if isinstance(node, FieldNode) else None
+
+
+def _as_error(failure: Failure) -> GraphQLError:
+    return GraphQLError(failure.message, original_error=failure)

@@ -1,0 +1,158 @@
+"""Requests to run a document: read from HTTP, and kept with what was worked out for them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from starlette.requests import Request
+
+from resolvers.graph.http.persisted import hash_in, keep_text, owner_of, text_of
+from resolvers.graph.survey.documents import LONGEST_CACHED
+from resolvers.graph.survey.surveys import Survey
+from resolvers.operations.answers import JSON
+from resolvers.operations.bodies import announced_length, parse_json, read_body
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import LARGEST_BODY
+from resolvers.operations.sent_headers import sent_header
+from schema.errors import Invalid, UnsupportedMediaType, problem
+from storage.caches import Cache
+
+_OBJECTS = ("variables", "extensions")
+# A kept request takes less than this, measured with tracemalloc: three letters of its variables
+# may be an object, and each root field has validated arguments, with what readers work out from them.
+BYTES_OF_A_REQUEST, BYTES_OF_A_LETTER, BYTES_OF_A_ROOT = 3_000, 80, 4_000
+BYTES_KEPT = 8 * 1024 * 1024
+
+
+@dataclass(eq=False, slots=True)
+class GraphQLRequest:
+    """A request to run the operation `name` of the document `text`. `size` is that of its body in bytes.
+
+    With `wants_cost`, which clients send as `extensions.cost`, the answer says what the document costs.
+
+    What is worked out for it is the same for every request with the same bytes: the survey, and the
+    validated arguments of each root field by its name in the answer. `brings_hash` marks a request with a
+    document and its hash: it is read each time, so that the document is kept for each owner who sends it.
+    """
+
+    text: str
+    name: str | None
+    variables: dict[str, Any]
+    size: int
+    key: tuple[str, bytes]
+    wants_cost: bool = False
+    brings_hash: bool = False
+    survey: Survey | None = None
+    arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    is_kept: bool = False
+    _digest: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the document."""
+        if self._digest is None:
+            self._digest = sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._digest
+
+
+_kept: Cache[tuple[str, bytes], GraphQLRequest] = Cache(BYTES_KEPT)
+
+
+def kept_bytes() -> int:
+    """The memory that kept requests take, as estimated."""
+    return _kept.size
+
+
+def keep(request: GraphQLRequest, survey: Survey, roots: int) -> None:
+    """Keep a request that was surveyed and has so many root fields, if it is short."""
+    length = len(request.key[1])
+    if length <= LONGEST_CACHED and not request.brings_hash:
+        request.is_kept = True
+        request.survey = survey.without_nodes()
+        size = BYTES_OF_A_REQUEST + BYTES_OF_A_LETTER * length + BYTES_OF_A_ROOT * roots
+        if len(request.text) > length:  # It was sent by its hash.
+            size += 4 * len(request.text)
+        _kept.keep(request.key, request, size)
+
+
+async def read_query(request: Request, ctx: Context) -> GraphQLRequest:
+    """The request in a query string. Raises `Invalid` and what `text_of` raises."""
+    key = ("GET", request.scope["query_string"])
+    kept = _kept.get(key)
+    if kept is not None:
+        return kept
+    payload: dict[str, Any] = dict(request.query_params)
+    for name in _OBJECTS:
+        if name in payload:
+            payload[name] = _parse_parameter(name, payload[name])
+    return await _read(payload, 0, key, ctx)
+
+
+async def read_json(request: Request, own_largest: Callable[[], int], ctx: Context) -> GraphQLRequest:
+    """The request in a JSON body. `own_largest` says how large the caller's may be.
+
+    Raises `UnsupportedMediaType`, `Invalid`, `TooLarge` and what `text_of` raises.
+    """
+    if sent_header(request, b"content-type") != JSON:
+        _check_media_type(request)
+    announced = announced_length(request)
+    # The caller's own limit does not matter to a body that is announced as short.
+    is_short = 0 < announced <= LARGEST_BODY
+    body = await read_body(request, LARGEST_BODY if is_short else own_largest(), announced)
+    key = ("POST", body)
+    kept = _kept.get(key)
+    return await _read(parse_json(body), len(body), key, ctx) if kept is None else kept
+
+
+def _check_media_type(request: Request) -> None:
+    kind = (sent_header(request, b"content-type") or "").partition(";")[0].strip().lower()
+    if kind != JSON:
+        raise UnsupportedMediaType("Send the document with `Content-Type: application/json`.")
+
+
+async def _read(payload: Any, size: int, key: tuple[str, bytes], ctx: Context) -> GraphQLRequest:
+    """Raises `Invalid` if the payload is not a request of GraphQL over HTTP, and what `text_of` raises."""
+    if not isinstance(payload, dict):
+        raise _without_document()
+    for name in _OBJECTS:
+        if not isinstance(payload.get(name), dict | None):
+            raise Invalid([problem((name,), f"`{name}` should be an object or null", "type")])
+    text, digest = payload.get("query"), hash_in(payload.get("extensions") or {})
+    brings_hash = text is not None and digest is not None
+    owner = owner_of(ctx.caller.principal)
+    if text is None and digest is not None:
+        text = await text_of(ctx, owner, digest)
+        # The same bytes of another owner may be for no document that is known.
+        key = (f"{key[0]} {owner}", key[1])
+        if (kept := _kept.get(key)) is not None:
+            return kept
+    elif not isinstance(text, str) or not text.strip():
+        raise _without_document()
+    elif digest is not None:
+        keep_text(owner, digest, text)
+    operation_name = payload.get("operationName")
+    if not isinstance(operation_name, str | None):
+        raise Invalid([problem(("operationName",), "`operationName` should be a string or null", "type")])
+    wants_cost = (payload.get("extensions") or {}).get("cost", False)
+    if not isinstance(wants_cost, bool):
+        raise Invalid([problem(("extensions", "cost"), "`cost` should be true or false", "type")])
+    variables = payload.get("variables") or {}
+    return GraphQLRequest(text, operation_name, variables, size, key, wants_cost, brings_hash)
+
+
+def _without_document() -> Invalid:
+    message = "Send the document as the string `query`: in a JSON object, or by GET as a parameter"
+    return Invalid([problem(("query",), message, "missing")])
+
+
+def _parse_parameter(name: str, text: str) -> Any:
+    try:
+        return parse_json(text.encode())
+    except Invalid as invalid:
+        raise Invalid(
+            [
+                entry | {"loc": [name], "msg": entry["msg"].replace("The body", f"`{name}`", 1)}
+                for entry in invalid.problems
+            ]
+        ) from None

@@ -1,0 +1,286 @@
+"""One pass over a GraphQL document before it is validated, for its demands, cost and depth."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLField,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InlineFragmentNode,
+    IntValueNode,
+    OperationDefinitionNode,
+    SchemaMetaFieldDef,
+    SelectionNode,
+    SelectionSetNode,
+    TypeMetaFieldDef,
+    ValueNode,
+    VariableNode,
+    get_named_type,
+)
+
+from oauth.scopes import Scope
+from resolvers.graph.execution.fields import FIRST, LOOKUP, OPERATION
+from resolvers.graph.survey.refused_arguments import weight_of_field
+from resolvers.graph.survey.surveys import Survey
+from resolvers.operations.admission import Demand, calls_for
+from schema.errors import Invalid, TooComplex, problem
+from schema.kit.links import SCOPE
+from schema.kit.pages import MOST_PER_PAGE
+
+DEEPEST = 15
+MOST_NESTED = 100
+MOST_ALIASES = 60
+MOST_SELECTIONS = 5_000
+MOST_TYPES = 5
+LONGEST_ALIAS = 100
+INTROSPECTION_COST = 10
+_MEMBERS = frozenset({"fields", "inputFields", "interfaces", "possibleTypes"})
+_META_FIELDS = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
+_LONGEST_LIMIT = 10
+# The key of a type's extensions for the names of its free fields.
+FREE = "free"
+
+
+@dataclass(slots=True)
+class Totals:
+    """The counts of a selection set for one object, with its fragments expanded.
+
+    `calls` is the cost of the operations and of introspection. `links` counts the links by the objects that
+    each may give. `depth` counts levels of fields, `nested` levels of selection sets, and `members` levels
+    of lists of a type's members in introspection.
+    """
+
+    calls: int = 0
+    links: dict[int, int] = field(default_factory=dict)
+    depth: int = 0
+    nested: int = 1
+    aliases: int = 0
+    selections: int = 0
+    schemas: int = 0
+    types: int = 0
+    members: int = 0
+
+    def add(self, below: "Totals", times: int = 1) -> None:
+        """Add the counts of a nested selection set, which each of `times` objects has."""
+        self.calls += below.calls
+        for objects, count in below.links.items():
+            self.add_links(times * objects, count)
+        self.nested = max(self.nested, below.nested + 1)
+        self.aliases += below.aliases
+        self.selections += below.selections
+        self.schemas += below.schemas
+        self.types += below.types
+        self.members = max(self.members, below.members)
+
+    def add_links(self, objects: int, count: int = 1) -> None:
+        self.links[objects] = self.links.get(objects, 0) + count
+
+    @property
+    def cost(self) -> int:
+        """In calls: one for each 100 objects that a link may give, at least one for each link."""
+        links = sum(count * calls_for(objects) for objects, count in self.links.items())
+        return self.calls + links
+
+
+@dataclass
+class _Surveyor:
+    """Visits each written selection once, however often its fragment is spread."""
+
+    schema: GraphQLSchema
+    fragments: Mapping[str, FragmentDefinitionNode]
+    variables: dict[str, Any]
+    survey: Survey = field(default_factory=Survey)
+    totals_of_fragments: dict[str, Totals | None] = field(default_factory=dict)
+
+    def totals_of(self, selections: SelectionSetNode, owner: GraphQLNamedType | None, level: int) -> Totals:
+        """The counts of the selections for one `owner`. Raises `TooComplex` or `Invalid`."""
+        if level > MOST_NESTED:
+            raise TooComplex(f"This document is nested more than {MOST_NESTED} levels deep, the limit.")
+        totals, free = Totals(selections=len(selections.selections)), _free_fields(owner)
+        for node in selections.selections:
+            if isinstance(node, FieldNode):
+                if node.alias is None and node.selection_set is None and node.name.value in free:
+                    totals.depth = totals.depth or 1
+                    continue
+                self._add_field(totals, node, owner, level)
+            else:
+                below = self._totals_behind(node, owner, level + 1)
+                totals.add(below)
+                totals.depth = max(totals.depth, below.depth)
+            _check_selections(totals)
+        return totals
+
+    def _totals_behind(self, node: SelectionNode, owner: GraphQLNamedType | None, level: int) -> Totals:
+        """The counts of an inline fragment or a fragment spread."""
+        if isinstance(node, InlineFragmentNode):
+            named = self.schema.get_type(node.type_condition.name.value) if node.type_condition else owner
+            return self.totals_of(node.selection_set, named, level)
+        if not isinstance(node, FragmentSpreadNode):
+            raise TypeError(f"{node.kind} is not a selection.")
+        name = node.name.value
+        fragment = self.fragments.get(name)
+        if fragment is None:
+            raise _refusal(f"Unknown fragment '{name}'.")
+        if name not in self.totals_of_fragments:
+            self.totals_of_fragments[name] = None
+            named = self.schema.get_type(fragment.type_condition.name.value)
+            self.totals_of_fragments[name] = self.totals_of(fragment.selection_set, named, level)
+        totals = self.totals_of_fragments[name]
+        if totals is None:
+            raise _refusal(f"Cannot spread fragment '{name}' within itself.")
+        return totals
+
+    def _add_field(self, totals: Totals, node: FieldNode, owner: GraphQLNamedType | None, level: int) -> None:
+        name = node.name.value
+        is_meta = name.startswith("__") or (owner is not None and owner.name.startswith("__"))
+        definition = self._definition(name, owner)
+        if node.alias is not None:
+            _check_alias(node.alias.value, owner)
+            totals.aliases += 1
+        depth, items = 1, 1 if definition is None else self._limit(node, definition)
+        if definition is not None:
+            self._add_cost(totals, node, definition, items)
+        if node.selection_set:
+            named = get_named_type(definition.type) if definition is not None else None
+            below = self.totals_of(node.selection_set, named, level + 1)
+            totals.add(below, items)
+            depth += below.depth
+            if is_meta:
+                _add_introspection(totals, name, below)
+        if not is_meta:
+            totals.depth = max(totals.depth, depth)
+
+    def _definition(self, name: str, owner: GraphQLNamedType | None) -> GraphQLField | None:
+        if not isinstance(owner, GraphQLObjectType):
+            return None
+        definition: GraphQLField | None = owner.fields.get(name) or _META_FIELDS.get(name)
+        return definition
+
+    def _add_cost(self, totals: Totals, node: FieldNode, definition: GraphQLField, items: int) -> None:
+        """Add the cost of the field itself, which may give so many items, and record its demands."""
+        metadata = _metadata(definition)
+        if operation := metadata.get(OPERATION):
+            self.survey.roots.append((operation, node))
+            self.survey.demands.append(Demand.of(operation))
+            totals.calls += max(calls_for(items), weight_of_field(operation, node, self.variables))
+        elif scope := metadata.get(SCOPE):
+            self.survey.demands.append(Demand(Scope(scope)))
+            totals.add_links(items)
+        elif LOOKUP in metadata:
+            # Its resource decides the scope, but it always needs a credential.
+            self.survey.demands.append(Demand(None))
+            totals.calls += 1
+
+    def _limit(self, node: FieldNode, definition: GraphQLField) -> int:
+        """The largest number of items in the field's list; 1 if the field is not a list."""
+        declared = definition.args.get("limit")
+        if declared is None:
+            return 1
+        value: Any = declared.default_value
+        sent = {argument.name.value: argument.value for argument in node.arguments or ()}
+        for name in ("limit", FIRST):
+            if name in sent:
+                value = self._integer(sent[name], value)
+        return min(max(value, 1), MOST_PER_PAGE) if isinstance(value, int) else MOST_PER_PAGE
+
+    def _integer(self, node: ValueNode, otherwise: Any) -> Any:
+        """The integer of a literal or variable; None if it has thousands of digits."""
+        if isinstance(node, IntValueNode):
+            # Python refuses to parse them.
+            return int(node.value) if len(node.value) <= _LONGEST_LIMIT else None
+        sent = self.variables.get(node.name.value) if isinstance(node, VariableNode) else None
+        return otherwise if sent is None else sent
+
+
+def survey(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: dict[str, Any],
+) -> Survey:
+    """What `operation` of the document requests, in time linear in the document's length.
+
+    Raises `TooComplex` with the limit and the value, and `Invalid` for fragments that are unknown or contain
+    themselves.
+    """
+    fragments = {
+        node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
+    }
+    surveyor = _Surveyor(schema, fragments, variables)
+    totals = surveyor.totals_of(operation.selection_set, schema.get_root_type(operation.operation), 1)
+    for value, limit, unit in (
+        (totals.nested, MOST_NESTED, "levels of selections"),
+        (totals.depth, DEEPEST, "levels of fields"),
+        (totals.aliases, MOST_ALIASES, "aliases"),
+        (totals.schemas, 1, "fields `__schema`"),
+        (totals.types, MOST_TYPES, "fields `__type`"),
+    ):
+        if value > limit:
+            raise TooComplex(f"This document has {value} {unit}; the limit is {limit}.")
+    surveyor.survey.cost = totals.cost
+    surveyor.survey.is_introspection = totals.schemas + totals.types > 0 and not surveyor.survey.demands
+    return surveyor.survey
+
+
+def _free_fields(owner: GraphQLNamedType | None) -> frozenset[str]:
+    """The names of the type's fields without a cost or demand of their own."""
+    if not isinstance(owner, GraphQLObjectType) or owner.name.startswith("__"):
+        return frozenset()
+    if FREE not in owner.extensions:
+        declared = {name: _metadata(definition) for name, definition in owner.fields.items()}
+        owner.extensions[FREE] = frozenset(
+            name for name, metadata in declared.items() if not {OPERATION, SCOPE} & metadata.keys()
+        )
+    free: frozenset[str] = owner.extensions[FREE]
+    return free
+
+
+def _check_selections(totals: Totals) -> None:
+    if totals.selections > MOST_SELECTIONS:
+        raise TooComplex(
+            f"This document has more than {MOST_SELECTIONS} selections with its fragments expanded: "
+            "select less at once."
+        )
+
+
+def _check_alias(alias: str, owner: GraphQLNamedType | None) -> None:
+    # The answer repeats an alias for every object.
+    if len(alias) > LONGEST_ALIAS:
+        raise TooComplex(
+            f"An alias of this document has {len(alias)} characters; the limit is {LONGEST_ALIAS}."
+        )
+    if owner is not None and owner.name.startswith("__"):
+        raise TooComplex("Fields below `__schema` and `__type` cannot have an alias: remove it.")
+
+
+def _add_introspection(totals: Totals, name: str, below: Totals) -> None:
+    """Count a meta field. Raises `TooComplex` if the answer would repeat the schema many times."""
+    if name == "__schema":
+        if below.members > 1:
+            raise TooComplex(
+                "Below `__schema`, members of types cannot select the members of their own types: "
+                "select each type by `__type`."
+            )
+        totals.schemas += 1
+        totals.calls += INTROSPECTION_COST
+    elif name == "__type":
+        totals.types += 1
+        totals.calls += INTROSPECTION_COST
+    elif name in _MEMBERS:
+        totals.members = max(totals.members, below.members + 1)
+
+
+def _refusal(message: str) -> Invalid:
+    return Invalid([problem((), message, "graphql")])
+
+
+def _metadata(definition: GraphQLField) -> Mapping[Any, Any]:
+    declared = definition.extensions.get("strawberry-definition")
+    return declared.metadata if declared is not None else {}

@@ -1,0 +1,223 @@
+"""Admission of a GraphQL document before it is validated, and one form for all refusals."""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    ExecutionResult,
+    GraphQLError,
+    GraphQLSchema,
+    GraphQLSyntaxError,
+    Lexer,
+    OperationDefinitionNode,
+    Source,
+    TokenKind,
+    get_operation_ast,
+    parse,
+)
+from strawberry.extensions import SchemaExtension
+from strawberry.types import ExecutionResult as Answer
+
+from resolvers.graph.execution.fields import ADMITTED
+from resolvers.graph.survey.cost import survey
+from resolvers.graph.survey.documents import Documents
+from resolvers.graph.survey.refused_arguments import filled_size, refusal_of_field, with_defaults
+from resolvers.graph.survey.surveys import Survey
+from resolvers.graph.survey.used_fields import used_by
+from resolvers.graph.survey.validation import validate
+from resolvers.operations.admission import Demand, charge_remainder, check_demands, first_refusal
+from resolvers.operations.bodies import body_too_large
+from resolvers.operations.context import Caller
+from resolvers.operations.declaration import LARGEST_BODY
+from schema.credentials.oauth_client_documents import LONGEST_DOCUMENT, MOST_TOKENS
+from schema.errors import Failure, Invalid, TooComplex, TooLarge, problem
+
+SIZE = "size"
+# The survey of a document that was admitted for this caller before it came to the executor.
+ADMITTED_SURVEY = "admitted survey"
+
+
+class AdmissionExtension(SchemaExtension):
+    """Admits a document, and reports what graphql-core refuses in the words that REST uses."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._survey: Survey | None = None
+        self._is_cached = False
+
+    @property
+    def _text(self) -> str:
+        return self.execution_context.query or ""
+
+    def on_parse(self) -> Iterator[None]:
+        kept = self._documents.parsed.get(self._text)
+        self._is_cached = kept is not None
+        self.execution_context.graphql_document = _parse(self._text) if kept is None else kept.document
+        yield
+
+    async def on_validate(self) -> AsyncIterator[None]:
+        context = self.execution_context
+        document = context.graphql_document
+        if document is not None:
+            definition = self._definition(document)
+            self._survey = context.context.get(ADMITTED_SURVEY) or await self._admit(document, definition)
+            context.context[ADMITTED] = definition
+            # Validating here, after admission, also keeps Strawberry from validating again.
+            context.pre_execution_errors = []
+            if not self._is_cached:
+                self._validate(document)
+            if not context.pre_execution_errors:
+                self._count(document, definition)
+        yield
+
+    async def on_execute(self) -> AsyncIterator[None]:
+        context = self.execution_context
+        key = self._answer_key()
+        cached = self._documents.answers.get(key) if key is not None else None
+        if cached is not None:
+            context.result = Answer(cached, None)  # type: ignore[arg-type]  # written as JSON already
+        yield
+        result = context.result
+        if not isinstance(result, ExecutionResult):
+            return
+        # An error without a path comes from before any field has run: graphql-core refused the variables.
+        if result.errors and all(error.path is None and not _is_ours(error) for error in result.errors):
+            result.errors = [self._refusal(result.errors)]
+        elif key is not None and not result.errors:
+            self._documents.keep_answer(key, result.data)
+
+    def _validate(self, document: DocumentNode) -> None:
+        context = self.execution_context
+        if errors := validate(context.schema._schema, document):
+            context.pre_execution_errors = [self._refusal(errors)]
+        else:
+            self._documents.keep(self._text, document)
+
+    def _count(self, document: DocumentNode, definition: OperationDefinitionNode) -> None:
+        context = self.execution_context
+        principal = context.context["ctx"].caller.principal
+        if principal is None or principal.client is None:
+            return
+        kept = self._documents.parsed.get(self._text)
+        used = None if kept is None else kept.used(context.schema, context._provided_operation_name)
+        if used is None:
+            used = used_by(context.schema._schema, document, definition)
+        context.context["ctx"].services.usage.add(principal.client, used)
+
+    async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
+        context = self.execution_context
+        submitted = Submission(document, definition, context.variables or {}, context.context[SIZE])
+        requested = survey_of(context.schema._schema, submitted)
+        await admit_survey(context.context["ctx"].caller, requested, submitted.size)
+        return requested
+
+    def _refusal(self, errors: Sequence[GraphQLError]) -> GraphQLError:
+        context = self.execution_context
+        document, refused, invalid = context.graphql_document, None, []
+        if document is not None and self._survey is not None:
+            variables = with_defaults(self._definition(document), context.variables or {})
+            for operation, node in self._survey.roots:
+                found = refusal_of_field(operation, node, variables)
+                if found is not None:
+                    invalid.append(found)
+                    # As in REST, callers without the scope learn nothing about their input.
+                    refused = refused or first_refusal(context.context["ctx"].caller, [Demand.of(operation)])
+        problems = [entry for found in invalid for entry in found.problems]
+        if not problems:
+            problems = [problem((), error.message, "graphql") for error in errors]
+        cause = refused or Invalid(problems, sum(found.more for found in invalid))
+        return GraphQLError(cause.message, errors[0].nodes, original_error=cause)
+
+    def _answer_key(self) -> str | None:
+        """The answer's cache key; None unless the document asks for the schema, which is the same for all."""
+        document = self.execution_context.graphql_document
+        if document is None or self._survey is None or not self._survey.is_introspection:
+            return None
+        definition = self._definition(document)
+        if definition.variable_definitions:
+            return None
+        return f"{definition.name.value if definition.name else ''}\n{self._text}"
+
+    def _definition(self, document: DocumentNode) -> OperationDefinitionNode:
+        """The operation to run. Raises `Invalid` if the document has several and none is named."""
+        name = self.execution_context._provided_operation_name
+        definition = get_operation_ast(document, name)
+        if definition is None:
+            message = "This document has several operations: name the one to run in `operationName`"
+            raise Invalid([problem(("operationName",), message, "missing")])
+        return definition
+
+
+@dataclass(frozen=True)
+class Submission:
+    """The operation of a document to run, with its variables; `size` is the request's, in bytes."""
+
+    document: DocumentNode
+    definition: OperationDefinitionNode
+    variables: dict[str, Any]
+    size: int
+
+
+async def admit_survey(caller: Caller, survey: Survey, size: int) -> None:
+    """Charge what a document of `size` bytes requests.
+
+    A field that the caller's credential does not permit is refused when it is executed, and its siblings are
+    answered. Without a credential the whole document is refused.
+
+    Raises `Unauthorized`, `RateLimited`, `TooLarge`, `TooComplex` or `Invalid`.
+    """
+    if caller.principal is None:
+        check_demands(caller, survey.demands)
+    if survey.cost > 1 or survey.is_restricted:
+        await charge_remainder(caller, survey.cost, restricted=survey.is_restricted)
+    if size > survey.largest_body:
+        raise body_too_large(survey.largest_body)
+    if caller.idempotency_key is not None and survey.mutations > 1:
+        message = f"An Idempotency-Key covers one mutation field; this document has {survey.mutations}"
+        raise Invalid([problem(("header", "Idempotency-Key"), message)])
+
+
+def survey_of(schema: GraphQLSchema, submitted: Submission) -> Survey:
+    """What the document requests. Raises `TooLarge` and `TooComplex`."""
+    document, definition = submitted.document, submitted.definition
+    variables = with_defaults(definition, submitted.variables)
+    # Each use of a variable adds work that the body's size does not show.
+    expanded_size, limit = filled_size(document, variables), max(submitted.size, LARGEST_BODY)
+    if expanded_size > limit:
+        expanded = f"{expanded_size} bytes with its variables filled in"
+        raise TooLarge(f"This document has {expanded}; the limit is {limit}.")
+    return survey(schema, document, definition, variables)
+
+
+def _parse(text: str) -> DocumentNode:
+    """The document. Raises `TooComplex` or GraphQLSyntaxError."""
+    # A character takes at most four bytes.
+    if len(text) > LONGEST_DOCUMENT // 4 and (size := len(text.encode())) > LONGEST_DOCUMENT:
+        raise TooComplex(f"This document has {size} bytes; the limit is {LONGEST_DOCUMENT}.")
+    try:
+        return parse(text, max_tokens=MOST_TOKENS)
+    except GraphQLSyntaxError as error:
+        if _tokens_until(text, max(error.positions or (0,))) > MOST_TOKENS:
+            raise TooComplex(f"This document has more than {MOST_TOKENS} tokens, the limit.") from None
+        raise
+
+
+def _tokens_until(text: str, position: int) -> int:
+    """How many tokens, comments included, begin up to this position."""
+    lexer = Lexer(Source(text))
+    token = lexer.token
+    # The parser stopped here: what follows may be no token.
+    with suppress(GraphQLSyntaxError):
+        while lexer.token.kind is not TokenKind.EOF and lexer.token.start < position:
+            lexer.advance()
+    count = 0
+    while (following := token.next) is not None and following.start <= position:
+        token, count = following, count + (following.kind is not TokenKind.EOF)
+    return count
+
+
+def _is_ours(error: GraphQLError) -> bool:
+    return isinstance(error.original_error, Failure)

@@ -1,0 +1,99 @@
+"""Pages of linked lists: one page for each of many parents, read by one statement."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Column, and_, func, literal, or_, select
+from sqlalchemy import Row as SelectedRow
+
+from resolvers.operations.context import Context
+from resolvers.operations.rows.access import visible
+from resolvers.operations.rows.lists import Listing, make_cursor, page_of
+from resolvers.operations.rows.reading import read_by_keys
+from resolvers.operations.shapes.shaped import as_model
+from resolvers.operations.shapes.shapes import Item, Shape
+from schema.kit.links import PageKey, RowKey
+from schema.kit.pages import Listed, ListQuery, Page
+from storage.engine.connections import Connection
+from storage.rows.rows import Model, table_of
+
+# A row with its `place` and `total` among its parent's rows, and the item made of it.
+Numbered = tuple[SelectedRow[Any], Item]
+
+
+@dataclass(frozen=True)
+class LinkedList(Generic[Model, Item]):
+    """A listing's rows in its default order, grouped by the parent in `column`.
+
+    `query` makes the listing's query for a parent, limit and page; a page's cursor continues that list.
+    """
+
+    listing: Listing[Model]
+    column: Column[Any]
+    query: Callable[[UUID, int, int], ListQuery]
+
+
+async def load_pages(
+    ctx: Context, linked: LinkedList[Model, Item], keys: Sequence[PageKey], shape: Shape[Item]
+) -> list[Page[Item]]:
+    """The pages for `keys`, in the same order.
+
+    Only indexed columns are numbered; the rows of the pages are looked up afterwards.
+    """
+    table, column = table_of(linked.listing.model), linked.column
+    counted = any(key.counted for key in keys)
+    parents = (table.c.workspace_id, column)
+    order = [key.order for key in linked.listing.order(())]
+    total = func.count().over(partition_by=parents) if counted else literal(None, BigInteger)
+    place = func.row_number().over(partition_by=parents, order_by=order)
+    numbered = (
+        select(table.c.workspace_id, table.c.id, place.label("place"), total.label("total"))
+        .where(visible(linked.listing.model, ctx.principal), of_keys(column, [key.parent for key in keys]))
+        .subquery()
+    )
+    # Each parent's first row too, so that a page past the end knows the total, and one row too many, which
+    # says whether a page follows.
+    places = [numbered.c.place == 1]
+    for limit, page in {(key.limit, key.page) for key in keys}:
+        first, last = ((page - 1) * limit + 1, page * limit + 1)
+        places.append(numbered.c.place.between(literal(first, BigInteger), literal(last, BigInteger)))
+    same = and_(table.c.workspace_id == numbered.c.workspace_id, table.c.id == numbered.c.id)
+    joined = select(table, numbered.c.place, numbered.c.total).join_from(numbered, table, same)
+    statement = joined.where(or_(*places)).order_by(numbered.c.place)
+
+    async def read(connection: Connection) -> tuple[Sequence[SelectedRow[Any]], dict[RowKey, Item]]:
+        rows = (await connection.execute(statement)).all()
+        row_keys = [RowKey(row.workspace_id, row.id) for row in rows]
+        return rows, await read_by_keys(ctx, connection.fetch, linked.listing.model, shape, row_keys)
+
+    rows, items = await ctx.in_snapshot(read, replica=linked.listing.replica)
+    by_parent: dict[RowKey, list[Numbered[Item]]] = defaultdict(list)
+    for row in rows:
+        item = as_model(items[RowKey(row.workspace_id, row.id)])
+        by_parent[RowKey(row.workspace_id, getattr(row, column.name))].append((row, item))
+    return [_page(ctx, linked, key, by_parent[key.parent]) for key in keys]
+
+
+def of_keys(column: Column[Any], keys: Sequence[RowKey]) -> Any:
+    """The condition that `column` is one of these ids in one of these workspaces."""
+    return and_(
+        column.table.c.workspace_id.in_({workspace_id for workspace_id, _ in keys}),
+        column.in_([id for _, id in keys]),
+    )
+
+
+def _page(
+    ctx: Context, linked: LinkedList[Model, Item], key: PageKey, numbered: list[Numbered[Item]]
+) -> Page[Item]:
+    limit, page = key.limit, key.page
+    skipped = (page - 1) * limit
+    here = [(row, item) for row, item in numbered if skipped < row.place <= skipped + limit]
+    more = any(row.place > skipped + limit for row, _ in numbered) and here
+    total = (numbered[0][0].total if numbered else 0) if key.counted else None
+    query = linked.query(key.parent_id, limit, page)
+    items = Listed([item for _, item in here])
+    items.cursor_of = lambda index: make_cursor(ctx, linked.listing, query, here[index][0])
+    return page_of(query, items, total, items.cursor_of(-1) if more else None)

@@ -1,0 +1,151 @@
+"""Lists: how each resource is listed, and the pages and cursors of its list."""
+
+import json
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import orjson
+from sqlalchemy import Column, ColumnElement, Select, Table
+
+from oauth.principals import Principal
+from resolvers.operations.context import Context
+from resolvers.operations.rows.access import Seen
+from resolvers.operations.rows.filters import Filter
+from schema.errors import Invalid, problem
+from schema.kit.pages import ListQuery, Page, PageMeta, Pagination
+from schema.kit.sorting import Sorting
+from storage.rows.ordering import SortKey, from_json, to_json, total_order
+from storage.rows.rows import Model, table_of
+from storage.sealing import Purpose, read_signed, signed
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a request asks of a list: who asks, the form of each filter, and the conditions that follow.
+
+    The principal has places instead of its ids, as `with_places` makes it.
+    """
+
+    principal: Principal
+    filters: Mapping[str, Hashable]
+    conditions: Sequence[ColumnElement[bool]]
+    is_in_change: bool
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Rows that `select` computes from the model's. `table` has their columns, and is in no database."""
+
+    table: Table
+    select: Callable[[Asked], Select[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Listing(Generic[Model]):
+    """How one resource is listed: its table, its sort keys and its default order.
+
+    `columns` maps sort keys to columns; other keys sort by the table's column of the same name. The column
+    of an `inverted` key has the opposite order: `days_in_status` grows as its moment gets earlier. `identity`
+    makes the order total and defaults to the table's `id`. Lists with `replica` are read from a replica, but
+    not their changes.
+    `filters` says how each argument of `query` restricts the rows; the conditions in `always` hold for every
+    page. Without `seen`, the condition of `visible` says which rows a caller sees. `groups` are listed
+    instead of the model's rows.
+
+    Raises `TypeError` if a sort key has no column, a column no sort key, or an argument no filter.
+    """
+
+    model: type[Model]
+    sorting: type[Sorting]
+    default: str
+    columns: Mapping[str, Column[Any]] = field(default_factory=dict)
+    inverted: frozenset[str] = frozenset()
+    identity: Column[Any] | None = None
+    replica: bool = False
+    query: type[ListQuery] | None = None
+    filters: Mapping[str, Filter] = field(default_factory=dict)
+    always: tuple[ColumnElement[bool], ...] = ()
+    seen: Seen | None = None
+    groups: Groups | None = None
+
+    def __post_init__(self) -> None:
+        table, keys = self.table, self.sorting.names()
+        without_column = sorted(keys - self.columns.keys() - set(table.c.keys()))
+        without_key = sorted((self.columns.keys() | self.inverted) - keys)
+        if without_column or without_key or self.default not in list(self.sorting):
+            raise TypeError(
+                f"The list of {table.name} and {self.sorting.__name__} disagree: sort keys without a column "
+                f"{without_column}, columns without a sort key {without_key}, default {self.default!r}."
+            )
+
+        names = self.filters.keys() if self.query is None else self.query.filter_names().keys()
+        if different := sorted(names ^ self.filters.keys()):
+            raise TypeError(f"Arguments of the list of {table.name} and its filters disagree: {different}.")
+
+    @cached_property
+    def name(self) -> str:
+        """The list's name in cursors."""
+        return table_of(self.model).name
+
+    @property
+    def table(self) -> Table:
+        """The table that the list reads: the model's, or that of its groups."""
+        return table_of(self.model) if self.groups is None else self.groups.table
+
+    def order(self, chosen: Sequence[str]) -> list[SortKey]:
+        table = self.table
+        keys = []
+        for key in chosen or [self.default]:
+            name = key.removeprefix("-")
+            column = self.columns[name] if name in self.columns else table.c[name]
+            descending = key.startswith("-") != (name in self.inverted)
+            keys.append(SortKey(column, descending, bool(column.nullable)))
+        return total_order(keys, table.c.id if self.identity is None else self.identity)
+
+
+def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
+    """The page of `items`; `total` is None if the list was not counted."""
+    pages = None if total is None else -(-total // query.limit)
+    meta = PageMeta.made(
+        total=total,
+        page=None if query.after else query.page or 1,
+        per_page=query.limit,
+        pages=pages,
+        next_cursor=cursor,
+    )
+    counts = None if total is None else Pagination.made(total_count=total, max_page=pages or 0)
+    return Page.made(data=items, meta=meta, pagination=counts)
+
+
+def make_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, row: Any) -> str:
+    """The cursor that continues the list of `query` after `row`."""
+    order = listing.order(query.sort_keys())
+    return sign_cursor(ctx, listing, query, [to_json(getattr(row, key.column.name)) for key in order])
+
+
+def sign_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, keys: Sequence[Any]) -> str:
+    """The cursor that continues the list of `query` after the row with these sort keys, as JSON has them."""
+    place = _place(ctx, listing, query)
+    return signed(ctx.services.secret_key, Purpose.LIST_CURSOR, orjson.dumps(keys).decode(), *place)
+
+
+def open_cursor(ctx: Context, listing: Listing[Any], query: ListQuery) -> list[Any]:
+    """The sort keys in the query's cursor. Raises `Invalid` as `read_page` does."""
+    order = listing.order(query.sort_keys())
+    if query.page is not None:
+        raise Invalid([problem(("filters", "after"), "Send either `page` or `after`, not both", "conflict")])
+    place = _place(ctx, listing, query)
+    values = read_signed(ctx.services.secret_key, Purpose.LIST_CURSOR, query.after or "", *place)
+    if values is None:
+        message = "The cursor does not belong to this list with this sorting and these filters"
+        raise Invalid([problem(("filters", "after"), message, "cursor", input=query.after)])
+    return [from_json(key.column, value) for key, value in zip(order, json.loads(values), strict=True)]
+
+
+def _place(ctx: Context, listing: Listing[Any], query: ListQuery) -> tuple[str, ...]:
+    """What a cursor is bound to: its list, its reader, and its sorting and filters."""
+    return listing.name, ctx.principal.subject, query.parameters

@@ -1,0 +1,137 @@
+"""The form of a page: what its statement depends on. Pages of the same form share a statement."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Integer, Select, bindparam, func, literal_column, select
+from sqlmodel import SQLModel
+
+from oauth.principals import Principal
+from resolvers.operations.rows.access import Seen, total_visible, visible
+from resolvers.operations.rows.filters import chosen_values
+from resolvers.operations.rows.lists import Asked, Listing
+from resolvers.operations.rows.plans import with_places
+from resolvers.operations.shapes.shapes import Shape
+from storage.dialects.json_rows import as_text, lines
+from storage.rows.ordering import SortKey, after, by_keys
+
+# Limits up to this one are not rounded.
+SMALL_LIMIT = 5
+
+
+def rounded(limit: int) -> int:
+    """The limit, rounded up to one of 15; databases would otherwise keep 100 plans of a list.
+
+    As a parameter, the limit would be unknown to PostgreSQL's kept plans, which would then sort whole tables.
+    """
+    if limit <= SMALL_LIMIT:
+        return limit
+    step = SMALL_LIMIT if limit <= 2 * SMALL_LIMIT else 2 * SMALL_LIMIT
+    return -(-limit // step) * step
+
+
+def seen_by(model: type[SQLModel], seen: Seen | None, principal: Principal) -> ColumnElement[bool]:
+    """The condition on the rows that the principal sees: `seen`, or else that of `visible`."""
+    return visible(model, principal) if seen is None else seen(principal)
+
+
+@dataclass(frozen=True)
+class PageForm:
+    """What the statement of a page depends on; everything else is a parameter."""
+
+    listing: Listing[Any]
+    shape: Shape[Any]
+    chosen: frozenset[str]
+    principal: Any
+    filters: tuple[tuple[str, Any], ...]
+    sorting: tuple[str, ...]
+    limit: int
+    is_counted: bool
+    nulls_in_place: tuple[bool, ...] | None
+    is_late: bool
+    is_in_change: bool
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(tuple(getattr(self, each.name) for each in fields(self)))
+
+    def __hash__(self) -> int:
+        """Computed once: the form of kept arguments is looked up at each request."""
+        return self._hash
+
+    def key_places(self, order: Sequence[SortKey]) -> list[int]:
+        """The place of each sort key in a line: that of its field, or else after the fields."""
+        places: list[int] = []
+        end = self.shape.width
+        for key in order:
+            place = self.shape.place_of(key.column)
+            places.append(end if place is None else place)
+            end += place is None
+        return places
+
+    def statement(self, principal: Principal) -> Select[Any]:
+        """The statement of one row: the total and the lines. Sort keys that are no fields end each line."""
+        own, groups = with_places(principal), self.listing.groups
+        conditions = self._conditions(own)
+        if groups is None:
+            return self._statement(own, conditions)
+        asked = Asked(own, dict(self.filters), conditions, self.is_in_change)
+        return self._statement(own, []).add_cte(groups.select(asked).cte(groups.table.name))
+
+    def _statement(self, principal: Principal, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+        order = self.listing.order(self.sorting)
+        page = self._page(order, conditions).subquery("chosen")
+        keys = [replace(key, column=page.c[key.column.name]) for key in order]
+        rows = select(page).order_by(*(key.order for key in keys))
+        cells = self.shape.cells(page, self.chosen)
+        places = self.key_places(order)
+        others = [key.column for key, place in zip(keys, places, strict=True) if place >= self.shape.width]
+        listed = lines(rows, *cells, *others)
+        return select(self._total(principal, conditions), as_text(listed))
+
+    def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
+        filters = self.listing.filters
+        return [
+            seen_by(self.listing.model, self.listing.seen, principal),
+            *self.listing.always,
+            *(filters[name].make(name, form, principal) for name, form in self.filters),
+        ]
+
+    def _page(self, order: Sequence[SortKey], conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+        table = self.listing.table
+        # Without a total, one row too many says whether a page follows.
+        limit = literal_column(str(self.limit + (not self.is_counted)), Integer)
+        if self.nulls_in_place is not None:
+            places = [
+                None if is_null else bindparam(f"after_{index}", type_=key.column.type)
+                for index, (key, is_null) in enumerate(zip(order, self.nulls_in_place, strict=True))
+            ]
+            conditions = [*conditions, after(order, places)]
+        rows = select(table).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
+        if self.is_late:
+            rows = by_keys(rows.offset(bindparam("skipped", type_=BigInteger())), table, order)
+        return rows
+
+    def _total(self, principal: Principal, conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[Any]:
+        if not self.is_counted:
+            return literal_column("NULL")
+        kept = self._kept_total(principal)
+        if kept is not None:
+            return kept
+        return select(func.count()).select_from(self.listing.table).where(*conditions).scalar_subquery()
+
+    def _kept_total(self, principal: Principal) -> ColumnElement[Any] | None:
+        """The total that is kept for these filters; None if it has to be counted.
+
+        Inside a change it is counted: the transaction's own changes reach the totals only at its end.
+        """
+        listing = self.listing
+        is_part = bool(listing.always) or listing.seen is not None or listing.groups is not None
+        places = chosen_values(listing.filters, self.filters)
+        if self.is_in_change or is_part or places is None:
+            return None
+        of_workspace = places.pop("workspace_id", None)
+        workspace_ids: Any = None if of_workspace is None else [of_workspace]
+        return total_visible(listing.model, principal, places, workspace_ids)

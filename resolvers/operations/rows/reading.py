@@ -1,0 +1,201 @@
+"""Reading shaped rows: one object or one page by one kept statement, as lines that both surfaces write."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+from uuid import UUID
+
+import orjson
+from sqlalchemy import (
+    Select,
+    Uuid,
+    bindparam,
+    select,
+)
+from sqlmodel import SQLModel
+
+from resolvers.operations.context import Context
+from resolvers.operations.rows.access import Seen, absent, visible
+from resolvers.operations.rows.lists import Listing, open_cursor, page_of, sign_cursor
+from resolvers.operations.rows.page_forms import PageForm, rounded, seen_by
+from resolvers.operations.rows.plans import MOST_PLANS, form_of, plan_for, with_places
+from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
+from resolvers.operations.shapes.shapes import Item, Shape
+from schema.kit.links import RowKey
+from schema.kit.pages import ListQuery, Page
+from storage.dialects.json_rows import as_text, lines
+from storage.dialects.matching import AnyOf, ListOf
+from storage.engine.connections import Values
+from storage.engine.kept_statements import Kept
+from storage.rows.rows import Model, table_of
+
+Fetch = Callable[[Kept, Values], Awaitable[Sequence[Any]]]
+
+
+async def read_one(
+    ctx: Context,
+    model: type[SQLModel],
+    shape: Shape[Item],
+    *,
+    replica: bool = False,
+    seen: Seen | None = None,
+    **values: Any,
+) -> Item:
+    """The visible row with these column values, in this shape. Raises `NotFound`.
+
+    `seen` is the condition on the rows that the caller sees, if it is not that of `visible`.
+    """
+    chosen = _chosen(ctx, shape, "")
+    key = ("one", model, shape, seen, chosen, tuple(values), form_of(ctx.principal))
+
+    # A string, because this annotation would be made at each request.
+    def make() -> "Select[Any]":
+        table = table_of(model)
+        same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
+        own = seen_by(model, seen, with_places(ctx.principal))
+        row = select(table).where(own, *same).subquery("chosen")
+        return select(as_text(lines(select(row), *shape.cells(row, chosen))))
+
+    plan = plan_for(ctx.services.database.dialect, key, make)
+    ((found,),) = await ctx.fetch(plan, values | ctx.principal.ids, replica=replica)
+    listed = orjson.loads(found)
+    if not listed:
+        raise absent(model)
+    return cast(Item, ShapedRow(shape, listed[0], ctx.services))
+
+
+async def read_by_keys(
+    ctx: Context,
+    fetch: Fetch,
+    model: type[SQLModel],
+    shape: Shape[Item],
+    keys: Collection[RowKey],
+    *,
+    path: str = "",
+) -> dict[RowKey, Item]:
+    """The visible rows among these keys, in this shape; `path` leads to them in the caller's selection.
+
+    `fetch` runs the statement: that of the context, or of a connection.
+    """
+    chosen = _chosen(ctx, shape, path)
+    form = ("keys", model, shape, chosen, form_of(ctx.principal))
+
+    def make() -> "Select[Any]":
+        table = table_of(model)
+        workspaces = AnyOf(table.c.workspace_id, bindparam("workspace_ids", type_=ListOf(Uuid())))
+        ids = AnyOf(table.c.id, bindparam("ids", type_=ListOf(Uuid())))
+        rows = (
+            select(table)
+            .where(visible(model, with_places(ctx.principal)), workspaces, ids)
+            .subquery("chosen")
+        )
+        cells = shape.cells(rows, chosen)
+        return select(as_text(lines(select(rows), *cells, rows.c.workspace_id, rows.c.id)))
+
+    values = {
+        "workspace_ids": list({key.workspace_id for key in keys}),
+        "ids": [key.id for key in keys],
+        **ctx.principal.ids,
+    }
+    ((found,),) = await fetch(plan_for(ctx.services.database.dialect, form, make), values)
+    return {
+        RowKey(UUID(line[-2]), UUID(line[-1])): cast(Item, ShapedRow(shape, line, ctx.services))
+        for line in orjson.loads(found)
+    }
+
+
+async def read_page(
+    ctx: Context, listing: Listing[Model], shape: Shape[Item], query: ListQuery
+) -> Page[Item]:
+    """One page of the visible rows that the query's filters leave, in this shape.
+
+    Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
+    """
+    prepared = _prepare(ctx, listing, shape, query)
+    values = {**ctx.principal.ids, **prepared.values}
+    plan = plan_for(
+        ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(ctx.principal)
+    )
+    ((total, found),) = await ctx.fetch(plan, values, replica=prepared.replica)
+    listed = orjson.loads(found)
+    shown = listed[: query.limit]
+    end = prepared.values["skipped"] + len(shown)
+    more = len(listed) > query.limit if total is None else end < total
+
+    def cursor_of(index: int) -> str:
+        line = shown[index]
+        return sign_cursor(ctx, listing, query, [line[place] for place in prepared.key_places])
+
+    rows = ShapedRows(shape, shown, ctx.services, cursor_of)
+    cursor = cursor_of(-1) if more and shown else None
+    return page_of(query, cast("list[Item]", rows), total, cursor)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Prepared:
+    """What is known of a page before it is read: its statement's form, and the values besides the caller's.
+
+    `key_places` are the places of the sort keys in a line; `replica` says whether a replica may answer.
+    """
+
+    form: PageForm
+    values: Mapping[str, Any]
+    key_places: Sequence[int]
+    replica: bool
+
+
+def _prepare(ctx: Context, listing: Listing[Any], shape: Shape[Any], query: ListQuery) -> _Prepared:
+    """The same for all callers with ids of the same kinds, so it is worked out once for kept arguments."""
+    if query.after is not None:
+        return _prepare_place(ctx, listing, shape, query, open_cursor(ctx, listing, query))
+    key = (listing, shape, form_of(ctx.principal), ctx.selection, ctx.transaction is None)
+    prepared: _Prepared | None = query.prepared.get(key)
+    if prepared is None:
+        prepared = query.prepared[key] = _prepare_place(ctx, listing, shape, query, None)
+    return prepared
+
+
+def _prepare_place(
+    ctx: Context,
+    listing: Listing[Any],
+    shape: Shape[Any],
+    query: ListQuery,
+    place: Sequence[Any] | None,
+) -> _Prepared:
+    """`place` holds the sort keys after which the page begins."""
+    sent, skipped = query.sent(), ((query.page or 1) - 1) * query.limit
+    form = PageForm(
+        listing,
+        shape,
+        chosen=_chosen(ctx, shape, "data."),
+        principal=form_of(ctx.principal),
+        filters=tuple((name, listing.filters[name].form(value)) for name, value in sent.items()),
+        sorting=tuple(query.sort_keys()),
+        limit=rounded(query.limit),
+        is_counted=place is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination"))),
+        nulls_in_place=None if place is None else tuple(value is None for value in place),
+        is_late=skipped > 0,
+        is_in_change=ctx.transaction is not None,
+    )
+    values: dict[str, Any] = {"skipped": skipped}
+    for name, value in sent.items():
+        values |= listing.filters[name].named_values(name, value)
+    values |= {f"after_{index}": value for index, value in enumerate(place or ())}
+    # A caller that keeps a copy asks for each span once: what a replica has not got yet would be lost to it.
+    replica = listing.replica and not query.is_of_changes()
+    return _Prepared(_shared(form), values, form.key_places(listing.order(form.sorting)), replica)
+
+
+@lru_cache(maxsize=MOST_PLANS)
+def _shared(form: PageForm) -> PageForm:
+    """One object for equal forms: looking its plan up then compares none of its parts."""
+    return form
+
+
+def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:
+    """The parts that the caller selected; an entity tag is made of all."""
+    selection = ctx.selection
+    if selection is None or f"{path}etag" in selection:
+        return shape.parts
+    return frozenset([name for name in shape.parts if path + name in selection])

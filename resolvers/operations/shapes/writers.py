@@ -1,0 +1,149 @@
+"""Writers: functions, generated from shapes, that make an answer's object from a line.
+
+Their source has one expression for each field, so writing costs what a dictionary display costs.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from types import CodeType
+from typing import Any, get_args
+
+import orjson
+from pydantic import BaseModel
+from sqlalchemy import Column
+
+from resolvers.operations.shapes.shapes import Counted, Derived, Embedded, Part, Shape
+from schema.kit.annotations import is_list, unwrap
+from schema.kit.base import Resource, entity_tag
+from storage.dialects.json_rows import MOMENT, OFFSET, moment_text
+from storage.types import JsonColumn, MomentColumn
+
+# Of a line and the services: a value of the answer, as JSON has it.
+Writer = Callable[[Any, Any], Any]
+
+
+class Source:
+    """The source of a writer in the making: its lines, and the objects that they name."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+        self._texts: dict[str, str] = {}
+
+    def name(self, value: Any) -> str:
+        """A name for a value in the source."""
+        name = f"v{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def text(self, text: str) -> str:
+        """A literal in the source, in place of which the function gets this text of a client."""
+        placeholder = f"text {len(self._texts)}"
+        self._texts[placeholder] = text
+        return repr(placeholder)
+
+    def function(self, arguments: str, lines: list[str]) -> Any:
+        body = "\n".join(f"    {line}" for line in lines)
+        code = compile(f"def write({arguments}):\n{body}", "<writer>", "exec")
+        exec(_filled(code, self._texts), self.names)  # noqa: S102 - of declarations, never of input
+        return self.names["write"]
+
+
+def _filled(code: CodeType, texts: Mapping[str, str]) -> CodeType:
+    """The code with these texts in place of their placeholders."""
+
+    def filled(constant: Any) -> Any:
+        if isinstance(constant, str):
+            return texts.get(constant, constant)
+        if isinstance(constant, tuple):
+            return tuple(map(filled, constant))
+        return _filled(constant, texts) if isinstance(constant, CodeType) else constant
+
+    return code.replace(co_consts=tuple(map(filled, code.co_consts)))
+
+
+@cache
+def rest_writer(shape: Shape[Any]) -> Writer:
+    """The object of a line as REST writes it: every field in order, without those that are absent."""
+    source = Source()
+    lines = ["answer = {"]
+    is_open = True
+    for name in shape.fields:
+        value, info = field_value(shape, name, source, rest_writer), shape.model.model_fields[name]
+        if info.exclude_if is None:
+            lines += [f"    {name!r}: {value},"] if is_open else [f"answer[{name!r}] = {value}"]
+            continue
+        lines += ["}"] if is_open else []
+        is_open = False
+        lines += [f"if (value := {value}) is not None:", f"    answer[{name!r}] = value"]
+    lines += ["}"] if is_open else []
+    writer: Writer = source.function("line, services", [*lines, "return answer"])
+    return writer
+
+
+def field_value(  # noqa: PLR0911 - one for each kind of source
+    shape: Shape[Any], name: str, source: Source, writer_of: Callable[[Shape[Any]], Writer]
+) -> str:
+    """The expression of a field's value in the source of a writer; `writer_of` writes nested objects."""
+    declared, place = shape.fields[name], shape.places[name]
+    cell = f"line[{place}]"
+    match declared:
+        case Derived(make, columns):
+            cells = [f"line[{place + offset}]" for offset in range(len(columns))]
+            arguments = ["services", *cells] if declared.uses_services else cells
+            return f"{source.name(make)}({', '.join(arguments)})"
+        case Embedded(inner):
+            return f"{source.name(writer_of(inner))}({cell}, services)"
+        case Part(inner, many=True):
+            # An empty list, which most are, is not worth a comprehension's call.
+            return f"([{source.name(writer_of(inner))}(line, services) for line in {cell}] if {cell} else [])"
+        case Part(inner):
+            return f"({source.name(writer_of(inner))}({cell}[0], services) if {cell} else None)"
+        case Counted():
+            return f"({cell} or 0)"  # Null if it was not selected.
+        case Column() if isinstance(declared.type, MomentColumn):
+            # A page has dozens, and calling a function for each takes longer than what it does.
+            usual = f"moment[:{len(MOMENT)}] + 'Z' if len(moment) == {len(MOMENT + OFFSET)}"
+            other = f"moment if moment[-1] == 'Z' else {source.name(moment_text)}(moment)"
+            return f"(None if (moment := {cell}) is None else {usual} else {other})"
+        case Column() if isinstance(declared.type, JsonColumn):
+            return f"({_json_value(shape.model.model_fields[name].annotation, cell, source)})"
+    return cell
+
+
+def _json_value(annotation: Any, value: str, source: Source) -> str:
+    """The expression of a JSON value of this type, with the defaults of what its objects lack."""
+    model = _model_of(annotation)
+    if model is not None:
+        return f"{source.name(json_writer(model))}({value})"
+    item = _model_of(get_args(unwrap(annotation))[0]) if is_list(annotation) else None
+    if item is None:
+        return value
+    write = source.name(json_writer(item))
+    return f"[{write}(item) for item in items] if (items := {value}) is not None else None"
+
+
+@cache
+def json_writer(model: type[BaseModel]) -> Callable[[Any], Any]:
+    """The object of a JSON value in a column, with the defaults of the fields that it lacks."""
+    source = Source()
+    fields = []
+    for name, info in model.model_fields.items():
+        default = info.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            default = default.model_dump(mode="json")
+        value = f"value.get({name!r}, {source.name(default)})"
+        fields.append(f"    {name!r}: {_json_value(info.annotation, value, source)},")
+    lines = ["if value is None:", "    return None", "return {", *fields, "}"]
+    writer: Callable[[Any], Any] = source.function("value", lines)
+    return writer
+
+
+def _model_of(annotation: Any) -> type[BaseModel] | None:
+    type_ = unwrap(annotation)
+    return type_ if isinstance(type_, type) and issubclass(type_, BaseModel) else None
+
+
+def etag_of(model: type[Resource], written: Mapping[str, Any]) -> str:
+    """The entity tag of the answer's bytes, nested data included."""
+    content = {name: value for name, value in written.items() if name not in model.unhashed}
+    return entity_tag(orjson.dumps(content))

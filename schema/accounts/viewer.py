@@ -1,0 +1,62 @@
+"""The credential of a request, and its user, workspace or customer."""
+
+from typing import Annotated
+
+import strawberry
+from pydantic import Field
+
+from oauth.principals import PrincipalKind
+from schema.kit.base import Output, graphql_type
+from schema.values.scalars import Id, Moment
+
+strawberry.enum(PrincipalKind)
+
+
+@graphql_type
+class ViewerUser(Output):
+    """The user of the credential."""
+
+    id: Id
+    email: Annotated[
+        str | None,
+        Field(
+            description="The user's email; for an OAuth token null without the scope `email` or `user:read`."
+        ),
+    ]
+    name: Annotated[
+        str | None,
+        Field(
+            description="The user's name; for an OAuth token null without the scope `profile` or `user:read`."
+        ),
+    ]
+
+
+@graphql_type
+class ViewerWorkspace(Output):
+    """The only workspace that the credential has access to."""
+
+    id: Id
+    name: str
+    slug: str
+
+
+@graphql_type
+class Viewer(Output):
+    """The credential of the request: its kind, scopes and owner."""
+
+    kind: Annotated[PrincipalKind, Field(description="The kind of credential.")]
+    scopes: Annotated[list[str], Field(description="The granted scopes, in alphabetical order.")]
+    expires_at: Annotated[Moment | None, Field(description="The time of expiry; null if it does not expire.")]
+    user: Annotated[
+        ViewerUser | None,
+        Field(description="The user of the credential; null for workspace and customer tokens."),
+    ]
+    workspace: Annotated[
+        ViewerWorkspace | None,
+        Field(
+            description="The only workspace of the credential; null if it has access to all of the user's."
+        ),
+    ]
+    customer_id: Annotated[
+        Id | None, Field(description="The customer of a customer token; null for other credentials.")
+    ]

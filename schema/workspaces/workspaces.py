@@ -1,0 +1,183 @@
+"""Workspaces: the tenants that own all other resources."""
+
+from typing import Annotated, Any, ClassVar
+
+import strawberry
+from pydantic import BaseModel, BeforeValidator, Field
+
+from schema.kit.base import Input, Output, Resource, Update, graphql_input, graphql_type
+from schema.kit.fields import CreatedAt, ModifiedAt, is_absent
+from schema.kit.pages import ChangesQuery
+from schema.kit.sorting import Sorting
+from schema.values.app_links import AppSchemes
+from schema.values.names import NAMED_BY_3
+from schema.values.scalars import Email, Moment, StoredEmail, Url
+from schema.workspaces.settings import (
+    CustomerEmailSettings,
+    CustomerEmailSettingsInput,
+    CustomerPortalSettings,
+    CustomerPortalSettingsInput,
+    FeatureSettings,
+    FeatureSettingsInput,
+    NotificationSettings,
+    NotificationSettingsInput,
+    WorkspaceDetailsInput,
+)
+from storage.enums import Currency, WorkspaceStatus
+
+strawberry.enum(Currency)
+strawberry.enum(WorkspaceStatus)
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+WorkspaceName = Annotated[
+    str,
+    Field(
+        min_length=3,
+        max_length=256,
+        description="The name in the customer portal and in emails.",
+    ),
+]
+WorkspaceNameInput = Annotated[WorkspaceName, NAMED_BY_3]
+WorkspaceSlug = Annotated[
+    str,
+    Field(
+        min_length=3,
+        max_length=128,
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        json_schema_extra={"pattern": r"^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$"},
+        description="The unique name in URLs and on card statements: lowercase letters and digits, in words "
+        "joined by `-`. Uppercase letters are lowercased. It cannot be changed later.",
+    ),
+    BeforeValidator(_lower),
+]
+AvatarUrl = Annotated[Url | None, Field(description="The URL of the workspace's avatar.")]
+_SUPPORT = Field(description="The public support email.")
+PublicEmail = Annotated[Email | None, _SUPPORT]
+Website = Annotated[Url | None, Field(description="The URL of the workspace's website.")]
+DefaultCurrency = Annotated[Currency, Field(description="The currency where no other is given.")]
+
+
+_SCHEMES = Field(
+    description="The schemes of the workspace's apps, like `myapp`, that the `return_url` of a customer "
+    "session may have besides http and https. REST leaves it out until it is set; null removes it."
+)
+
+
+@graphql_type
+class Social(Output):
+    """A link to a social profile."""
+
+    url: str
+
+
+@graphql_input
+class SocialInput(Input):
+    """A link to a social profile."""
+
+    url: Url
+
+
+Socials = Annotated[
+    list[SocialInput], Field(max_length=50, description="The links to social profiles; replaced as a whole.")
+]
+
+
+class WorkspaceItem(Resource):
+    """A workspace in the REST list, without its status and its default currency."""
+
+    created_at: CreatedAt
+    modified_at: ModifiedAt
+    name: WorkspaceName
+    slug: str
+    avatar_url: AvatarUrl
+    email: Annotated[StoredEmail | None, _SUPPORT]
+    website: Website
+    socials: list[Social]
+    details_submitted_at: Annotated[
+        Moment | None,
+        Field(description="The time the business details were first submitted; null if they were not."),
+    ]
+    feature_settings: FeatureSettings
+    notification_settings: NotificationSettings
+    customer_email_settings: CustomerEmailSettings
+    customer_portal_settings: CustomerPortalSettings
+    return_url_schemes: Annotated[list[str] | None, _SCHEMES, Field(exclude_if=is_absent)] = None
+
+
+@graphql_type
+class Workspace(WorkspaceItem):
+    """A tenant: the owner of shares, customers, files and events."""
+
+    status: Annotated[
+        WorkspaceStatus, Field(description="The state of the review, which only operators change.")
+    ]
+    default_presentment_currency: DefaultCurrency
+
+
+@graphql_input
+class WorkspaceCreate(Input):
+    """A new workspace."""
+
+    name: WorkspaceNameInput
+    slug: WorkspaceSlug
+    avatar_url: AvatarUrl = None
+    email: PublicEmail = None
+    website: Website = None
+    socials: Socials = Field(default_factory=list)
+    details: WorkspaceDetailsInput | None = None
+    default_presentment_currency: DefaultCurrency = Currency.USD
+    feature_settings: FeatureSettingsInput | None = None
+    notification_settings: NotificationSettingsInput | None = None
+    customer_email_settings: CustomerEmailSettingsInput | None = None
+    customer_portal_settings: CustomerPortalSettingsInput | None = None
+    return_url_schemes: Annotated[AppSchemes | None, _SCHEMES] = None
+
+
+@graphql_input
+class WorkspaceUpdate(Update):
+    """Changes to a workspace.
+
+    Fields left out keep their values; settings and `details` are merged, `socials` and `return_url_schemes`
+    replaced.
+    """
+
+    clears: ClassVar[frozenset[str]] = frozenset({"avatar_url", "email", "website", "return_url_schemes"})
+    reads: ClassVar[type[BaseModel] | None] = Workspace
+
+    name: strawberry.Maybe[WorkspaceNameInput | None]
+    avatar_url: strawberry.Maybe[AvatarUrl]
+    email: strawberry.Maybe[PublicEmail]
+    website: strawberry.Maybe[Website]
+    socials: strawberry.Maybe[Socials | None]
+    details: strawberry.Maybe[WorkspaceDetailsInput | None]
+    default_presentment_currency: strawberry.Maybe[DefaultCurrency | None]
+    feature_settings: strawberry.Maybe[FeatureSettingsInput | None]
+    notification_settings: strawberry.Maybe[NotificationSettingsInput | None]
+    customer_email_settings: strawberry.Maybe[CustomerEmailSettingsInput | None]
+    customer_portal_settings: strawberry.Maybe[CustomerPortalSettingsInput | None]
+    return_url_schemes: strawberry.Maybe[Annotated[AppSchemes | None, _SCHEMES]]
+
+
+class WorkspaceSorting(
+    Sorting, keys=("created_at", "modified_at", "slug", "name", "next_review_threshold", "days_in_status")
+): ...
+
+
+class WorkspaceQuery(ChangesQuery):
+    """The arguments of the list of workspaces."""
+
+    slug: Annotated[str | None, Field(max_length=128, description="Only the workspace with this slug.")] = (
+        None
+    )
+    name: Annotated[
+        str | None,
+        Field(max_length=256, description="Only workspaces whose name contains this text, ignoring case."),
+    ] = None
+    sorting: Annotated[
+        list[WorkspaceSorting] | None,
+        Field(max_length=12, description="The sort keys in order; the default is `created_at`."),
+    ] = None

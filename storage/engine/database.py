@@ -1,0 +1,220 @@
+"""Units of work: every statement reaches SQLite or PostgreSQL through one of these."""
+
+import asyncio
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any, TypeVar
+from uuid import UUID
+
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from storage.engine.before_commit import finishing, workspaces_to_fold
+from storage.engine.connection_terms import Terms
+from storage.engine.connections import Connection, Listener
+from storage.engine.engines import make_engine
+from storage.engine.kept_statements import Kept
+from storage.engine.pool import Connections
+from storage.engine.replica import Replica, ReplicaFailed
+from storage.engine.sqlite_pool import SqliteConnections
+from storage.engine.watched_statements import StatementWatch
+
+# A note takes some 200 bytes.
+MOST_UNFOLDED = 10_000
+
+Result = TypeVar("Result")
+
+
+class Database:
+    """A primary and optionally a read replica.
+
+    `url` and `read_url` are SQLAlchemy URLs for `sqlite+aiosqlite` or `postgresql+asyncpg`. Every statement
+    runs in one of three units:
+
+    - `read`: autocommit, for statements that need not agree;
+    - `snapshot`: several statements that see the same state;
+    - `write`: one transaction, committed at the end of the block and rolled back if it raises; with
+      `repeatable` all its statements see the same state.
+
+    `fetch` is a `read` of one kept statement. Within a `write`, `write_apart` commits something before the
+    `write` ends. `watch` is entered around each statement.
+
+    `fetch` and `in_snapshot` may be answered by the replica if `replica_for` has the workspaces that they
+    read: it does so while it holds every write to these that was noted, and the primary if it fails.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        read_url: str | None = None,
+        pool_size: int = 20,
+        terms: Terms | None = None,
+        watch: StatementWatch | None = None,
+    ) -> None:
+        terms = terms or Terms()
+        self.engine = make_engine(url, terms)
+        self.dialect: Dialect = self.engine.dialect
+        self._primary = _make_pool(self.engine, pool_size, terms, watch)
+        self.replica: Replica | None = None
+        if read_url is not None:
+            pool = _make_pool(make_engine(read_url, terms), pool_size, terms, watch)
+            self.replica = Replica(pool, self._primary)
+        # SQLite has one writer. This lock is fair; waiting in SQLite's busy handler is not.
+        self._writer = asyncio.Lock() if self.is_sqlite else nullcontext()
+        self._unfolded: dict[UUID, None] = {}
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.dialect.name == "sqlite"
+
+    @property
+    def listeners(self) -> list[Listener]:
+        """What is told the text of each kept statement on the primary."""
+        return self._primary.listeners
+
+    @property
+    def pools(self) -> dict[str, Connections]:
+        """The pools by the names `primary` and, if there is one, `replica`."""
+        own = {"primary": self._primary}
+        return own if self.replica is None else own | {"replica": self.replica.pool}
+
+    def note_unfolded(self, workspace_ids: Iterable[UUID]) -> None:
+        """Note workspaces that the fold should come to; what is too much is left to its sweeps."""
+        for workspace_id in workspace_ids:
+            if len(self._unfolded) < MOST_UNFOLDED:
+                self._unfolded[workspace_id] = None
+
+    def note_writes(self, workspace_ids: Collection[UUID]) -> None:
+        """Note that these workspaces were written to, so that a replica reads them once it has caught up.
+
+        A `write` does so itself for the workspaces whose facts or totals it changed.
+        """
+        if self.replica is not None:
+            self.replica.writes.note(workspace_ids)
+
+    def take_unfolded(self) -> list[UUID]:
+        """The workspaces noted since the last call, the first to be noted last."""
+        unfolded, self._unfolded = list(reversed(self._unfolded)), {}
+        return unfolded
+
+    def fetch(
+        self, kept: Kept, values: Mapping[str, Any], *, replica_for: Collection[UUID] | None = None
+    ) -> Coroutine[Any, Any, Sequence[Any]]:
+        """The rows of one kept statement, as the driver returns them."""
+        if replica_for is not None and self.replica is not None and self.replica.holds(replica_for):
+            return self._fetch_from(self.replica, kept, values)
+        return self._primary.fetch(kept, values)
+
+    async def _fetch_from(self, replica: Replica, kept: Kept, values: Mapping[str, Any]) -> Sequence[Any]:
+        try:
+            return await replica.run(lambda connection: connection.fetch(kept, values))
+        except ReplicaFailed:
+            return await self._primary.fetch(kept, values)
+
+    def converted(self, kept: Kept, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The driver's rows with the values that the types of the columns make of them."""
+        return kept.on(self.dialect).converted(rows)
+
+    @asynccontextmanager
+    async def read(self) -> AsyncIterator[Connection]:
+        async with _lent(self._primary) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Connection]:
+        async with (
+            _lent(self._primary) as connection,
+            _transaction(connection, writes=False, repeatable=True),
+        ):
+            yield connection
+
+    async def in_snapshot(
+        self,
+        work: Callable[[Connection], Awaitable[Result]],
+        *,
+        replica_for: Collection[UUID] | None = None,
+    ) -> Result:
+        """What `work` makes of a snapshot; it runs again, on the primary, if the replica fails meanwhile."""
+
+        async def run(connection: Connection) -> Result:
+            async with _transaction(connection, writes=False, repeatable=True):
+                return await work(connection)
+
+        if replica_for is not None and self.replica is not None and self.replica.holds(replica_for):
+            try:
+                return await self.replica.run(run)
+            except ReplicaFailed:
+                pass
+        async with _lent(self._primary) as connection:
+            return await run(connection)
+
+    @asynccontextmanager
+    async def write(self, *, repeatable: bool = False) -> AsyncIterator[Connection]:
+        async with (
+            self._writer,
+            _lent(self._primary) as connection,
+            _transaction(connection, writes=True, repeatable=repeatable),
+            finishing(connection) as works,
+        ):
+            yield connection
+        workspace_ids = workspaces_to_fold(works)
+        self.note_unfolded(workspace_ids)
+        self.note_writes(workspace_ids)
+
+    @asynccontextmanager
+    async def write_apart(self) -> AsyncIterator[Connection]:
+        """A short transaction during another unit, on PostgreSQL only: SQLite has one writer.
+
+        Its connection is outside the pool: units that each wait for a second connection would exhaust it.
+        """
+        connection = await self._primary.open()
+        try:
+            async with _transaction(connection, writes=True, repeatable=False):
+                yield connection
+        except BaseException:
+            # It may be in the middle of a statement.
+            await connection.discard()
+            raise
+        await connection.close()
+
+    async def close(self) -> None:
+        await self._primary.close()
+        if self.replica is not None:
+            await self.replica.close()
+
+
+@asynccontextmanager
+async def _lent(pool: Connections) -> AsyncIterator[Connection]:
+    """A connection of the pool."""
+    connection = await pool.take()
+    try:
+        yield connection
+    except BaseException as error:
+        await pool.end_use(connection, error)
+        raise
+    pool.give_back(connection)
+
+
+@asynccontextmanager
+async def _transaction(connection: Connection, *, writes: bool, repeatable: bool) -> AsyncIterator[None]:
+    await connection.begin(writes=writes, repeatable=repeatable)
+    try:
+        yield
+        await connection.commit()
+    except Exception:
+        await connection.rollback()
+        raise
+
+
+def _make_pool(engine: AsyncEngine, size: int, terms: Terms, watch: StatementWatch | None) -> Connections:
+    kind = SqliteConnections if engine.dialect.name == "sqlite" else Connections
+    return kind(engine, size, terms, watch)

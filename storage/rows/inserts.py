@@ -1,0 +1,86 @@
+"""Inserting rows by kept statements: one for a single row of a table, and one for any number of rows."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from sqlalchemy import Table, bindparam, insert, select
+from sqlalchemy.engine import Dialect
+
+from storage.dialects.row_lists import as_rows, rows_named, varying
+from storage.dialects.upsert import Upsert, upsert
+from storage.engine.connections import Connection, SqliteThread
+from storage.engine.kept_statements import Kept
+from storage.tables.base import Values
+
+# The columns that vary among many rows; None for a single row.
+Varying: TypeAlias = tuple[str, ...] | None
+
+# A statement takes some 6 KB.
+MOST_STATEMENTS = 1000
+
+
+async def insert_all(connection: Connection, table: Table, rows: Sequence[Values]) -> None:
+    """Insert rows with a value for every column, in one statement. Raises `IntegrityError`."""
+    columns = _varying(connection, table, rows)
+    await connection.fetch(
+        _into(connection.dialect, table, columns), _values(connection, table, rows, columns)
+    )
+
+
+async def insert_new(connection: Connection, table: Table, rows: Sequence[Values]) -> set[Any]:
+    """Like `insert_all`, but skips rows that a unique key refuses; returns the ids of the others."""
+    columns = _varying(connection, table, rows)
+    kept = _into_if_new(connection.dialect, table, columns)
+    inserted = await connection.fetch(kept, _values(connection, table, rows, columns))
+    return {id for (id,) in kept.on(connection.dialect).converted(inserted)}
+
+
+async def insert_twice(connection: Connection, table: Table, copies: Table, rows: Sequence[Values]) -> None:
+    """Like `insert_all`, and inserts the columns of `copies` into that table too, in one statement.
+
+    PostgreSQL only: SQLite does not insert in a common table expression.
+    """
+    columns = _varying(connection, table, rows)
+    kept = _into_both(connection.dialect, table, copies, columns)
+    await connection.fetch(kept, _values(connection, table, rows, columns))
+
+
+def insert_late(connection: SqliteThread, table: Table, rows: Sequence[Values]) -> None:
+    """Insert rows, which no key may refuse, together with the next statement or the COMMIT."""
+    written = _into(connection.dialect, table, None).on(connection.dialect)
+    connection.put_off(written.text, [written.arguments(row) for row in rows])
+
+
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _into(dialect: Dialect, table: Table, columns: Varying) -> Kept:
+    return Kept(_insert(dialect.name, table, columns), dialect)
+
+
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _into_if_new(dialect: Dialect, table: Table, columns: Varying) -> Kept:
+    statement = _insert(dialect.name, table, columns)
+    return Kept(statement.on_conflict_do_nothing().returning(table.c.id), dialect)
+
+
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _into_both(dialect: Dialect, table: Table, copies: Table, columns: Varying) -> Kept:
+    names = copies.c.keys()
+    inserted = _insert(dialect.name, table, columns).returning(*(table.c[name] for name in names)).cte()
+    return Kept(insert(copies).from_select(names, select(*(inserted.c[name] for name in names))), dialect)
+
+
+def _insert(dialect: str, table: Table, columns: Varying) -> Upsert:
+    if columns is not None:
+        return upsert(dialect, table).from_select(table.c.keys(), rows_named(dialect, table, columns))
+    return upsert(dialect, table).values(
+        {each.name: bindparam(each.name, type_=each.type) for each in table.c}
+    )
+
+
+def _varying(connection: Connection, table: Table, rows: Sequence[Values]) -> Varying:
+    return varying(connection.dialect.name, table, rows) if len(rows) > 1 else None
+
+
+def _values(connection: Connection, table: Table, rows: Sequence[Values], columns: Varying) -> Values:
+    return rows[0] if columns is None else as_rows(connection.dialect.name, table, rows, columns)

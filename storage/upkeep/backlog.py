@@ -1,0 +1,48 @@
+"""What waits in the database to be done, for monitoring: counted up to a bound, so that asking is cheap."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, ScalarSelect, Table, func, literal, select, text
+
+from storage.engine.database import Database
+from storage.rows.rows import table_of
+from storage.tables.idempotency_keys import IdempotencyKeyRow
+from storage.tables.mails import MailRow
+from storage.tables.metrics.metric_cells import MetricDeltaRow
+from storage.tables.shares.files import UNFINISHED, FileRow
+
+MOST_COUNTED = 10_000
+
+
+class Backlog(NamedTuple):
+    """Numbers of rows, none above `MOST_COUNTED`, and when the oldest email was written."""
+
+    deltas: int
+    mails: int
+    open_uploads: int
+    idempotency_keys: int
+    oldest_mail: datetime | None
+
+
+def _many(table: Table, *conditions: ColumnElement[bool]) -> ScalarSelect[int]:
+    rows = select(literal(1).label("one")).select_from(table).where(*conditions).limit(MOST_COUNTED)
+    return select(func.count()).select_from(rows.subquery()).scalar_subquery()
+
+
+_mails = table_of(MailRow)
+_some_mails = select(_mails.c.created_at).order_by(_mails.c.due_at).limit(MOST_COUNTED).subquery()
+_BACKLOG = select(
+    _many(table_of(MetricDeltaRow)),
+    _many(_mails),
+    _many(table_of(FileRow), text(UNFINISHED.text)),  # type: ignore[arg-type]
+    _many(table_of(IdempotencyKeyRow)),
+    select(func.min(_some_mails.c.created_at)).scalar_subquery(),
+)
+
+
+async def read_backlog(database: Database) -> Backlog:
+    """Raises the errors of the database."""
+    async with database.read() as connection:
+        (row,) = (await connection.execute(_BACKLOG)).all()
+        return Backlog(*row)

@@ -1,0 +1,117 @@
+"""The background task that brings deltas into the cells of metrics and into the totals of lists."""
+
+from time import monotonic, perf_counter
+from uuid import UUID
+
+from sqlalchemy import Select, Table, bindparam, select, union_all
+
+from storage.engine.database import Database
+from storage.engine.kept_statements import Kept
+from storage.metrics.cells.fold import fold_deltas
+from storage.metrics.cells.merges import fold_merge
+from storage.rows.rows import table_of
+from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
+from storage.totals.fold import DELTAS, fold_totals
+from storage.workspaces.workspace_lock import lock_workspace
+
+MOST_ROWS, FEWEST_ROWS = 1_000, 50
+# SQLite has one writer: a fold that holds the lock for long would block all other writers.
+_SECONDS_ON_SQLITE = 0.015
+
+_BEFORE_ALL = UUID(int=0)
+# A cluster asks every node to find what other processes wrote, and left when they ended.
+SECONDS_BETWEEN_SWEEPS = 30
+
+
+def _first_after(table: Table) -> Select[UUID]:
+    key = table.c.workspace_id
+    first = select(key).where(key > bindparam("last")).order_by(key).limit(1).subquery()
+    return select(first.c.workspace_id)
+
+
+_WAITING = union_all(
+    *map(_first_after, (table_of(MetricDeltaRow), table_of(PersonMergeDeltaRow), *DELTAS))
+).subquery()
+_FIRST_AFTER = Kept(select(_WAITING.c.workspace_id).order_by(_WAITING.c.workspace_id).limit(1))
+
+
+class Fold:
+    """Folds one database piece by piece, in rounds that come to each workspace with something waiting.
+
+    A round begins with the workspaces that this process wrote to. Then it sweeps all workspaces, unless the
+    last sweep ended less than `seconds_between_sweeps` ago; SQLite, where nothing is noted, is always swept.
+
+    Several processes may fold at once: a workspace is locked while a piece of it is folded, and the others
+    come back to it in their next round.
+    """
+
+    def __init__(self, database: Database, seconds_between_sweeps: float = 0) -> None:
+        self._database = database
+        self._seconds = 0 if database.is_sqlite else seconds_between_sweeps
+        self._last = _BEFORE_ALL
+        self._next_sweep = monotonic()
+        # What is left of the workspaces that begin the round; None before a round.
+        self._noted: list[UUID] | None = None
+        self._rows = FEWEST_ROWS if database.is_sqlite else MOST_ROWS
+        self._is_behind = False
+        self._sweep_began = self._folded_until = monotonic()
+
+    @property
+    def lag(self) -> float:
+        """Seconds since the last sweep began that left nothing behind: what was written before is folded."""
+        return monotonic() - self._folded_until
+
+    async def run(self) -> bool:
+        """Fold a piece of the next workspace with something waiting; without one, end the round.
+
+        Returns False at the end of a round that left nothing behind. Facts that arrive later may wait and
+        gather: a piece of few rows takes hardly less time than one of many. After an error the next call
+        goes on with the next workspace; the failed one waits for a sweep.
+        """
+        workspace_id = await self._next()
+        if workspace_id is None:
+            is_behind, self._is_behind = self._is_behind, False
+            return is_behind
+        async with self._database.write() as connection:
+            begun = perf_counter()
+            if not await lock_workspace(connection, workspace_id):
+                self._database.note_unfolded((workspace_id,))
+                return True
+            many = await fold_deltas(connection, workspace_id, self._rows)
+            had_merge = await fold_merge(connection, workspace_id)
+            many = max(many, await fold_totals(connection, workspace_id, self._rows))
+        if many == self._rows or had_merge:
+            self._is_behind = True
+            self._database.note_unfolded((workspace_id,))
+        if self._database.is_sqlite and many == self._rows:
+            fitting = round(self._rows * _SECONDS_ON_SQLITE / (perf_counter() - begun))
+            self._rows = min(max(fitting, FEWEST_ROWS), MOST_ROWS, self._rows * 2)
+        return True
+
+    async def _next(self) -> UUID | None:
+        """The next workspace of the round; None at its end."""
+        if self._noted is None:
+            self._noted = self._database.take_unfolded()
+        if self._noted:
+            return self._noted.pop()
+        workspace_id = await self._swept() if monotonic() >= self._next_sweep else None
+        if workspace_id is None:
+            self._noted = None
+        return workspace_id
+
+    async def _swept(self) -> UUID | None:
+        """The next workspace with something waiting, in the order of ids; None at the end of the sweep."""
+        ids = []
+        if self._last == _BEFORE_ALL:
+            self._sweep_began = monotonic()
+        try:
+            rows = await self._database.fetch(_FIRST_AFTER, {"last": self._last})
+            ids = [id for (id,) in self._database.converted(_FIRST_AFTER, rows)]
+        finally:
+            # With a node down every sweep fails; what was noted does not wait for it.
+            if not ids:
+                self._noted, self._next_sweep = None, monotonic() + self._seconds
+            self._last = ids[0] if ids else _BEFORE_ALL
+        if not ids and not self._is_behind:
+            self._folded_until = self._sweep_began
+        return ids[0] if ids else None

@@ -1,0 +1,206 @@
+"""Distributing the tables over a Citus cluster: every workspace is on one node, with all of its rows.
+
+Tables whose key has `workspace_id` are distributed by it. `workspaces`, which they refer to, is copied to
+every node. The rest stays on the coordinator, where each request looks one credential up by its key.
+"""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ForeignKeyConstraint, Table
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.engine import Dialect
+from sqlalchemy.schema import AddConstraint, DropConstraint
+
+from storage.engine.connections import Connection
+from storage.engine.database import Database
+from storage.tables.registry import METADATA
+
+REFERENCE = "workspaces"
+COLUMN = "workspace_id"
+SHARDS = 32
+# In the order of their foreign keys.
+TENANT_TABLES = tuple(table for table in METADATA.sorted_tables if COLUMN in table.primary_key.columns)
+# Without it, looking up a type takes seconds on a cluster, and asyncpg does so on each new connection.
+OPTION, OPTION_VALUE = "citus.override_table_visibility", "off"
+
+_DIALECT: Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+_TENANT_NAMES = frozenset(table.name for table in TENANT_TABLES)
+_HAS_CITUS = "SELECT to_regclass('pg_dist_node') IS NOT NULL"
+_WORKERS = (
+    "SELECT count(*) FROM pg_dist_node "
+    "WHERE groupid <> 0 AND noderole = 'primary' AND isactive AND shouldhaveshards"
+)
+_KINDS = "SELECT table_name::text, citus_table_type, shard_count FROM citus_tables"
+_FOREIGN_KEYS = "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
+_OPTION_IS_SET = "SELECT coalesce(bool_and(success AND result = $1), false) FROM run_command_on_all_nodes($2)"
+
+
+class NotDistributable(Exception):
+    """Why the database cannot be distributed, and what to do."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What is where now.
+
+    `kinds` has "distributed", "reference" or "local" for each table that Citus knows; `foreign_keys` has the
+    table and name of each; `shards` is how many shards each distributed table has, None before there are any.
+    """
+
+    database: str
+    kinds: dict[str, str]
+    foreign_keys: frozenset[tuple[str, str]]
+    shards: int | None
+    has_option: bool
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether somebody has begun to distribute it."""
+        return self.kinds.get(REFERENCE) == "reference"
+
+    @property
+    def undistributed(self) -> list[Table]:
+        return [table for table in TENANT_TABLES if self.kinds.get(table.name) != "distributed"]
+
+    @property
+    def missing_keys(self) -> list[ForeignKeyConstraint]:
+        return [key for key in _keys_among_tenants() if not self.has(key)]
+
+    def has(self, key: ForeignKeyConstraint) -> bool:
+        return (key.table.name, _name_of(key)) in self.foreign_keys
+
+    def deviations(self) -> Iterator[str]:
+        """Yield what differs from a fully distributed database, one sentence each."""
+        if self.kinds.get(REFERENCE) != "reference":
+            yield f"{REFERENCE} is not a reference table"
+        for table in self.undistributed:
+            yield f"{table.name} is not distributed"
+        for key in self.missing_keys:
+            yield f"{key.table.name} lacks the foreign key {_name_of(key)}"
+        if not self.has_option:
+            yield f"{OPTION} is not {OPTION_VALUE} on every node"
+
+
+async def read_cluster(database: Database) -> Cluster | None:
+    """What is where; None if the database is not PostgreSQL with Citus."""
+    if database.is_sqlite:
+        return None
+    async with database.read() as connection:
+        if not await _value(connection, _HAS_CITUS):
+            return None
+        return await _read(connection)
+
+
+async def plan(database: Database, shards: int | None = None) -> list[str]:
+    """The statements that are left to do, in their order. Raises `NotDistributable`.
+
+    A database without Citus gets all statements: what to expect of a cluster.
+    """
+    if database.is_sqlite:
+        raise NotDistributable("SQLite cannot be distributed: set DUOGRAPH_DATABASE_URL to PostgreSQL.")
+    cluster = await read_cluster(database)
+    if cluster is None:
+        async with database.read() as connection:
+            keys = await _foreign_keys(connection)
+            name = str(await _value(connection, "SELECT current_database()"))
+        cluster = Cluster(name, {}, keys, None, has_option=False)
+    if shards is not None and cluster.shards is not None and cluster.shards != shards:
+        raise NotDistributable(
+            f"The tables have {cluster.shards} shards already: leave out --shards, or change the number with "
+            "Citus's alter_distributed_table."
+        )
+    return list(_statements(cluster, cluster.shards or shards or SHARDS))
+
+
+async def check_cluster(database: Database) -> None:
+    """Raises `NotDistributable` without Citus or without nodes to distribute to."""
+    async with database.read() as connection:
+        if not await _value(connection, _HAS_CITUS):
+            raise NotDistributable(
+                "The database has no Citus: install it on every node, and run `CREATE EXTENSION citus`."
+            )
+        if not await _value(connection, _WORKERS):
+            raise NotDistributable(
+                "The cluster has no workers: add each with `SELECT citus_add_node('host', 5432)`."
+            )
+
+
+async def distribute(database: Database, shards: int | None = None) -> AsyncIterator[str]:
+    """Run what is left to do; yields each statement before it runs. Raises `NotDistributable`.
+
+    Each statement commits by itself. After an interruption, doing it again goes on where it ended.
+    """
+    statements = await plan(database, shards)
+    await check_cluster(database)
+    async with database.read() as connection:
+        for statement in statements:
+            yield statement
+            await connection.exec_driver_sql(statement)
+
+
+async def distribute_new_tables(database: Database) -> None:
+    """Distribute what revisions have added, if the database is distributed."""
+    cluster = await read_cluster(database)
+    if cluster is not None and cluster.is_distributed:
+        async for _ in distribute(database):
+            pass
+
+
+def _statements(cluster: Cluster, shards: int) -> Iterator[str]:
+    undistributed = cluster.undistributed
+    names = {table.name for table in undistributed}
+    # Citus refuses to distribute a table while one that is not distributed refers to it, in either order.
+    in_the_way = [
+        key
+        for key in _keys_among_tenants()
+        if cluster.has(key) and {key.table.name, key.referred_table.name} & names
+    ]
+    if cluster.kinds.get(REFERENCE) != "reference":
+        yield f"SELECT create_reference_table('{REFERENCE}')"
+    for key in in_the_way:
+        yield _sql(DropConstraint(key))
+    first = next((table.name for table in TENANT_TABLES if table.name not in names), None)
+    for table in undistributed:
+        beside = f"'{first}'" if first else f"'none', shard_count => {shards}"
+        yield f"SELECT create_distributed_table('{table.name}', '{COLUMN}', colocate_with => {beside})"
+        first = first or table.name
+    for key in [*in_the_way, *cluster.missing_keys]:
+        yield _sql(AddConstraint(key))
+    if not cluster.has_option:
+        option = f'ALTER DATABASE "{cluster.database}" SET {OPTION} = {OPTION_VALUE}'
+        yield f"SELECT * FROM run_command_on_all_nodes($${option}$$)"  # noqa: S608
+
+
+def _keys_among_tenants() -> Iterator[ForeignKeyConstraint]:
+    for table in TENANT_TABLES:
+        keys = (key for key in table.foreign_key_constraints if key.referred_table.name in _TENANT_NAMES)
+        yield from sorted(keys, key=_name_of)
+
+
+async def _read(connection: Connection) -> Cluster:
+    tables = (await connection.exec_driver_sql(_KINDS)).all()
+    kinds = {name: kind for name, kind, _ in tables}
+    shards = next((count for name, _, count in tables if name in _TENANT_NAMES and count), None)
+    has_option = await _value(connection, _OPTION_IS_SET, (OPTION_VALUE, f"SHOW {OPTION}"))
+    name = str(await _value(connection, "SELECT current_database()"))
+    return Cluster(name, kinds, await _foreign_keys(connection), shards, bool(has_option))
+
+
+async def _foreign_keys(connection: Connection) -> frozenset[tuple[str, str]]:
+    rows = (await connection.exec_driver_sql(_FOREIGN_KEYS)).all()
+    return frozenset((str(table), str(name)) for table, name in rows)
+
+
+async def _value(connection: Connection, statement: str, values: Any = None) -> Any:
+    return (await connection.exec_driver_sql(statement, values)).scalar_one()
+
+
+def _sql(statement: AddConstraint | DropConstraint) -> str:
+    return " ".join(str(statement.compile(dialect=_DIALECT)).split())
+
+
+def _name_of(key: ForeignKeyConstraint) -> str:
+    """The key's name in the database, which PostgreSQL's limit of 63 characters may have shortened."""
+    return str(_DIALECT.identifier_preparer.format_constraint(key)).strip('"')
