@@ -14,29 +14,31 @@ from typer.core import TyperGroup
 
 from gateway.cli.kit.output import CommandError
 
-NOUNS = (
-    "serve",
-    "migrate",
-    "distribute",
-    "move",
-    "backup",
-    "restore",
-    "seed",
-    "users",
-    "workspaces",
-    "tokens",
-    "clients",
-    "keys",
-    "limits",
-    "usage",
-    "storage",
-    "metrics",
-    "totals",
-    "schema",
-    "openapi",
-    "docs",
-    "doctor",
-)
+# The subcommands in the order of the help, each with the room that has its arguments and its work.
+ROOMS = {
+    "serve": "serving",
+    "migrate": "upkeep",
+    "distribute": "upkeep",
+    "move": "upkeep",
+    "backup": "upkeep",
+    "restore": "upkeep",
+    "seed": "demo",
+    "users": "administration",
+    "workspaces": "administration",
+    "tokens": "administration",
+    "clients": "administration",
+    "keys": "administration",
+    "limits": "administration",
+    "usage": "administration",
+    "storage": "upkeep",
+    "metrics": "upkeep",
+    "totals": "upkeep",
+    "schema": "generated",
+    "openapi": "generated",
+    "docs": "generated",
+    "doctor": "upkeep",
+}
+NOUNS = tuple(ROOMS)
 
 WRONG_USAGE = 2
 # The umask of files that no other user of the machine can read.
@@ -44,7 +46,7 @@ OWNER_ONLY = 0o077
 
 
 class Nouns(TyperGroup):
-    """The subcommands: each is the Typer `app` of the module with its name in `gateway/cli/commands/`."""
+    """The subcommands: each is the Typer `app` of the module with its name, in `gateway/cli/commands/`."""
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
@@ -57,7 +59,8 @@ class Nouns(TyperGroup):
     def get_command(self, ctx: object, cmd_name: str) -> Any:
         if cmd_name not in NOUNS:
             return None
-        command = typer.main.get_command(import_module(f"gateway.cli.commands.{cmd_name}").app)
+        module = import_module(f"gateway.cli.commands.{ROOMS[cmd_name]}.{cmd_name}")
+        command = typer.main.get_command(module.app)
         command.name = cmd_name
         return command
 

@@ -2,7 +2,8 @@
 
 Our own events name their values. Messages of libraries are written as they stand in the source, with their
 placeholders, because the arguments may be a row, a header or a body. Exceptions are written by `stack_of`.
-Lines of requests are collected in `gateway/logs/request_lines.py`; every other line writes those before it first.
+Lines of requests are collected in `gateway/logs/request_lines.py`; every other line writes those before it
+first.
 """
 
 import logging

@@ -51,8 +51,8 @@ class Operation:
     `gives` is the operation that reads the same resource: `ETag` and `If-Match` compare its result, and a
     retry with the same Idempotency-Key returns it. `restricted` calls count against the lower limit. `fresh`
     operations grant access, so the user of a browser session must have entered the password within the last
-    hour. `owners_only` refuses users who do not own the workspace, when `resolvers/operations/rows/lookups.py`
-    looks up the row to change or the workspace to create something in.
+    hour. `owners_only` refuses users who do not own the workspace, when
+    `resolvers/operations/rows/lookups.py` looks up the row to change or the workspace to create something in.
 
     Slow work stays outside a change's transaction. `prepare` takes the resolver's arguments; it is entered
     before the transaction begins and left after it ends. Its value becomes `ctx.prepared`; if the operation

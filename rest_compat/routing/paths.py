@@ -8,4 +8,4 @@ OPENAPI_PATH = f"{PREFIX}/openapi.json"
 # Where generators look for it.
 ROOT_OPENAPI_PATH = "/openapi.json"
 # Made by `make generated`.
-OPENAPI_FILE = Path(__file__).with_name("openapi.json")
+OPENAPI_FILE = Path(__file__).parents[1] / "openapi.json"

@@ -44,8 +44,8 @@ class UncountedMetric(Exception):
     def __init__(self, slug: str, columns: Sequence[str], cells: str) -> None:
         super().__init__(
             f"The metric {slug} needs the columns {', '.join(columns)} in {cells}: add them in "
-            "storage/tables/metrics/metric_cells.py, write a revision (`make migration`), and rebuild the cells of "
-            "existing workspaces (`duograph metrics rebuild`)."
+            "storage/tables/metrics/metric_cells.py, write a revision (`make migration`), and rebuild the "
+            "cells of existing workspaces (`duograph metrics rebuild`)."
         )
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 from sqlmodel import SQLModel
 
 from storage.tables.base import TenantRow
 
-for module in iter_modules([str(Path(__file__).parent)]):
-    if module.name != "registry":
-        import_module(f"storage.tables.{module.name}")
+for module in walk_packages([str(Path(__file__).parent)], "storage.tables."):
+    if module.name != __name__:
+        import_module(module.name)
 
 METADATA = SQLModel.metadata
 MODELS: dict[str, type[SQLModel]] = {

@@ -126,7 +126,7 @@ def names_used(path: Path) -> Iterator[str]:
 
 
 def inputs() -> list[type[Input]]:
-    for module in pkgutil.iter_modules(schema.__path__, "schema."):
+    for module in pkgutil.walk_packages(schema.__path__, "schema."):
         import_module(module.name)
     found, queue = [], [Input]
     while queue:

@@ -31,7 +31,7 @@ from storage.objects.signing import PartClaims
 from storage.rows.rows import first, table_of
 from storage.tables.accounts.users import UserRow
 
-FOLDER = Path(__file__).parent / "demo_files"
+FOLDER = Path(__file__).parent / "pictures"
 README = "Made for you by Harbour Prints. Print it, share it with friends, and enjoy the coast.\n"
 # The colours of the sea and the sky in `tides.svg`, and those of the same picture at other hours.
 DAY = ("#bfe3f2", "#fdf3dc", "#ffd27f", "#8ecae6", "#4ea8c9", "#23849f", "#146178", "#0b3f52")

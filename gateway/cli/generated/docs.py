@@ -5,7 +5,7 @@ from pathlib import Path
 from gateway.cli.generated.docs_pages import pages
 from gateway.cli.kit.output import CommandError, show
 
-FOLDER = Path(__file__).parents[2] / "docs"
+FOLDER = Path(__file__).parents[3] / "docs"
 # Marks the end of the generated part of a page; the rest of the file is kept.
 BY_HAND = "<!-- What follows is written by hand. -->"
 

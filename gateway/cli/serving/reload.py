@@ -12,7 +12,7 @@ from gateway.cli.kit.output import CommandError
 from gateway.settings.server import Environment
 
 PACKAGES = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SECONDS_TO_STOP = 5
 
 
