@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,26 +17,12 @@ from gateway.web.entrance.demo import LINK_SECONDS, DemoEntrance
 from storage.engine.database import Database
 from storage.migrations.revisions import current_revision, newest_revision
 from storage.migrations.run import upgrade
+from tests.cli.conftest import FirstStart
 from tests.support.browsing import Reading
 from tests.support.command import Command
 from tests.support.serving import serving
 
 PATH = "/sign-in/demo"
-
-
-@dataclass(frozen=True)
-class FirstStart:
-    """What a first start printed, and the directory that it left."""
-
-    said: dict[str, Any]
-    directory: Path
-
-
-@pytest.fixture(scope="session")
-def first_start(tmp_path_factory: pytest.TempPathFactory) -> FirstStart:
-    command = Command(tmp_path_factory.mktemp("demo"))
-    with serving(command, "--demo") as said:
-        return FirstStart(said["demo"], command.directory)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.cli.conftest import FirstStart
 from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
 from tests.support.serving import logged, serving
 
@@ -29,9 +30,8 @@ def in_a_shell(line: str) -> Any:
 def test_the_printed_commands_work_as_pasted_on_the_first_start_and_on_later_ones(empty: Command) -> None:
     names: list[list[str]] = []
     tokens = set()
-    started = replace(empty, program=PROGRAM)
-    for _ in range(2):
-        with serving(started, "--demo") as said:
+    for command in (replace(empty, program=PROGRAM), empty):
+        with serving(command, "--demo") as said:
             rest, graphql = map(in_a_shell, said["demo"]["commands"])
             tokens.add(said["demo"]["workspace_token"])
         assert [share["name"] for share in rest["data"]] == [
@@ -152,10 +152,9 @@ def test_a_start_warns_of_what_the_doctor_warns_of(command: Command) -> None:
     assert warned == told != []
 
 
-def test_no_other_user_of_the_machine_can_read_what_is_kept(empty: Command) -> None:
-    with serving(empty, "--demo") as said:
-        assert httpx.get(said["url"] + "/ready").status_code == 200
-    empty.json("doctor")
-    kept = list((empty.directory / "var").rglob("*"))
+def test_no_other_user_of_the_machine_can_read_what_is_kept(first_start: FirstStart) -> None:
+    Command(first_start.directory).json("doctor")
+    var = first_start.directory / "var"
+    kept = list(var.rglob("*"))
     assert {path.name for path in kept} >= {"duograph.sqlite", "objects", "uploads", "outbox", "secret-key"}
-    assert [path for path in [empty.directory / "var", *kept] if path.stat().st_mode & 0o077] == []
+    assert [path for path in [var, *kept] if path.stat().st_mode & 0o077] == []

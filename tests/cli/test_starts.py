@@ -37,8 +37,9 @@ def state_of(pid: int) -> dict[str, Any]:
     """What a process has of its own."""
     process = Path(f"/proc/{pid}")
     fields = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines())
-    # The numbers in the names of sockets and pipes are of each one.
-    files = sorted(re.sub(r"\d+", "", str(file.readlink())) for file in (process / "fd").iterdir())
+    names = [str(file.readlink()) for file in (process / "fd").iterdir()]
+    # Each socket and pipe has a number of its own, and connections to the database come and go.
+    files = sorted(re.sub(r"\d+", "", name) for name in names if "duograph.sqlite" not in name)
     return {
         "status": {name: fields[name].strip() for name in FIELDS},
         "files": files,
