@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, TimeoutExpired
@@ -107,8 +107,10 @@ class CommandProcess:
         return out, told
 
     def send_signal(self, number: int) -> None:
+        # A run that has ended is gone before its exit status arrives.
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         self.send_signal(signal.SIGTERM)
