@@ -1,14 +1,12 @@
 """Commands over SQLite files that are made once for all tests and copied for each."""
 
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.support.command import PROGRAM, Command
-from tests.support.serving import serving
 
 OWNER = "ada@example.com"
 SECRET = {"DUOGRAPH_SECRET_KEY": "a secret of the tests, 32 characters"}
@@ -42,21 +40,6 @@ def empty(tmp_path: Path) -> Command:
 def own_start(command: Command) -> Command:
     """The command as a shell starts it: it imports all that it needs."""
     return replace(command, program=PROGRAM)
-
-
-@dataclass(frozen=True)
-class FirstStart:
-    """What a first start printed, and the directory that it left."""
-
-    said: dict[str, Any]
-    directory: Path
-
-
-@pytest.fixture(scope="session")
-def first_start(tmp_path_factory: pytest.TempPathFactory) -> FirstStart:
-    command = Command(tmp_path_factory.mktemp("demo"))
-    with serving(command, "--demo") as said:
-        return FirstStart(said["demo"], command.directory)
 
 
 @pytest.fixture(scope="session")

@@ -6,13 +6,14 @@ import subprocess
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 
 import pytest
 
 from storage.backups.manifest import BackupRefused, read_manifest
 from storage.backups.restoring import restore_backup
-from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+from tests.support.command import PROGRAM, Command
+from tests.support.patience import PATIENCE_SECONDS
 
 
 def test_a_backup_for_which_there_is_no_room_is_refused_in_a_sentence(source: Command) -> None:
@@ -48,14 +49,10 @@ class Held:
         os.mkfifo(file)
 
     def wait_for_reader(self) -> None:
-        """Raises `TimeoutError`."""
-        until = monotonic() + PATIENCE_SECONDS
         while True:
             with suppress(OSError):
                 self._write_to = os.open(self._file, os.O_WRONLY | os.O_NONBLOCK)
                 break
-            if monotonic() > until:
-                raise TimeoutError
             sleep(0.01)
         self._file.rename(self._pipe)
         self._file.write_bytes(self._content)

@@ -97,7 +97,7 @@ async def test_a_killed_move_goes_on_and_gateways_refuse_changes_meanwhile(
     token = (source.directory / TOKEN).read_text()
     headers = {"Authorization": f"Bearer {token}"}
     with serving(source) as served:
-        async with httpx.AsyncClient(base_url=served["url"], headers=headers, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=served["url"], headers=headers) as client:
 
             async def create() -> httpx.Response:
                 return await client.post("/api/customers/", json={"email": f"{uuid4().hex}@example.com"})

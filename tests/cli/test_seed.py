@@ -28,7 +28,9 @@ from gateway.cli.demo.entry import enter_demo
 from gateway.settings.settings import Settings
 from storage.engine.database import Database
 from storage.rows.rows import table_of
-from storage.tables import customers, events, file_share_sessions, shares
+from storage.tables.customers import customers
+from storage.tables.events import events
+from storage.tables.shares import file_share_sessions, shares
 
 MODELS = [
     model
@@ -116,7 +118,7 @@ async def test_the_demo_has_pictures_and_customers_with_files_to_download(tmp_pa
     entered = Database(url)
     await enter_demo(Settings(database_url=url, object_store=str(tmp_path / "objects")), entered)
     await entered.close()
-    with closing(sqlite3.connect(tmp_path / "own.sqlite")) as database:
+    with closing(sqlite3.connect(tmp_path / "duograph.sqlite")) as database:
         listed = database.execute(
             "SELECT shares.name, files.name, files.path, files.size FROM share_downloads"
             " JOIN shares ON shares.id = share_id JOIN files ON files.id = file_id"

@@ -15,7 +15,10 @@ import pytest
 from tests.support.gateways import Tenant
 from tests.support.generators import IN_PYTHON, IN_TYPESCRIPT, generate, python_of_clients
 from tests.support.live import serve
-from tests.support.npm import CLIENTS, PATIENCE_SECONDS, has_node
+from tests.support.npm import CLIENTS, has_node
+from tests.support.patience import TAKES_MINUTES
+
+pytestmark = TAKES_MINUTES
 
 # What each program prints of the share it makes, the metrics it reads and the input that is refused.
 PRINTED = {"amount": 1900, "year": 2026, "costs": 0, "periods": 3, "refused": True}
@@ -45,7 +48,6 @@ def printed(command: list[str], folder: Path, live: tuple[str, Tenant]) -> objec
         env={**os.environ, "DUOGRAPH": address, "TOKEN": tenant.token},
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr

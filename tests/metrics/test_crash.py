@@ -67,7 +67,7 @@ async def ingest_until_killed(process, url, token) -> set[str]:
                 process.send_signal(signal.SIGKILL)
 
     headers = {"Authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=url, headers=headers) as client:
         senders = [asyncio.create_task(keep_sending(client)) for _ in range(WRITERS)]
         for sender in senders:
             with contextlib.suppress(httpx.TransportError):

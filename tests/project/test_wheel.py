@@ -17,7 +17,10 @@ import pytest
 from gateway.web.guide.contents import FILES, PAGES
 from resolvers.graph.contract import SCHEMA_PATH
 from tests.support.command import Command
+from tests.support.patience import TAKES_MINUTES
 from tests.support.serving import serving
+
+pytestmark = TAKES_MINUTES
 
 ROOT = Path(__file__).parents[2]
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
@@ -117,7 +120,6 @@ def test_an_installation_uses_its_own_files_and_can_write_none_of_them(installat
         env=os.environ | {"PYTHONPATH": ""},
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert Path(ended.stdout.strip()).is_relative_to(installation.folder)

@@ -12,7 +12,7 @@ import asyncpg
 
 from storage.engine.database import Database
 from storage.migrations import run
-from tests.support.command import PATIENCE_SECONDS, Command, Process
+from tests.support.command import Command, Process
 from tests.support.own_databases import create_database, named
 
 
@@ -53,16 +53,15 @@ class Migrating:
     async def says(self, beginning: str) -> str:
         """The next line that begins so."""
         assert self._process.stderr is not None
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            while line := await asyncio.to_thread(self._process.stderr.readline):
-                self.lines.append(line.strip())
-                if self.lines[-1].startswith(beginning):
-                    return self.lines[-1]
+        while line := await asyncio.to_thread(self._process.stderr.readline):
+            self.lines.append(line.strip())
+            if self.lines[-1].startswith(beginning):
+                return self.lines[-1]
         raise AssertionError(f"It ended without {beginning!r}: {self.lines}")
 
-    async def ends(self, patience_seconds: float = PATIENCE_SECONDS) -> str:
+    async def ends(self) -> str:
         """Wait for its end, which must be a success; what it printed."""
-        out, error = await asyncio.to_thread(self._process.communicate, timeout=patience_seconds)
+        out, error = await asyncio.to_thread(self._process.communicate)
         self.lines += error.splitlines()
         assert self._process.returncode == 0, self.lines
         return out.strip()

@@ -11,10 +11,10 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from tests.support.command_process import CommandProcess, File
+from tests.support.patience import PATIENCE_SECONDS
 from tests.support.pooler import every_test_is_pooled
 
 PROGRAM = (sys.executable, "-m", "gateway.cli.main")
-PATIENCE_SECONDS = 180
 Process = CommandProcess | subprocess.Popen[str]
 
 

@@ -16,7 +16,7 @@ from storage.rows.rows import table_of
 from storage.tables.registry import METADATA
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.totals.verify import verify_totals
-from tests.support.command import PATIENCE_SECONDS, Command, Process
+from tests.support.command import Command, Process
 
 LOCK = 1
 # A trigger and not a lock on the table, which would keep the move from dropping its keys before.
@@ -75,10 +75,9 @@ async def stopped_before(table: str, command: Command, url: str) -> AsyncIterato
     files = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     with command.start("move", "--to", url, **files) as process:
         try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                while not await connection.fetchval(IS_HELD):
-                    assert process.poll() is None
-                    await asyncio.sleep(0.05)
+            while not await connection.fetchval(IS_HELD):
+                assert process.poll() is None
+                await asyncio.sleep(0.02)
             yield process
         finally:
             process.kill()

@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.command import Command
+from tests.support.patience import PATIENCE_SECONDS
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import pytest
 import pytest_asyncio
 from sqlalchemy import text
 from starlette.routing import Mount, Route
@@ -27,6 +28,8 @@ from tests.support.recording import Recorder
 from tests.support.serving import logged, serving
 from tests.support.surfaces import GraphQL, Refused, Rest, Surface
 from tests.support.world import World, make_world
+
+pytestmark = pytest.mark.both_databases
 
 FREE_TEXTS = ("name", "comment", "label", "external_id", "description")
 BREAKABLE = ("customers", "shares", "custom_fields", "users")
@@ -96,7 +99,7 @@ async def site(database_url: str, tmp_path: Path) -> AsyncIterator[Site]:
         )
         sent = Recorder(route.path for route in app.routes if isinstance(route, Route | Mount))
         database = app.state.services.database
-        async with httpx.AsyncClient(transport=sent, base_url=said["url"], timeout=60) as client:
+        async with httpx.AsyncClient(transport=sent, base_url=said["url"]) as client:
             yield Site(command, Gateway(app, client, database, tmp_path / "var/outbox"), client, sent)
         await database.close()
 

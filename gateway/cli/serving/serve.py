@@ -131,8 +131,8 @@ def _run(app: Gateway, settings: Settings, listener: socket.socket, workers: int
     # share it.
     gc.freeze()
     if workers > 1:
-        board = app.monitoring.share()
-        served = Workers(config, listener, workers, announce, board=board).run()
+        with app.monitoring.sharing() as shared:
+            served = Workers(config, listener, workers, announce, shared=shared).run()
     else:
         served = _run_one(config, listener, announce)
     if not served:
