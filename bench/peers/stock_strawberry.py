@@ -23,6 +23,7 @@ from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.fastapi import GraphQLRouter
 from strawberry.scalars import JSON
 
+from storage.tables import registry as _all_tables  # noqa: F401
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.shares.custom_fields import CustomFieldRow
 from storage.tables.shares.files import FileRow
