@@ -22,7 +22,7 @@ async def test_a_gateway_over_a_migrated_database_lives_and_is_ready(gateway: Ga
 async def test_a_database_at_an_earlier_revision_is_not_ready_and_one_at_a_later_is(
     tmp_path: Path, revision: str, status: int
 ) -> None:
-    """Otherwise no process would be, from the migration until the newer version serves."""
+    """Otherwise no process would be ready from a migration until the newer version serves."""
     async for gateway in run_gateway(f"sqlite+aiosqlite:///{tmp_path}/duograph.sqlite", tmp_path):
         async with gateway.database.write() as connection:
             await connection.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))
