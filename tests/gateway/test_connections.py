@@ -107,11 +107,9 @@ def test_headers_that_stop_or_drip_are_closed(
     assert passed >= STALL_SECONDS * 0.9
 
 
-MANY, CHUNKED = (
-    b"X-Many: x\r\n" * 100_000,
-    {"Content_Type": "application/json", "Transfer_Encoding": "chunked"},
-)
-BODY = request("POST", "/graphql", **CHUNKED) + b"2\r\n{}\r\n0\r\n"
+MANY = b"X-Many: x\r\n" * 100_000
+HEAD = request("POST", "/graphql", Content_Type="application/json", Transfer_Encoding="chunked")
+BODY = HEAD + b"2\r\n{}\r\n0\r\n"
 ENDLESS = {
     "headers": b"GET /health HTTP/1.1\r\n" + MANY,
     "trailers": BODY + MANY,
