@@ -1,5 +1,6 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import count
 from uuid import UUID
@@ -24,9 +25,8 @@ from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
 from tests.support.templates import asynchronous, postgresql_server, sqlite_file
 
-pytest_plugins = ["tests.support.matrix"]
-
 pytest_plugins = [
+    "tests.support.matrix",
     "tests.support.order",
     "tests.support.other_clock",
     "tests.support.own_folder",
@@ -34,7 +34,16 @@ pytest_plugins = [
     "tests.support.times",
 ]
 
+# Without bytecode, each command that a test starts would compile every library.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _workspaces = table_of(WorkspaceRow)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long tests: a worker that ended with one would keep the others waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def _is_present(workspace_id: ColumnElement[UUID]) -> ColumnElement[bool]:

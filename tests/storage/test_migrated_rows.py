@@ -17,7 +17,7 @@ AT = "2026-01-31 09:30:00.000000"
 
 
 def new_workspace(id, at):
-    """What inserts a workspace, as the first revision has them."""
+    """What inserts a workspace, as the oldest revision has them."""
     return (
         "INSERT INTO workspaces (created_at, id, name, name_folded, slug, socials, status, status_changed_at,"
         " details, default_presentment_currency, feature_settings, notification_settings,"
@@ -49,8 +49,8 @@ async def upgrade_with(database, statements):
     await run.upgrade(database)
 
 
-async def test_rows_of_the_first_revision_are_kept(empty):
-    await run.upgrade(empty, "0001")
+async def test_rows_of_the_oldest_revision_are_kept(empty):
+    await run.upgrade(empty, "0012")
     workspace, parent, child = (uuid4().hex for _ in range(3))
     events = [new_event(workspace, AT, id=parent), new_event(workspace, AT, id=child, parent_id=parent)]
     await upgrade_with(empty, [new_workspace(workspace, AT), *events])
