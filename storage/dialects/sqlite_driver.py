@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import aiosqlite
 from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_dbapi
@@ -19,6 +19,8 @@ from storage.dialects.refusals import ChangesRefused
 SECONDS_BETWEEN_INTERRUPTS = 0.01
 # aiosqlite's own default.
 _ROWS_AT_A_TIME = 64
+
+Kind = TypeVar("Kind", bound=sqlite3.Connection)
 
 
 class _ThreadsConnection(sqlite3.Connection):
@@ -61,8 +63,7 @@ class SqliteDriver(aiosqlite.Connection):
 
     def __init__(self, file: str, options: dict[str, Any]) -> None:
         def connect() -> sqlite3.Connection:
-            self._in_thread = sqlite3.connect(file, factory=_ThreadsConnection, **options)
-            prepare_connection(self._in_thread)
+            self._in_thread = opened(file, _ThreadsConnection, **options)
             return self._in_thread
 
         super().__init__(connect, _ROWS_AT_A_TIME)
@@ -104,7 +105,9 @@ class SqliteDriver(aiosqlite.Connection):
                 await self.interrupt()
             # SQLite forgets an interrupt that comes before a statement or between two.
             await asyncio.wait([end], timeout=SECONDS_BETWEEN_INTERRUPTS)
-        await end
+        # To wait for it by itself would cancel it together with its first caller.
+        await asyncio.wait([end])
+        end.result()
 
 
 class _Cursor:
@@ -151,13 +154,19 @@ def refusal(error: BaseException) -> ChangesRefused | None:
     return None
 
 
-def prepare_connection(connection: sqlite3.Connection) -> None:
-    """Set up a new connection."""
-    # None: the driver never begins a transaction; we do.
-    connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-    connection.create_function("metadata_text", 2, metadata_text, deterministic=True)
+def opened(file: str, kind: type[Kind], **options: Any) -> Kind:
+    """A new connection of sqlite3, set up. Raises `sqlite3.Error`."""
+    connection: Kind = sqlite3.connect(file, factory=kind, **options)
+    try:
+        # None: the driver never begins a transaction; we do.
+        connection.isolation_level = None
+        for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+            connection.execute(f"PRAGMA {pragma}")
+        connection.create_function("metadata_text", 2, metadata_text, deterministic=True)
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _connect(file: str, **options: Any) -> SqliteDriver:
