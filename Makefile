@@ -7,16 +7,18 @@ HOST ?= 127.0.0.1
 WORKERS ?= auto
 EXAMPLES ?= 500
 CASES ?= 20000
-SEED ?= 10
+COUNT ?= 200
 MINUTES ?= 15
 SIZES ?= 100k,1M
 UPLOAD_MIB ?= 200
 ROWS ?= 1000000
 # Hundreds of tests start `duograph`: without bytecode each start compiles every library, which takes five seconds.
 export PYTHONDONTWRITEBYTECODE :=
+# SEED=7 repeats an order of the tests; without it each run draws one, and tells it.
+ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test check generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all test-times test-hard check quick release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,18 +50,44 @@ install = \
 run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
-test: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL
-	@$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+test: setup browser pgbouncer  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares, SEED=7)
+	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(ORDER) --durations=10 $(or $(TESTS),-m "not long")
 
-check: setup  ## Lint, type-check, compare generated files and audit dependencies
+test-all: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL (SEED=7)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --durations=10
+
+test-times: setup browser pgbouncer  ## Run the tests, and print as Markdown what each directory of them costs
+	@times=$$(mktemp); \
+	$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --times=$$times $(TESTS) >&2; passed=$$?; \
+	$(BIN)/python -m tests.support.table_of_times $$times; \
+	exit $$passed
+
+test-hard: setup browser pgbouncer  ## Run the tests beside busy loops and at hard moments (TESTS=tests/mail, WAY=midnight)
+	@WAY="$(WAY)" $(BIN)/python -m tests.hard -n $(WORKERS) $(ORDER) $(TESTS)
+
+# Starting workers takes longer than most files.
+ONE_FILE = $(and $(filter 1,$(words $(TESTS))),$(findstring .py,$(TESTS)))
+
+check: setup  ## Lint, type-check, look columns up, compare generated files and audit dependencies
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+	@$(BIN)/python -m tests.project.columns
+	@$(BIN)/python -c "import gateway.app"
 	@$(BIN)/duograph schema export --check
 	@$(BIN)/duograph openapi export --check
 	@$(BIN)/duograph docs export --check
 	@$(BIN)/python -m tests.project.audit
+
+quick: setup  ## Lint, type-check and test what changed since main, and what imports it
+	@$(BIN)/python -m tests.project.quick
+
+release: setup  ## Commit and tag a version, and build what is published of it (VERSION=0.2.0)
+	@$(BIN)/python -m tests.project.release $(VERSION)
+
+mutants: setup  ## Change 200 places of the product by a little, and count which changes the tests notice (COUNT=200, SEED=10)
+	@COUNT=$(COUNT) SEED=$(or $(SEED),10) $(BIN)/python -m tests.mutants
 
 generated: setup  ## Write the files that follow from the declarations
 	@$(BIN)/duograph schema export
@@ -82,22 +110,22 @@ pgbouncer:  ## Install the PgBouncer that tests connect through, where there is 
 		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq pgbouncer > /dev/null; }
 
 pooler: setup pgbouncer  ## Run the tests of PostgreSQL through PgBouncer in transaction mode (TESTS=tests/shares)
-	@DUOGRAPH_TEST_POOLER=1 $(BIN)/python -m pytest -n $(WORKERS) -k postgresql $(TESTS)
+	@DUOGRAPH_TEST_POOLER=1 $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) -k postgresql $(TESTS)
 
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
-	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) -rP tests/surfaces/test_parity.py tests/surfaces/test_junk.py tests/surfaces/test_openapi_fuzz.py tests/metrics
+	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --timeout=7200 -rP tests/surfaces/test_parity.py tests/surfaces/test_junk.py tests/surfaces/test_openapi_fuzz.py tests/metrics
 
 uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a gateway that is killed (UPLOAD_MIB=200)
-	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --durations=4 tests/files/test_scripts.py
+	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --timeout=7200 --durations=4 tests/files/test_scripts.py
 
 growth: setup  ## Grow documents and bodies, and compare what they cost with their size (CASES=20000, SEED=10)
-	@CASES=$(CASES) SEED=$(SEED) $(BIN)/python -m pytest -n 0 --capture=sys tests/growth
+	@CASES=$(CASES) SEED=$(or $(SEED),10) $(BIN)/python -m pytest -n 0 --timeout=0 --capture=sys tests/growth tests/growth/bounds.py
 
 online: setup  ## Migrate a million facts, events and customers while writers go on (ROWS=1000000)
-	@ROWS=$(ROWS) $(BIN)/python -m pytest -n 0 -rP tests/storage/test_rows_beside_migrations.py
+	@ROWS=$(ROWS) $(BIN)/python -m pytest -n 0 --timeout=7200 -rP tests/storage/test_rows_beside_migrations.py
 
 faults: setup  ## Break everything under writes, and count what is lost or done twice (ONLY=disk, SEED=10)
-	@ONLY="$(ONLY)" SEED=$(SEED) $(BIN)/python -m tests.faults
+	@ONLY="$(ONLY)" SEED=$(or $(SEED),10) $(BIN)/python -m tests.faults
 
 load: setup  ## Mixed load on PostgreSQL through two workers, for the page docs/faults.md (MINUTES=15)
 	@$(BIN)/python -m bench.mixed --page --minutes $(MINUTES)

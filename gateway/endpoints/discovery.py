@@ -8,7 +8,8 @@ from starlette.routing import Route
 
 from gateway.rate_limits.charging import charged
 from oauth.provider.authorization import PROMPTS
-from oauth.provider.clients import CONFIDENTIAL_METHODS, RESPONSE_TYPE, AuthMethod, GrantType
+from oauth.provider.clients import CONFIDENTIAL_METHODS, RESPONSE_TYPE, AuthMethod
+from oauth.provider.grants import GRANT_TYPES
 from oauth.provider.keys import ALGORITHM, published_keys, signing_key
 from oauth.scopes import CLIENT_SCOPES
 from resolvers.operations.context import Services
@@ -56,7 +57,7 @@ def metadata(services: Services) -> dict[str, Any]:
         "scopes_supported": sorted(CLIENT_SCOPES),
         "response_types_supported": [RESPONSE_TYPE],
         "response_modes_supported": ["query"],
-        "grant_types_supported": list(GrantType),
+        "grant_types_supported": list(GRANT_TYPES),
         "token_endpoint_auth_methods_supported": list(AuthMethod),
         "revocation_endpoint_auth_methods_supported": list(AuthMethod),
         "introspection_endpoint_auth_methods_supported": list(CONFIDENTIAL_METHODS),

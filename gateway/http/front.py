@@ -24,8 +24,7 @@ from gateway.http.route_table import RouteTable
 from gateway.http.route_templates import RouteTemplates
 from gateway.logs.logs import request_id as current_request_id
 from gateway.logs.request_lines import RequestLine, RequestLines, logged_method
-from gateway.monitoring.tallies import OTHER, PAGE, Tally
-from gateway.monitoring.watching import Watch
+from gateway.monitoring.watching import PAGE, Labels, Watch, labels_of
 from gateway.rate_limits.budget import Budgets
 from gateway.web.pages import render_lost
 from resolvers.operations.answers import Endpoint
@@ -41,13 +40,13 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An endpoint at a path; `headers` are those of all its answers. `tally` is None if none are counted."""
+    """An endpoint at a path; `headers` are those of all its answers. `labels` say what they count for."""
 
     endpoint: Endpoint
     template: str
     headers: RawHeaders
     takes_credentials: bool
-    tally: Tally | None
+    labels: Labels
 
 
 class Front:
@@ -84,14 +83,11 @@ class Front:
         self._templates = templates
         self._lines = lines
         self._watch = watch
-        self._pages = Tally(PAGE, OTHER) if watch is None else watch.tallies.of(PAGE, OTHER)
         self._across_origins = cross_origin(self._serve_across_origins, origins)
         self._table: RouteTable[Place] = RouteTable()
         for method, template, endpoint in endpoints:
-            tally = None if watch is None else watch.tally_of(endpoint)
-            place = Place(
-                endpoint, template, headers.of(method, template), takes_credentials(template), tally
-            )
+            of_place = headers.of(method, template)
+            place = Place(endpoint, template, of_place, takes_credentials(template), labels_of(endpoint))
             self._table.add(method, template, place)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -112,36 +108,28 @@ class Front:
         of_place = self._headers.of(scope["method"], scope["path"]) if place is None else place.headers
         exchange = Exchange(send, _request_id(sent), self._budgets.make(), of_place)
         token = current_request_id.set(exchange.request_id)
-        tally = None if self._watch is None else self._begin(self._watch, exchange, scope, sent, place)
+        if self._watch is not None:
+            method, parent = logged_method(scope["method"]), sent.get(b"traceparent")
+            exchange.watched = self._watch.begin(_labels_of(place), method, parent)
         try:
             await self._answer(exchange, scope, receive, sent, place)
         except ClientDisconnect:
             pass  # The line has no status.
         finally:
             current_request_id.reset(token)
-            if tally is not None:
-                self._end(tally, exchange, scope, place, perf_counter() - started)
+            if self._watch is not None:
+                self._end(self._watch, exchange, scope, place, perf_counter() - started)
             if self._lines is not None:
                 self._lines.add(self._line(exchange, scope, place, started))
 
-    def _begin(
-        self, watch: Watch, exchange: Exchange, scope: Scope, sent: SentHeaders, place: Place | None
-    ) -> Tally:
-        """Begin to watch the request; the tally is the one that it counts for."""
-        tally = self._pages if place is None or place.tally is None else place.tally
-        tally.in_progress += 1
-        exchange.watched = watch.begin(tally, logged_method(scope["method"]), sent.get(b"traceparent"))
-        return tally
-
     def _end(
-        self, tally: Tally, exchange: Exchange, scope: Scope, place: Place | None, seconds: float
+        self, watch: Watch, exchange: Exchange, scope: Scope, place: Place | None, seconds: float
     ) -> None:
         status, watched = exchange.status, exchange.watched
         if watched is not None:
             watched.end(status, self._template(scope, place))
             status = None if status is None else max(status, watched.worst)
-        tally.in_progress -= 1
-        tally.add(status, seconds)
+        watch.end(_labels_of(place), status, seconds)
 
     def _find(self, scope: Scope) -> Place | None:
         # HEAD is answered by the endpoint of GET.
@@ -195,6 +183,10 @@ class Front:
         watched, status, request_id = exchange.watched, exchange.status, exchange.request_id
         trace_id = None if watched is None else watched.trace_id
         return RequestLine(time(), method, template, status, milliseconds, request_id, trace_id)
+
+
+def _labels_of(place: Place | None) -> Labels:
+    return PAGE if place is None else place.labels
 
 
 def _request_id(sent: SentHeaders) -> str:

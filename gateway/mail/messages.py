@@ -3,7 +3,6 @@
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTPUTF8
-from email.utils import format_datetime
 
 from gateway.settings.mail_addresses import parse_address
 from storage.tables.mails import MailRow
@@ -15,7 +14,7 @@ def compose(mail: MailRow, sender: Address) -> EmailMessage:
     message["From"] = sender
     message["To"] = parse_address(mail.recipient)
     message["Subject"] = mail.subject
-    message["Date"] = format_datetime(mail.created_at)
+    message["Date"] = mail.created_at
     message["Message-ID"] = f"<{mail.id}@{sender.domain}>"
     # RFC 3834: automatic replies, such as holiday notices, are not sent to us.
     message["Auto-Submitted"] = "auto-generated"

@@ -11,7 +11,10 @@ from gateway.mail.transport import Down
 
 
 class Outbox:
-    """Writes each email to `{id}.eml` in `directory`, readable by its owner only: emails may hold codes."""
+    """Writes each email to `{moment}-{id}.eml` in `directory`, readable by its owner only: it may hold codes.
+
+    The moment is the one at which the email was queued, in UTC, so names sort by age.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -38,7 +41,8 @@ class Outbox:
     def _write(self, message: EmailMessage) -> None:
         """Write a temporary file and move it into place, so that no reader sees half an email."""
         self._make_directory()
-        name, _, _ = message["Message-ID"].strip("<>").partition("@")
+        id, _, _ = message["Message-ID"].strip("<>").partition("@")
+        name = f"{message['Date'].datetime:%Y%m%dT%H%M%S.%fZ}-{id}"
         draft = self._directory / f"{name}-{uuid4().hex}.part"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(message.as_bytes())

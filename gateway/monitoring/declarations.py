@@ -15,11 +15,12 @@ class Kind(StrEnum):
 
 
 class Combine(StrEnum):
-    """What one gateway reports of the numbers of its processes."""
+    """What one gateway reports of the numbers of its processes, in the words of Prometheus's library."""
 
     SUM = "sum"
-    LEAST = "least"
-    MOST = "most"
+    MIN = "min"
+    MAX = "max"
+    MOST_RECENT = "mostrecent"
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ REPLICA_LAG = Metric(
     Kind.GAUGE,
     "How long ago the oldest change of this gateway was made that the read replica does not hold; 0 if it "
     "holds all.",
-    combine=Combine.MOST,
+    combine=Combine.MAX,
 )
 CACHED = Metric("duograph_cache_bytes", Kind.GAUGE, "Memory of caches, as they estimate it.", ("cache",))
 RUNS = Metric("duograph_background_runs", Kind.COUNTER, "Runs of background tasks.", ("task",))
@@ -111,7 +112,7 @@ FOLD_LAG = Metric(
     Kind.GAUGE,
     "How far metrics and totals may be behind: what was written longer ago is folded. On PostgreSQL it is "
     "known twice a minute.",
-    combine=Combine.LEAST,
+    combine=Combine.MIN,
 )
 MAILS = Metric(
     "duograph_mails",
@@ -123,7 +124,7 @@ LOOP_LAG = Metric(
     "duograph_event_loop_lag_seconds",
     Kind.GAUGE,
     "How late a timer of the busiest process ran, the latest of the last 15 s.",
-    combine=Combine.MOST,
+    combine=Combine.MAX,
 )
 PROCESSES = Metric("duograph_processes", Kind.GAUGE, "Processes that serve.")
 RESIDENT = Metric(
@@ -134,18 +135,43 @@ DATABASE_UP = Metric(
     "duograph_database_up",
     Kind.GAUGE,
     "1 if the database answered the questions below within 5 s. They are asked at most every 10 s.",
+    combine=Combine.MOST_RECENT,
 )
 DATABASE_SECONDS = Metric(
-    "duograph_database_answer_seconds", Kind.GAUGE, "Seconds that the database took to answer."
+    "duograph_database_answer_seconds",
+    Kind.GAUGE,
+    "Seconds that the database took to answer.",
+    combine=Combine.MOST_RECENT,
 )
 DELTAS_WAITING = Metric(
-    "duograph_deltas_waiting", Kind.GAUGE, "Facts that are not folded yet, counted up to 10,000."
+    "duograph_deltas_waiting",
+    Kind.GAUGE,
+    "Facts that are not folded yet, counted up to 10,000.",
+    combine=Combine.MOST_RECENT,
 )
-MAILS_WAITING = Metric("duograph_mails_waiting", Kind.GAUGE, "Emails to be sent, counted up to 10,000.")
-OLDEST_MAIL = Metric("duograph_oldest_mail_seconds", Kind.GAUGE, "The age of the oldest email to be sent.")
-OPEN_UPLOADS = Metric("duograph_open_uploads", Kind.GAUGE, "Uploads in progress, counted up to 10,000.")
+MAILS_WAITING = Metric(
+    "duograph_mails_waiting",
+    Kind.GAUGE,
+    "Emails to be sent, counted up to 10,000.",
+    combine=Combine.MOST_RECENT,
+)
+OLDEST_MAIL = Metric(
+    "duograph_oldest_mail_seconds",
+    Kind.GAUGE,
+    "The age of the oldest email to be sent.",
+    combine=Combine.MOST_RECENT,
+)
+OPEN_UPLOADS = Metric(
+    "duograph_open_uploads",
+    Kind.GAUGE,
+    "Uploads in progress, counted up to 10,000.",
+    combine=Combine.MOST_RECENT,
+)
 IDEMPOTENCY_KEYS = Metric(
-    "duograph_idempotency_keys", Kind.GAUGE, "Idempotency keys that are kept, counted up to 10,000."
+    "duograph_idempotency_keys",
+    Kind.GAUGE,
+    "Idempotency keys that are kept, counted up to 10,000.",
+    combine=Combine.MOST_RECENT,
 )
 
 OF_DATABASE = (

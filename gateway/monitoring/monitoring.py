@@ -4,14 +4,14 @@ import asyncio
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from gateway.monitoring import declarations as metrics
-from gateway.monitoring.board import Board
-from gateway.monitoring.numbers import Sample, combined
 from gateway.monitoring.sockets import listening
 from gateway.monitoring.sources import Questions, Sources
 from gateway.monitoring.statements import Statements
@@ -20,11 +20,12 @@ from gateway.settings.settings import Settings, SettingsError
 from storage.engine.watched_statements import StatementWatch
 
 if TYPE_CHECKING:
+    from gateway.monitoring.meters import Meters, Shared
     from gateway.monitoring.tracing import Tracing
 
 log = structlog.get_logger("gateway.monitoring")
 
-SECONDS_BETWEEN_PINS = 1.0
+SECONDS_BETWEEN_UPDATES = 1.0
 BUDGETS = ("default", "restricted", "roof", "mails")
 MAIL_OUTCOMES = ("sent", "postponed", "given_up")
 
@@ -32,7 +33,7 @@ MAIL_OUTCOMES = ("sent", "postponed", "given_up")
 class Monitoring:
     """Of one gateway. `watch` is None if requests are not monitored at all.
 
-    `listen` and `share` come before processes are forked. A gateway that does not `listen` before it runs
+    `listen` and `sharing` come before processes are forked. A gateway that does not `listen` before it runs
     opens its port then. `refusals` counts charges that did not fit by budget, `mails` attempts by outcome.
     """
 
@@ -49,7 +50,7 @@ class Monitoring:
         self.refusals: Counter[str] = Counter()
         self.mails: Counter[str] = Counter()
         self.listener: socket.socket | None = None
-        self.board: Board | None = None
+        self.shared: Shared | None = None
         self.sources: Sources | None = None
 
     @property
@@ -66,11 +67,17 @@ class Monitoring:
             self.listener = listening(self._address, self._port)
             log.info("metrics served", address=self._address, port=self.listener.getsockname()[1])
 
-    def share(self) -> Board | None:
-        """From now on, several processes share a board; None without metrics."""
-        if self.serves_metrics:
-            self.board = Board()
-        return self.board
+    @contextmanager
+    def sharing(self) -> Iterator["Shared | None"]:
+        """Processes that are forked in the block share their metrics; None without metrics."""
+        if not self.serves_metrics:
+            yield None
+            return
+        from gateway.monitoring.meters import Shared  # noqa: PLC0415
+
+        with TemporaryDirectory(prefix="duograph-metrics-") as folder:
+            self.shared = Shared(Path(folder))
+            yield self.shared
 
     @asynccontextmanager
     async def running(self, sources: Sources) -> AsyncIterator[None]:
@@ -81,57 +88,54 @@ class Monitoring:
                 self.tracing.start()
                 stack.push_async_callback(self.tracing.close)
             if self.watch is not None and self.serves_metrics:
-                await stack.enter_async_context(self._serving(sources, Questions(sources.database)))
+                await stack.enter_async_context(self._serving(self.watch, sources))
             yield
 
     @asynccontextmanager
-    async def _serving(self, sources: Sources, questions: Questions) -> AsyncIterator[None]:
+    async def _serving(self, watch: Watch, sources: Sources) -> AsyncIterator[None]:
         # Prometheus's library is imported by those only who need it.
+        from gateway.monitoring.meters import Meters  # noqa: PLC0415
         from gateway.monitoring.serving import serving_metrics  # noqa: PLC0415
 
-        async def read() -> list[Sample]:
-            own = list(self._samples(sources))
-            if self.board is None:
-                return [*own, *await questions.samples()]
-            self.board.pin(own)
-            return [*self.board.read(), *await questions.samples()]
+        meters, questions = Meters(self.shared), Questions(sources.database)
+        watch.meters = meters
+
+        async def update() -> None:
+            self._tell(meters, watch, sources)
+            await questions.tell(meters)
 
         self.listen()
         assert self.listener is not None  # noqa: S101 - there is a port
-        pinning = asyncio.create_task(self._keep_pinning(sources), name="metrics")
+        updating = asyncio.create_task(self._keep_telling(meters, watch, sources), name="metrics")
         try:
-            async with serving_metrics(self.listener, read):
+            async with serving_metrics(self.listener, meters, update):
                 yield
         finally:
-            pinning.cancel()
+            updating.cancel()
             with suppress(asyncio.CancelledError):
-                await pinning
+                await updating
             self.listener.close()
             self.listener = None
-            if self.board is not None:
-                self.board.pin(list(self._samples(sources)))
+            self._tell(meters, watch, sources)
 
-    async def _keep_pinning(self, sources: Sources) -> None:
-        """Share this process's samples every second, and note how late that happens."""
+    async def _keep_telling(self, meters: "Meters", watch: Watch, sources: Sources) -> None:
+        """Update this process's metrics every second, and note how late that happens."""
         loop = asyncio.get_running_loop()
         while True:
-            due = loop.time() + SECONDS_BETWEEN_PINS
-            await asyncio.sleep(SECONDS_BETWEEN_PINS)
+            due = loop.time() + SECONDS_BETWEEN_UPDATES
+            await asyncio.sleep(SECONDS_BETWEEN_UPDATES)
             sources.latenesses.append(max(loop.time() - due, 0.0))
-            if self.board is not None:
-                self.board.pin(list(self._samples(sources)))
+            self._tell(meters, watch, sources)
 
-    def _samples(self, sources: Sources) -> Iterator[Sample]:
-        yield from sources.samples()
-        if self.watch is not None:
-            yield from combined(self.watch.tallies.samples())
-            yield Sample(metrics.IN_PROGRESS.name, (), [self.watch.tallies.in_progress])
+    def _tell(self, meters: "Meters", watch: Watch, sources: Sources) -> None:
+        sources.tell(meters)
+        meters.tell(metrics.IN_PROGRESS, watch.in_progress)
         for budget in BUDGETS:
-            yield Sample(metrics.REFUSED_CHARGES.name, (budget,), [self.refusals[budget]])
+            meters.tell(metrics.REFUSED_CHARGES, self.refusals[budget], budget)
         for outcome in MAIL_OUTCOMES:
-            yield Sample(metrics.MAILS.name, (outcome,), [self.mails[outcome]])
+            meters.tell(metrics.MAILS, self.mails[outcome], outcome)
         if self._statements is not None:
-            yield Sample(metrics.SLOW_STATEMENTS.name, (), [self._statements.slow])
+            meters.tell(metrics.SLOW_STATEMENTS, self._statements.slow)
 
 
 def _make_tracing(tracer_provider: Any) -> "Tracing":

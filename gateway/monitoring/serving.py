@@ -12,21 +12,21 @@ from starlette.responses import Response
 from starlette.routing import Route
 from uvicorn.server import ServerState
 
-from gateway.monitoring.exposition import written
-from gateway.monitoring.numbers import Sample
+from gateway.monitoring.meters import Meters
 
 METRICS_PATH = "/metrics"
-Read = Callable[[], Awaitable[list[Sample]]]
 
 
 @asynccontextmanager
-async def serving_metrics(listener: socket.socket, read: Read) -> AsyncIterator[None]:
-    """Answer on the listener, in this process's loop, until the block ends."""
+async def serving_metrics(
+    listener: socket.socket, meters: Meters, update: Callable[[], Awaitable[None]]
+) -> AsyncIterator[None]:
+    """Answer on the listener, in this process's loop, until the block ends, each time after `update`."""
 
     async def answer(request: Request) -> Response:
-        samples = await read()
+        await update()
         # Apart from the loop: it takes longer than a request.
-        text, media_type = await asyncio.to_thread(written, samples, request.headers.get("accept", ""))
+        text, media_type = await asyncio.to_thread(meters.written, request.headers.get("accept", ""))
         return Response(text, media_type=media_type)
 
     app = Starlette(routes=[Route(METRICS_PATH, answer)])

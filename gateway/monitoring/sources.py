@@ -4,15 +4,15 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.background.tasks import BackgroundTask
 from gateway.monitoring import declarations as metrics
-from gateway.monitoring.numbers import Sample
 from resolvers.graph.http import allow_lists, persisted, requests
 from resolvers.graph.survey.documents import Documents
 from resolvers.operations import used_inputs
@@ -22,6 +22,9 @@ from storage.engine.database import Database
 from storage.engine.replica import State
 from storage.upkeep.backlog import read_backlog
 from storage.upkeep.folding import Fold
+
+if TYPE_CHECKING:
+    from gateway.monitoring.meters import Meters
 
 SECONDS_BETWEEN_QUESTIONS = 10
 PATIENCE_SECONDS = 5
@@ -42,30 +45,30 @@ class Sources:
     # How late the loop's timer ran, lately.
     latenesses: deque[float] = field(default_factory=lambda: deque([0.0], maxlen=LATENESSES_KEPT))
 
-    def samples(self) -> Iterator[Sample]:
-        yield from self._of_database()
+    def tell(self, meters: "Meters") -> None:
+        self._tell_of_database(meters)
         for name, size in self._caches().items():
-            yield Sample(metrics.CACHED.name, (name,), [size])
+            meters.tell(metrics.CACHED, size, name)
         for task in self.tasks:
-            yield Sample(metrics.RUNS.name, (task.name,), [task.runs])
-            yield Sample(metrics.FAILURES.name, (task.name,), [task.failures])
-        yield Sample(metrics.FOLD_LAG.name, (), [self.fold.lag])
-        yield Sample(metrics.LOOP_LAG.name, (), [max(self.latenesses)])
-        yield Sample(metrics.PROCESSES.name, (), [1])
-        yield Sample(metrics.RESIDENT.name, (), [_resident_bytes()])
-        yield Sample(metrics.PROCESSOR.name, (), [time.process_time()])
+            meters.tell(metrics.RUNS, task.runs, task.name)
+            meters.tell(metrics.FAILURES, task.failures, task.name)
+        meters.tell(metrics.FOLD_LAG, self.fold.lag)
+        meters.tell(metrics.LOOP_LAG, max(self.latenesses))
+        meters.tell(metrics.PROCESSES, 1)
+        meters.tell(metrics.RESIDENT, _resident_bytes())
+        meters.tell(metrics.PROCESSOR, time.process_time())
 
-    def _of_database(self) -> Iterator[Sample]:
+    def _tell_of_database(self, meters: "Meters") -> None:
         for name, pool in self.database.pools.items():
-            yield Sample(metrics.CONNECTIONS.name, (name, "used"), [pool.used])
-            yield Sample(metrics.CONNECTIONS.name, (name, "free"), [pool.free])
-            yield Sample(metrics.MOST_CONNECTIONS.name, (name,), [pool.size])
-            yield Sample(metrics.WAITING.name, (name,), [pool.waiting])
+            meters.tell(metrics.CONNECTIONS, pool.used, name, "used")
+            meters.tell(metrics.CONNECTIONS, pool.free, name, "free")
+            meters.tell(metrics.MOST_CONNECTIONS, pool.size, name)
+            meters.tell(metrics.WAITING, pool.waiting, name)
         replica = self.database.replica
         current = NO_REPLICA if replica is None else replica.state
         for state in (*State, NO_REPLICA):
-            yield Sample(metrics.REPLICA.name, (state,), [state == current])
-        yield Sample(metrics.REPLICA_LAG.name, (), [0.0 if replica is None else replica.lag])
+            meters.tell(metrics.REPLICA, state == current, state)
+        meters.tell(metrics.REPLICA_LAG, 0.0 if replica is None else replica.lag)
 
     def _caches(self) -> dict[str, int]:
         return {
@@ -86,33 +89,29 @@ class Questions:
         self._database = database
         self._asking = asyncio.Lock()
         self._asked_at = -inf
-        self._samples: list[Sample] = []
 
-    async def samples(self) -> list[Sample]:
+    async def tell(self, meters: "Meters") -> None:
         async with self._asking:
             if time.monotonic() - self._asked_at >= SECONDS_BETWEEN_QUESTIONS:
-                self._samples = await self._ask()
+                await self._ask(meters)
                 self._asked_at = time.monotonic()
-            return self._samples
 
-    async def _ask(self) -> list[Sample]:
+    async def _ask(self, meters: "Meters") -> None:
         began = time.monotonic()
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 backlog = await read_backlog(self._database)
         except (SQLAlchemyError, OSError):  # A timeout is an OSError.
-            return [Sample(metrics.DATABASE_UP.name, (), [0])]
+            meters.tell(metrics.DATABASE_UP, 0)
+            return
         oldest = 0.0 if backlog.oldest_mail is None else (now() - backlog.oldest_mail).total_seconds()
-        answers = {
-            metrics.DATABASE_UP: 1,
-            metrics.DATABASE_SECONDS: time.monotonic() - began,
-            metrics.DELTAS_WAITING: backlog.deltas,
-            metrics.MAILS_WAITING: backlog.mails,
-            metrics.OLDEST_MAIL: max(oldest, 0.0),
-            metrics.OPEN_UPLOADS: backlog.open_uploads,
-            metrics.IDEMPOTENCY_KEYS: backlog.idempotency_keys,
-        }
-        return [Sample(metric.name, (), [number]) for metric, number in answers.items()]
+        meters.tell(metrics.DATABASE_UP, 1)
+        meters.tell(metrics.DATABASE_SECONDS, time.monotonic() - began)
+        meters.tell(metrics.DELTAS_WAITING, backlog.deltas)
+        meters.tell(metrics.MAILS_WAITING, backlog.mails)
+        meters.tell(metrics.OLDEST_MAIL, max(oldest, 0.0))
+        meters.tell(metrics.OPEN_UPLOADS, backlog.open_uploads)
+        meters.tell(metrics.IDEMPOTENCY_KEYS, backlog.idempotency_keys)
 
 
 def _resident_bytes() -> int:

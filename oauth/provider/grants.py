@@ -1,5 +1,7 @@
 """The grants: exchanging a code for tokens, and a refresh token for an access token."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +13,7 @@ from authlib.oidc.core.grants import OpenIDCode
 from joserfc.jwk import RSAKey
 
 from oauth.credentials import digest, mint
-from oauth.provider.clients import AuthMethod, Client
+from oauth.provider.clients import AuthMethod, Client, GrantType
 from oauth.provider.issued_tokens import IssuedCredential, find_issued
 from oauth.provider.keys import ALGORITHM
 from oauth.provider.protocol import ProtocolRequest
@@ -182,11 +184,43 @@ class IdToken(OpenIDCode):  # type: ignore[misc]
         return False
 
 
+@dataclass(frozen=True)
+class Offer:
+    """The class that answers a type of grant, and what a client exchanges by it, in words."""
+
+    grant: type[CodeGrant | RefreshGrant]
+    exchanges: str
+
+
+OFFERS: Mapping[GrantType, Offer] = {
+    GrantType.AUTHORIZATION_CODE: Offer(CodeGrant, "a code"),
+    GrantType.REFRESH_TOKEN: Offer(RefreshGrant, "a refresh token"),
+}
+# What is published and accepted.
+GRANT_TYPES = tuple(OFFERS)
+
+
+def check_offers(types: Iterable[str], offers: Mapping[Any, Offer] = OFFERS) -> None:
+    """Raises `TypeError` for the first of `types` that no class answers, or that has no words."""
+    for type_ in types:
+        offer = offers.get(type_)
+        if offer is None or type_ != offer.grant.GRANT_TYPE:
+            raise TypeError(f"No class answers the grant type {type_}: add one to OFFERS of {__name__}.")
+        if not offer.exchanges:
+            raise TypeError(f"Say in OFFERS of {__name__} what a client exchanges by {type_}.")
+
+
+check_offers(GrantType)
+
+
 def make_server(connection: Connection, issuer: str, key: RSAKey | None = None) -> Server:
-    """A server with both grants."""
+    """A server with every grant that is offered."""
     server = Server(connection, issuer, key)
-    server.register_grant(CodeGrant, [S256(required=True), IdToken(server)])
-    server.register_grant(RefreshGrant)
+    extensions: dict[GrantType, list[Any]] = {
+        GrantType.AUTHORIZATION_CODE: [S256(required=True), IdToken(server)]
+    }
+    for type_, offer in OFFERS.items():
+        server.register_grant(offer.grant, extensions.get(type_))
     return server
 
 

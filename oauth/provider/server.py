@@ -12,7 +12,7 @@ from joserfc.jwk import RSAKey
 from sqlalchemy.util import await_only
 
 from oauth.credentials import digest, mint
-from oauth.provider.clients import AuthMethod, Client, find_client
+from oauth.provider.clients import AuthMethod, Client, GrantType, find_client
 from oauth.provider.issued_tokens import IssuedCredential
 from oauth.provider.protocol import ProtocolRequest, Reply
 from oauth.scopes import CLIENT_SCOPES
@@ -29,7 +29,7 @@ REFRESH_TOKEN_LIFE = timedelta(days=60)
 # Descriptions of errors for which Authlib has none.
 _DESCRIPTIONS = {
     "invalid_grant": "The code or token is unknown, expired or revoked, or belongs to another client.",
-    "unsupported_grant_type": "grant_type must be authorization_code or refresh_token.",
+    "unsupported_grant_type": f"grant_type must be {' or '.join(GrantType)}.",
     "unauthorized_client": "The client is not allowed to do this.",
 }
 _DEFAULT_DESCRIPTION = "The request cannot be processed."

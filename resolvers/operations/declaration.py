@@ -151,7 +151,8 @@ class Operation:
         return None
 
     @cached_property
-    def _arguments(self) -> type[BaseModel]:
+    def arguments(self) -> type[BaseModel]:
+        """The model that validates the arguments, with a field for each parameter."""
         fields: dict[str, Any] = {
             parameter.name: (parameter.annotation, ... if parameter.default is _ABSENT else parameter.default)
             for parameter in self.parameters
@@ -165,7 +166,7 @@ class Operation:
         """
         try:
             context = Count(reads_back=reads_back)
-            checked = self._arguments.model_validate(dict(values), context=context)
+            checked = self.arguments.model_validate(dict(values), context=context)
         except ValidationError as error:
             raise Invalid(problems_of(error)) from None
         return {name: getattr(checked, name) for name in type(checked).model_fields}

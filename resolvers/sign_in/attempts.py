@@ -6,6 +6,7 @@ ones. Unknown addresses are counted like known ones.
 
 from dataclasses import dataclass
 from datetime import timedelta
+from math import ceil
 
 from sqlalchemy import ColumnElement, update
 
@@ -66,7 +67,7 @@ async def count_attempt(ctx: Context, subject: Subject) -> int:
             failures = row.failures
         wait = row.attempted_at + delay_after(failures) - moment
         if failures and wait > timedelta(0):
-            raise _too_many(int(wait.total_seconds()) + 1)
+            raise _too_many(ceil(wait.total_seconds()))
         values = {"subject": subject.digest, "failures": failures + 1, "attempted_at": moment}
         if row.subject != subject.digest:
             values["notified_at"] = None

@@ -1,24 +1,31 @@
-"""The OpenAPI document: FastAPI's models, with what it does not know about operations added.
+"""The OpenAPI document, from the declared operations and Pydantic's schemas of their types.
 
-FastAPI serves nothing: it gets functions with the parameters of operations, to document them.
+FastAPI's model of OpenAPI checks it; FastAPI itself serves nothing.
 """
 
+from collections.abc import Iterable, Sequence
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
-from fastapi import APIRouter
-from fastapi.openapi.utils import get_openapi
+from fastapi.openapi.models import OpenAPI
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
 
 from rest_compat.api import TAGS, documented_routes
-from rest_compat.openapi.failures import failure_responses, failure_schemas
-from rest_compat.openapi.operations import complete, document_route
+from rest_compat.openapi.failures import InvalidError, error_schema, failure_responses
+from rest_compat.openapi.operations import operation_entry
 from rest_compat.openapi.prices import with_price_unions
-from rest_compat.openapi.protocol import PROTOCOL_TAG, protocol_paths, protocol_schemas
-from rest_compat.openapi.reports import REPORTS_TAG, complete_reports, document_reports
-from rest_compat.openapi.schemas import cleaned, referenced, settled, with_plain_names
+from rest_compat.openapi.protocol import BODIES as PROTOCOL_BODIES
+from rest_compat.openapi.protocol import PROTOCOL_TAG, protocol_paths
+from rest_compat.openapi.reports import REPORTS_TAG, report_entry
+from rest_compat.openapi.schemas import REF, PlainNames, Schema, cleaned, referenced, settled
 from rest_compat.openapi.security import BEARER, SCHEMES
+from rest_compat.protocols.secret_scanning import REPORT_PATH
+from rest_compat.routing.router import OperationRoute
+from schema.credentials.leaks import LeakVerdict
 
-TITLE, VERSION = "Duograph", "0.1.0"
+TITLE, VERSION = "Duograph", version("duograph")
 SUMMARY = "REST and GraphQL over the same operations; this is the REST surface."
 # Relative to the document's own address (OpenAPI 3.1, 4.8.5): the gateway that serves it.
 SERVERS = [{"url": "/", "description": "The gateway that serves this document."}]
@@ -36,34 +43,46 @@ single resources return an `ETag`.
 @cache
 def openapi_document() -> dict[str, Any]:
     """The document of the whole REST surface."""
-    router = APIRouter()
-    for route in documented_routes():
-        document_route(router, route)
-    document_reports(router)
-    document = get_openapi(title=TITLE, version=VERSION, summary=SUMMARY, routes=router.routes)
-    paths = document["paths"]
-    for route in documented_routes():
-        complete(paths[route.path_format][route.method.lower()], route)
-    complete_reports(paths)
-    paths = dict(sorted((paths | protocol_paths()).items()))
+    paths, schemas = described(documented_routes(), (*PROTOCOL_BODIES, InvalidError, LeakVerdict))
+    paths[REPORT_PATH] = {"post": report_entry()}
+    paths = cleaned(dict(sorted((paths | protocol_paths()).items())))
     responses = failure_responses()
-    schemas = with_price_unions(settled(document["components"]["schemas"]))
-    schemas |= failure_schemas() | protocol_schemas()
-    return with_plain_names(
-        {
-            "openapi": document["openapi"],
-            "info": {**document["info"], "description": DESCRIPTION},
-            "servers": SERVERS,
-            "tags": [*_resource_tags(), PROTOCOL_TAG, REPORTS_TAG],
-            "security": [{BEARER: []}],
-            "paths": cleaned(paths),
-            "components": {
-                "schemas": cleaned(referenced(schemas, paths, responses), are_names=True),
-                "responses": responses,
-                "securitySchemes": SCHEMES,
-            },
-        }
+    schemas = cleaned(with_price_unions(schemas) | {"Error": error_schema()}, are_names=True)
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": TITLE, "summary": SUMMARY, "version": VERSION, "description": DESCRIPTION},
+        "servers": SERVERS,
+        "tags": [*_resource_tags(), PROTOCOL_TAG, REPORTS_TAG],
+        "security": [{BEARER: []}],
+        "paths": paths,
+        "components": {
+            "schemas": referenced(schemas, paths, responses),
+            "responses": responses,
+            "securitySchemes": SCHEMES,
+        },
+    }
+    OpenAPI.model_validate(document)  # Raises if it is not what OpenAPI allows.
+    return document
+
+
+def described(
+    routes: Sequence[OperationRoute], others: Iterable[type] = ()
+) -> tuple[dict[str, Any], dict[str, Schema]]:
+    """The entries of the routes by path and method, and the schemas of their types and of `others`."""
+    inputs: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = [
+        *((route.operation_id, "serialization", TypeAdapter(route.served.model)) for route in routes),
+        *((route.operation_id, "validation", TypeAdapter(route.operation.arguments)) for route in routes),
+        *((other.__name__, "serialization", TypeAdapter(other)) for other in others),
+    ]
+    answers, definitions = TypeAdapter.json_schemas(
+        inputs, ref_template=f"{REF}{{model}}", schema_generator=PlainNames
     )
+    schemas = definitions["$defs"]
+    paths: dict[str, Any] = {}
+    for route in routes:
+        entry = operation_entry(route, answers[route.operation_id, "serialization"], schemas)
+        paths.setdefault(route.path_format, {})[route.method.lower()] = entry
+    return paths, {name: settled(schema) for name, schema in schemas.items()}
 
 
 def _resource_tags() -> list[dict[str, str]]:

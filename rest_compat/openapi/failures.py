@@ -4,7 +4,7 @@ import inspect
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, Required
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from resolvers.operations.answers import JSON
@@ -64,20 +64,15 @@ def _failures() -> list[type[Failure]]:
     return [failure for failure in ours if failure not in (Invalid, TooComplex)]
 
 
-def failure_schemas() -> dict[str, Schema]:
-    """The bodies of failures: `Error` for all statuses but 422, whose body is an `InvalidError`."""
-    invalid = TypeAdapter(InvalidError).json_schema(ref_template=f"{REF}{{model}}")
+def error_schema() -> Schema:
+    """The body of a failure with another status than 422, whose body is an `InvalidError`."""
     return {
-        **invalid.pop("$defs"),
-        "InvalidError": invalid,
-        "Error": {
-            "type": "object",
-            "description": "The body of every error response, except with status 422.",
-            "required": ["error", "detail"],
-            "properties": {
-                "error": {"type": "string", "enum": sorted(failure.code for failure in _failures())},
-                "detail": {"type": "string", "description": "The reason in words."},
-            },
+        "type": "object",
+        "description": "The body of every error response, except with status 422.",
+        "required": ["error", "detail"],
+        "properties": {
+            "error": {"type": "string", "enum": sorted(failure.code for failure in _failures())},
+            "detail": {"type": "string", "description": "The reason in words."},
         },
     }
 
@@ -109,19 +104,14 @@ def _about(failure: type[Failure]) -> str:
 
 def failures_of(operation: Operation, *, has_body: bool) -> dict[str, Any]:
     """The failing responses of an operation by status."""
-    statuses = {
-        HTTPStatus.UNAUTHORIZED: True,
+    is_possible = {
         HTTPStatus.FORBIDDEN: bool(operation.kinds),
         HTTPStatus.NOT_FOUND: has_body or _names_resources(operation),
         HTTPStatus.CONFLICT: operation.changes,
         HTTPStatus.PRECONDITION_FAILED: operation.is_conditional,
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE: has_body,
-        HTTPStatus.UNPROCESSABLE_ENTITY: True,
-        HTTPStatus.TOO_MANY_REQUESTS: True,
-        HTTPStatus.INTERNAL_SERVER_ERROR: True,
-        HTTPStatus.SERVICE_UNAVAILABLE: True,
     }
-    names = {status: _NAMES[status] for status, is_possible in statuses.items() if is_possible}
+    names = {status: name for status, name in _NAMES.items() if is_possible.get(status, True)}
     if operation.filters is not None:
         names[HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE] = _HEADERS
     return {

@@ -7,6 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from oauth.provider.clients import AuthMethod, GrantType
+from oauth.provider.grants import OFFERS
 
 _ClientId = Annotated[str, Field(description="The client, unless the `Authorization` header names it.")]
 _Secret = Annotated[
@@ -20,7 +21,16 @@ _Moment = Annotated[int, Field(description="Seconds since 1970.")]
 class TokenRequest(TypedDict, total=False):
     """A code or a refresh token to exchange."""
 
-    grant_type: Required[GrantType]
+    grant_type: Required[
+        Annotated[
+            GrantType,
+            Field(
+                description="What is exchanged: "
+                + ", ".join(f"`{type_}` for {offer.exchanges}" for type_, offer in OFFERS.items())
+                + "."
+            ),
+        ]
+    ]
     code: Annotated[str, Field(description="The code, with `authorization_code`.")]
     redirect_uri: Annotated[str, Field(description="The address that the code came to.")]
     code_verifier: Annotated[

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from oauth.credentials import bearer_of, digest, is_client_id, kind_of
 from oauth.principals import Principal
 from oauth.provider.clients import RESPONSE_TYPE, AuthMethod, GrantType, issue_client_credential
+from oauth.provider.grants import GRANT_TYPES
 from oauth.scopes import OPENID_SCOPES, Scope
 from resolvers.credentials.access_tokens import USER_KINDS
 from resolvers.credentials.oauth_clients import check_scopes, create_client, delete_client
@@ -155,7 +156,7 @@ def _read_metadata(sent: Any) -> tuple[OAuthClientCreate, str]:
     if method not in list(AuthMethod):
         message = f"token_endpoint_auth_method should be one of: {', '.join(AuthMethod)}."
         raise MetadataRefused("invalid_client_metadata", message)
-    _check_list(sent, "grant_types", GrantType.AUTHORIZATION_CODE, list(GrantType))
+    _check_list(sent, "grant_types", GrantType.AUTHORIZATION_CODE, GRANT_TYPES)
     _check_list(sent, "response_types", RESPONSE_TYPE, [RESPONSE_TYPE])
     scope = sent.get("scope", " ".join(sorted(OPENID_SCOPES)))
     values = {
@@ -221,7 +222,7 @@ def _information(ctx: Context, row: OAuthClientRow, token: str) -> dict[str, Any
         "redirect_uris": row.redirect_uris,
         "scope": " ".join(row.scopes),
         "token_endpoint_auth_method": row.token_endpoint_auth_method,
-        "grant_types": list(GrantType),
+        "grant_types": list(GRANT_TYPES),
         "response_types": [RESPONSE_TYPE],
     }
     return response | {name: values[name] for name in _ADDRESSES if values[name] is not None}

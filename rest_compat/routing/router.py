@@ -44,12 +44,17 @@ class OperationRoute(FrontRoute):
 
 
 class Router:
-    """One resource's routes under one prefix, with its `tag` and `description` in the documentation."""
+    """The routes of one part of the API. Those after a call of `about` are about that resource."""
 
-    def __init__(self, prefix: str, tag: str, description: str) -> None:
+    def __init__(self) -> None:
         self.routes: list[OperationRoute] = []
-        self._prefix = PREFIX + prefix
-        self.tag, self.description = tag, description
+        self.tags: dict[str, str] = {}
+        self._tag = ""
+
+    def about(self, tag: str, description: str) -> None:
+        """What the routes that follow have in common, in the documentation."""
+        self._tag = tag
+        self.tags[tag] = description
 
     def get(self, path: str, resolver: Callable[..., Any], **options: Any) -> None:
         self._add("GET", path, resolver, 200, **options)
@@ -82,16 +87,16 @@ class Router:
         """
         operation = operation_of(resolver)
         model: Any = None if status in EMPTY else answer or operation.answer
-        path_names, place = path_names_of(path) | frozenset(omits), f"{method} {self._prefix}{path}"
+        path_names, place = path_names_of(path) | frozenset(omits), f"{method} {PREFIX}{path}"
         endpoint = endpoint_class(operation, model, status, path_names, place)
         other = path.removesuffix("/") if path.endswith("/") else f"{path}/"
         for variant in (path, other):
             self.routes.append(
                 OperationRoute(
                     method,
-                    self._prefix + variant,
+                    PREFIX + variant,
                     endpoint,
-                    tag=self.tag,
+                    tag=self._tag,
                     operation_id=name or operation.name,
                     omits=frozenset(omits),
                     is_documented=variant == path,

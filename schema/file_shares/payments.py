@@ -10,6 +10,7 @@ from schema.kit.base import Input, graphql_input, graphql_type
 from schema.kit.fields import ModifiedAt
 from schema.kit.pages import Page
 from schema.values.scalars import Id
+from schema.values.units import Money
 from storage.enums import Currency
 
 PlatformFee = Annotated[MinorUnits, Field(description="The platform's share of the amount, in minor units.")]
@@ -23,9 +24,9 @@ class FileShareRefund(FileShareReport):
     """A refund, in the currency of its payment."""
 
     file_share_payment_id: Id
-    amount: Annotated[int, Field(description="The amount in minor units.")]
+    amount: Annotated[Money, Field(description="The amount in minor units.")]
     platform_fee: Annotated[
-        int, Field(description="The part of the platform fee that was refunded, in minor units.")
+        Money, Field(description="The part of the platform fee that was refunded, in minor units.")
     ]
     currency: Currency
 
@@ -35,10 +36,10 @@ class FileSharePayment(FileShareReport):
     """A payment for a file-share session."""
 
     modified_at: ModifiedAt
-    amount: Annotated[int, Field(description="The amount in minor units.")]
-    platform_fee: Annotated[int, Field(description="The platform's share of the amount, in minor units.")]
+    amount: Annotated[Money, Field(description="The amount in minor units.")]
+    platform_fee: Annotated[Money, Field(description="The platform's share of the amount, in minor units.")]
     currency: Currency
-    refunded_amount: Annotated[int, Field(description="The sum of the refunds, in minor units.")]
+    refunded_amount: Annotated[Money, Field(description="The sum of the refunds, in minor units.")]
     refunds: Annotated[list[FileShareRefund], Field(description="The refunds, earliest first.")]
 
 

@@ -17,13 +17,14 @@ from schema.kit.pages import COUNTED, Page, check_page
 from schema.kit.ranges import RangeQuery
 from schema.kit.sorting import ResourceSorting
 from schema.shares.prices import LARGEST_AMOUNT
-from schema.values.scalars import Id, Int, Long, LongInt, Moment, MomentInput
+from schema.values.scalars import Id, Moment, MomentInput
+from schema.values.units import Money, MoneyInput, Size, SizeInput
 from storage.enums import Currency, FileShareSessionStatus
 
 strawberry.enum(FileShareSessionStatus)
 
 MinorUnits = Annotated[
-    Int, Field(ge=0, le=LARGEST_AMOUNT, description="An amount in minor units of the currency.")
+    MoneyInput, Field(ge=0, le=LARGEST_AMOUNT, description="An amount in minor units of the currency.")
 ]
 ReportedId = Annotated[
     ExternalId | None,
@@ -58,7 +59,7 @@ ListPriceInput = Annotated[
 ListPriceCurrencyInput = Annotated[
     Currency | None, Field(description="The currency of the price; the default is the workspace's currency.")
 ]
-FileSizeInput = Annotated[LongInt, Field(ge=0, description="The size of the share's files, in bytes.")]
+FileSizeInput = Annotated[SizeInput, Field(ge=0, description="The size of the share's files, in bytes.")]
 
 
 class FileShareSessionBase(Resource):
@@ -78,9 +79,9 @@ class FileShareSessionBase(Resource):
         FileShareSessionStatus,
         Field(description="`active` from the first download until the session is `completed` or `expired`."),
     ]
-    price_amount: Annotated[int | None, Field(description="The list price in minor units.")]
+    price_amount: Annotated[Money | None, Field(description="The list price in minor units.")]
     price_currency: Currency | None
-    file_size_bytes: Long
+    file_size_bytes: Size
     download_count: int
     first_download_at: Moment | None
     ended_at: Annotated[Moment | None, Field(description="The time of completion or expiry.")]

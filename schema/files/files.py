@@ -10,7 +10,8 @@ from schema.kit.base import Input, Resource, graphql_input, graphql_type
 from schema.kit.fields import CreatedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput, is_absent
 from schema.kit.pages import ChangesQuery
 from schema.kit.sorting import Sorting
-from schema.values.scalars import Id, Long, LongInt, Moment
+from schema.values.scalars import Id, Moment
+from schema.values.units import Size, SizeInput
 from storage.enums import FileService
 
 strawberry.enum(FileService)
@@ -28,7 +29,7 @@ class File(Resource):
     name: str
     path: Annotated[str, Field(description="The key of the file in the object store.")]
     mime_type: str
-    size: Annotated[Long, Field(description="The size in bytes.")]
+    size: Annotated[Size, Field(description="The size in bytes.")]
     storage_version: str | None
     checksum_etag: str | None
     checksum_sha256_base64: Annotated[
@@ -79,7 +80,7 @@ class FileCreate(Input):
             "`product_media` and `workspace_avatar`.",
         ),
     ]
-    size: Annotated[LongInt, Field(ge=1, description="The size in bytes.")]
+    size: Annotated[SizeInput, Field(ge=1, description="The size in bytes.")]
     checksum_sha256_base64: Annotated[
         ChecksumInput | None, Field(description="The SHA-256 of the whole file, in base64.")
     ] = None

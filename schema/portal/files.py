@@ -5,7 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from schema.kit.base import Input, Output, graphql_input, graphql_type
-from schema.values.scalars import Id, Long
+from schema.values.scalars import Id
+from schema.values.units import Size
 
 
 @graphql_type
@@ -15,7 +16,7 @@ class PortalFile(Output):
     id: Id
     name: str
     mime_type: str
-    size: Annotated[Long, Field(description="The size in bytes.")]
+    size: Annotated[Size, Field(description="The size in bytes.")]
     size_readable: Annotated[str, Field(description="The size as text, like `4.2 MB`.")]
 
 

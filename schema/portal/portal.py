@@ -20,6 +20,7 @@ from schema.kit.sorting import CreatedAtSorting
 from schema.portal.files import PortalFile
 from schema.shares.shares import ShareOffer, ShareSorting
 from schema.values.scalars import Email, Id, Moment
+from schema.values.units import Money
 from schema.workspaces.settings import CustomerPortalSettings
 from storage.enums import Currency, MemberRole
 
@@ -176,7 +177,7 @@ class PortalRefund(Output):
     """A refund, in the currency of its payment."""
 
     id: Id
-    amount: Annotated[int, Field(description="The amount in minor units.")]
+    amount: Annotated[Money, Field(description="The amount in minor units.")]
     at: Moment
 
 
@@ -185,10 +186,10 @@ class PortalPayment(Output):
     """A payment of the customer for a session."""
 
     id: Id
-    amount: Annotated[int, Field(description="The amount in minor units.")]
+    amount: Annotated[Money, Field(description="The amount in minor units.")]
     currency: Currency
     at: Moment
-    refunded_amount: Annotated[int, Field(description="The sum of the refunds, in minor units.")]
+    refunded_amount: Annotated[Money, Field(description="The sum of the refunds, in minor units.")]
     refunds: Annotated[list[PortalRefund], Field(description="The refunds, earliest first.")]
 
 

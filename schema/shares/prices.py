@@ -8,7 +8,8 @@ from pydantic_core import PydanticCustomError
 
 from schema.kit.base import Input, Resource, graphql_input, graphql_type
 from schema.kit.fields import CreatedAt, ModifiedAt, is_absent
-from schema.values.scalars import Id, Int
+from schema.values.scalars import Id
+from schema.values.units import Money, MoneyInput
 from storage.enums import Currency, PriceAmountType
 
 strawberry.enum(PriceAmountType)
@@ -16,8 +17,10 @@ strawberry.enum(Currency)
 
 LARGEST_AMOUNT = 99_999_999
 
-Amount = Annotated[int | None, Field(description="An amount in minor units.", exclude_if=is_absent)]
-AmountInput = Annotated[Int | None, Field(ge=0, le=LARGEST_AMOUNT, description="An amount in minor units.")]
+Amount = Annotated[Money | None, Field(description="An amount in minor units.", exclude_if=is_absent)]
+AmountInput = Annotated[
+    MoneyInput | None, Field(ge=0, le=LARGEST_AMOUNT, description="An amount in minor units.")
+]
 
 KIND_FIELDS: dict[PriceAmountType, frozenset[str]] = {
     PriceAmountType.FIXED: frozenset({"price_amount", "price_currency"}),
@@ -55,7 +58,7 @@ class PriceInput(Input):
     id: Annotated[Id | None, Field(description="The id of a current price of the share to keep.")] = None
     amount_type: PriceAmountType | None = None
     price_amount: Annotated[
-        Int | None, Field(ge=1, le=LARGEST_AMOUNT, description="The amount in minor units.")
+        MoneyInput | None, Field(ge=1, le=LARGEST_AMOUNT, description="The amount in minor units.")
     ] = None
     price_currency: Annotated[
         Currency | None, Field(description="The currency; the default is the workspace's.")

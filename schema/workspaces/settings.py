@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 
 from schema.kit.base import Input, Output, Update, graphql_input, graphql_type
 from schema.values.integers import LARGEST_LONG
-from schema.values.scalars import Bool, LongInt
+from schema.values.scalars import Bool
+from schema.values.units import LongMoneyInput
 
 _MEMBER_MODEL = Field(
     description="Whether customers have members, and customer sessions can belong to a member."
@@ -22,7 +23,7 @@ _SHOW = Field(description="Whether the customer portal shows the customer's usag
 
 _Text = Annotated[str | None, Field(max_length=10_000)]
 _Revenue = Annotated[
-    LongInt | None, Field(ge=0, le=LARGEST_LONG, description="The yearly revenue in minor units.")
+    LongMoneyInput | None, Field(ge=0, le=LARGEST_LONG, description="The yearly revenue in minor units.")
 ]
 _Channels = Annotated[
     list[Annotated[str, Field(max_length=1000)]] | None,

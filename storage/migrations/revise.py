@@ -8,12 +8,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from alembic import command
-from alembic.operations.ops import AddColumnOp, MigrationScript, ModifyTableOps
-from alembic.script import ScriptDirectory
+from alembic.autogenerate.api import AutogenContext
+from alembic.autogenerate.render import renderers
+from alembic.operations.ops import AddColumnOp, CreateTableOp, MigrationScript, ModifyTableOps
 from sqlalchemy import Column, Connection, DefaultClause, text
 
 from storage.engine.database import Database
+from storage.migrations.revisions import next_revision
 from storage.migrations.run import config_of, upgrade
+from storage.workspaces.distribution import COLUMN
+
+_TENANT_TABLES = "from storage.migrations.tenant_tables import create_tenant_table"
+
+
+class CreateTenantTable(CreateTableOp):
+    """A new table of workspaces, which the revision makes by `create_tenant_table`."""
 
 
 class RevisionRefused(Exception):
@@ -36,13 +45,16 @@ async def revise(message: str) -> None:
 
 
 def complete(_: Any, __: Any, directives: Sequence[MigrationScript]) -> None:
-    """Give new columns that are not null the default of their field, for the rows that exist.
+    """Complete what Alembic has found, in place.
 
-    Alembic's hook `process_revision_directives`. Raises `RevisionRefused`.
+    New columns that are not null get the default of their field, for the rows that exist. New tables of
+    workspaces are distributed on a cluster. Alembic's hook `process_revision_directives`. Raises
+    `RevisionRefused`.
     """
     (script,) = directives
     if script.upgrade_ops is None or script.upgrade_ops.is_empty():
         raise RevisionRefused("The tables are as the newest revision leaves them: there is nothing to write.")
+    script.upgrade_ops.ops = [_distributed(change) for change in script.upgrade_ops.ops]
     for change in script.upgrade_ops.ops:
         for operation in change.ops if isinstance(change, ModifyTableOps) else ():
             if isinstance(operation, AddColumnOp):
@@ -51,9 +63,21 @@ def complete(_: Any, __: Any, directives: Sequence[MigrationScript]) -> None:
 
 def _write(connection: Connection, message: str) -> None:
     config = config_of(connection)
-    revisions = ScriptDirectory.from_config(config).walk_revisions()
-    number = f"{sum(1 for _ in revisions) + 1:04}"
-    command.revision(config, message, autogenerate=True, rev_id=number, process_revision_directives=complete)
+    rev_id = next_revision()
+    command.revision(config, message, autogenerate=True, rev_id=rev_id, process_revision_directives=complete)
+
+
+def _distributed(change: Any) -> Any:
+    if isinstance(change, CreateTableOp) and COLUMN in (table := change.to_table()).primary_key.columns:
+        return CreateTenantTable.from_table(table)
+    return change
+
+
+@renderers.dispatch_for(CreateTenantTable)
+def _written(context: AutogenContext, change: CreateTenantTable) -> str:
+    context.imports.add(_TENANT_TABLES)
+    written: str = renderers.dispatch(CreateTableOp("", []))(context, change)
+    return written.replace("op.create_table(", "create_tenant_table(", 1)
 
 
 def _fill(table: str, column: Column[Any]) -> None:

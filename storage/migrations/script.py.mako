@@ -5,6 +5,7 @@ import sqlmodel
 from alembic import op
 
 import storage.types
+${imports if imports else ""}
 
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}

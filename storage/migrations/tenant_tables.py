@@ -15,8 +15,8 @@ _DISTRIBUTED = """
 _DISTRIBUTE = "SELECT create_distributed_table(:name, :column, colocate_with => :first)"
 
 
-def create_tenant_table(name: str, *parts: Any) -> None:
-    """Create a table of workspaces, as `op.create_table` does from columns and named constraints.
+def create_tenant_table(name: str, *parts: Any, **options: Any) -> None:
+    """Create a table of workspaces, as `op.create_table` does from columns, named constraints and options.
 
     Citus does not distribute a table that refers to another distributed one: on a cluster these foreign keys
     are added afterwards.
@@ -24,9 +24,9 @@ def create_tenant_table(name: str, *parts: Any) -> None:
     connection = op.get_bind()
     first = _distributed_table(connection)
     if first is None:
-        op.create_table(name, *parts)
+        op.create_table(name, *parts, **options)
         return
-    op.create_table(name, *(part for part in parts if not _leads_to_tenants(part)))
+    op.create_table(name, *(part for part in parts if not _leads_to_tenants(part)), **options)
     connection.execute(sa.text(_DISTRIBUTE), {"name": name, "column": COLUMN, "first": first})
     for key in filter(_leads_to_tenants, parts):
         targets = [element.target_fullname.rpartition(".") for element in key.elements]

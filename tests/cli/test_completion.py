@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from gateway.cli.main import NOUNS
-from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.command import Command
+from tests.support.patience import PATIENCE_SECONDS
 
 BIN = Path(sys.executable).parent
 # Sources the script that the command prints, and prints what the last of the words is completed to.
@@ -31,7 +32,6 @@ def in_shell(shell: str, script: str, directory: Path, **settings: str) -> str:
         cwd=directory,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
         check=True,
     )
     return done.stdout

@@ -6,8 +6,10 @@ import socket
 
 import httpx
 
-from tests.cli.test_workers import eventually, started, two_that_serve
+from tests.cli.test_workers import started, two_that_serve
 from tests.support.command import Command
+from tests.support.patience import eventually
+from tests.support.ports import own_port
 from tests.support.scraping import Scraped
 from tests.support.serving import logged, serving
 
@@ -16,7 +18,7 @@ OK = {"surface": "page", "operation": "other", "outcome": "ok"}
 
 def scrape(command: Command) -> Scraped:
     (port,) = [line["port"] for line in logged(command) if line["event"] == "metrics served"]
-    return Scraped.of(httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=60))
+    return Scraped.of(httpx.get(f"http://127.0.0.1:{port}/metrics"))
 
 
 def ask(url: str, times: int) -> None:
@@ -33,13 +35,13 @@ def test_processes_count_together_and_a_killed_one_takes_nothing_away(command: C
     with serving(command, "--workers", "2", DUOGRAPH_METRICS_PORT="0") as said:
         killed, _ = two_that_serve(command)
         ask(said["url"], 30)
-        eventually(lambda: True if counted(command) == 30 else None)
-        eventually(lambda: True if scrape(command).value("duograph_processes") == 2 else None)
+        eventually(lambda: counted(command) == 30)
+        eventually(lambda: scrape(command).value("duograph_processes") == 2)
         os.kill(killed, signal.SIGKILL)
-        eventually(lambda: True if len(started(command)) == 3 else None)
+        eventually(lambda: len(started(command)) == 3)
         ask(said["url"], 10)
-        eventually(lambda: True if counted(command) == 40 else None)
-        eventually(lambda: True if scrape(command).value("duograph_processes") == 2 else None)
+        eventually(lambda: counted(command) == 40)
+        eventually(lambda: scrape(command).value("duograph_processes") == 2)
 
 
 def test_a_port_that_is_taken_is_named(command: Command) -> None:
@@ -53,8 +55,6 @@ def test_a_port_that_is_taken_is_named(command: Command) -> None:
 
 
 def test_the_port_of_the_api_cannot_serve_metrics_too(command: Command) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(own_port())
     refusal = command.refusal("serve", "--port", port, DUOGRAPH_METRICS_PORT=port)
     assert f"Port {port} serves the API: choose another DUOGRAPH_METRICS_PORT." in refusal

@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from tests.support.command import PATIENCE_SECONDS, PROGRAM, Command
+from tests.support.command import PROGRAM, Command
 from tests.support.serving import serving
 
 # What systemd does: the socket is descriptor 3, and the variables name it and the process that it is for.
@@ -58,7 +58,7 @@ def test_a_client_that_connects_between_two_servers_is_answered_by_the_second(
     command = giving(listener)
     with serving(command, handed=[listener.fileno()]) as said:
         assert httpx.get(said["url"] + "/health").status_code == 200
-    with socket.create_connection(listener.getsockname(), timeout=PATIENCE_SECONDS) as client:
+    with socket.create_connection(listener.getsockname()) as client:
         client.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         with serving(command, handed=[listener.fileno()]):
             answer = client.makefile("rb").read()

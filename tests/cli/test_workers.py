@@ -7,27 +7,16 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.command import Command
+from tests.support.patience import eventually
 from tests.support.serving import logged, serving, started
-
-Value = TypeVar("Value")
-
-
-def eventually(read: Callable[[], Value | None]) -> Value:
-    """The first value that is not None."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while (value := read()) is None:
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    return value
 
 
 def is_running(pid: int) -> bool:
@@ -62,13 +51,13 @@ def stopping(command: Command) -> int:
 
 
 def two_that_serve(command: Command) -> list[int]:
-    return eventually(lambda: pids if len(pids := started(command)) == 2 else None)
+    return eventually(lambda: len(pids := started(command)) == 2 and pids)
 
 
-def test_the_parent_has_no_thread_and_no_connection_to_hand_on(command: Command) -> None:
-    with serving(command, "--workers", "2") as said:
+def test_the_parent_has_no_thread_and_no_connection_to_hand_on(own_start: Command) -> None:
+    with serving(own_start, "--workers", "2") as said:
         assert httpx.get(said["url"] + "/ready").status_code == 200
-        parent = parent_of(two_that_serve(command)[0])
+        parent = parent_of(two_that_serve(own_start)[0])
         assert len(list(Path(f"/proc/{parent}/task").iterdir())) == 1
         files = [str(link.readlink()) for link in Path(f"/proc/{parent}/fd").iterdir()]
         assert not [file for file in files if "sqlite" in file]
@@ -81,7 +70,7 @@ def test_a_process_that_dies_is_replaced(command: Command) -> None:
         killed, kept = two_that_serve(command)
         parent = parent_of(kept)
         os.kill(killed, signal.SIGKILL)
-        third = eventually(lambda: pids[2] if len(pids := started(command)) == 3 else None)
+        third = eventually(lambda: len(pids := started(command)) == 3 and pids[2])
         assert children_of(parent) == {kept, third}
         assert httpx.get(said["url"] + "/ready").status_code == 200
     (died,) = [line for line in logged(command) if line["event"] == "a worker died"]
@@ -97,7 +86,7 @@ def test_on_a_hang_up_each_process_is_replaced_while_the_gateway_answers(command
         while len(started(command)) < 4 or any(map(is_running, before)):
             assert httpx.get(said["url"] + "/health").status_code == 200
         # One that has ended is a child until the parent has looked at it.
-        eventually(lambda: children_of(parent) == set(started(command)[2:]) or None)
+        eventually(lambda: children_of(parent) == set(started(command)[2:]))
     assert not [line for line in logged(command) if line["event"] == "a worker died"]
 
 
@@ -106,7 +95,7 @@ def test_processes_are_added_and_removed_by_signals(command: Command) -> None:
         parent = parent_of(two_that_serve(command)[0])
         for number, count in ((signal.SIGTTIN, 3), (signal.SIGTTOU, 2)):
             os.kill(parent, number)
-            eventually(lambda count=count: len(children_of(parent)) == count or None)
+            eventually(lambda count=count: len(children_of(parent)) == count)
 
 
 def test_a_process_whose_parent_is_killed_stops(command: Command) -> None:
@@ -136,11 +125,11 @@ def test_a_client_that_has_just_connected_is_answered_before_the_stop(command: C
     with serving(command, "--workers", "2") as said:
         parent = parent_of(two_that_serve(command)[0])
         address = urlsplit(said["url"])
-        with socket.create_connection((address.hostname, address.port), timeout=PATIENCE_SECONDS) as client:
-            eventually(lambda: is_accepted(client) or None)
+        with socket.create_connection((address.hostname, address.port)) as client:
+            eventually(lambda: is_accepted(client))
             os.kill(parent, signal.SIGTERM)
             # The request arrives after the signal has, at whichever process is to answer it.
-            eventually(lambda: stopping(command) == 2 or None)
+            eventually(lambda: stopping(command) == 2)
             client.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
             answer = client.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 200 OK\r\n")
@@ -149,4 +138,4 @@ def test_a_client_that_has_just_connected_is_answered_before_the_stop(command: C
 
 def _kill_the_parent(pids: list[int]) -> None:
     os.kill(parent_of(pids[0]), signal.SIGKILL)
-    eventually(lambda: None if any(map(is_running, pids)) else True)
+    eventually(lambda: not any(map(is_running, pids)))

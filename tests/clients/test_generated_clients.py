@@ -15,7 +15,10 @@ import pytest
 from tests.support.gateways import Tenant
 from tests.support.generators import IN_PYTHON, IN_TYPESCRIPT, generate, python_of_clients
 from tests.support.live import serve
-from tests.support.npm import CLIENTS, PATIENCE_SECONDS, has_node
+from tests.support.npm import CLIENTS, has_node
+from tests.support.patience import TAKES_MINUTES
+
+pytestmark = TAKES_MINUTES
 
 # What each program prints of the share it makes, the metrics it reads and the input that is refused.
 PRINTED = {"amount": 1900, "year": 2026, "costs": 0, "periods": 3, "refused": True}
@@ -45,19 +48,20 @@ def printed(command: list[str], folder: Path, live: tuple[str, Tenant]) -> objec
         env={**os.environ, "DUOGRAPH": address, "TOKEN": tenant.token},
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not has_node(), reason="Node is not installed: the clients in TypeScript did not run.")
 @pytest.mark.parametrize("name", IN_TYPESCRIPT)
 def test_a_client_in_typescript_runs(clients: Path, live: tuple[str, Tenant], name: str) -> None:
     assert printed(["node", f"built/{name}/program.js"], clients, live) == PRINTED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", IN_PYTHON)
 def test_a_client_in_python_runs(clients: Path, live: tuple[str, Tenant], name: str) -> None:
     assert printed([python_of_clients(), "program.py"], clients / name, live) == PRINTED

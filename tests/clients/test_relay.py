@@ -6,6 +6,9 @@ from pathlib import Path
 
 from resolvers.graph.root import make_schema
 from tests.support.npm import CLIENTS, run_node
+from tests.support.patience import TAKES_MINUTES
+
+pytestmark = TAKES_MINUTES
 
 
 def compile_by_relay(folder: Path) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.support.refusals import refusal
+from tests.support.surfaces import Refused
 
 DANGEROUS = [
     "javascript",
@@ -97,15 +98,28 @@ async def test_a_session_no_longer_returns_to_an_app_that_the_workspace_removed(
     assert (await portal.get_portal_session())["return_url"] is None
 
 
-@pytest.mark.parametrize("scheme", DANGEROUS)
-async def test_schemes_that_run_code_or_read_files_are_never_allowed(surface, tenant, customer, scheme):
-    data = {"return_url_schemes": ["myapp", scheme]}
-    assert await refusal(surface.update_workspace(id=tenant.id, data=data)) == {
-        ("return_url_schemes", 1): "reserved"
-    }
-    if scheme not in ("http", "https"):
+async def test_schemes_that_run_code_or_read_files_are_never_allowed(surface, tenant, customer):
+    allowed = []
+    for scheme in DANGEROUS:
+        settings = {"return_url_schemes": ["myapp", scheme]}
+        if not await is_refused(
+            surface.update_workspace(id=tenant.id, data=settings), ("return_url_schemes", 1), "reserved"
+        ):
+            allowed.append(scheme)
         session = {"customer_id": customer["id"], "return_url": f"{scheme}:alert(1)"}
-        assert await refusal(surface.create_customer_session(data=session)) == {("return_url",): "url_scheme"}
+        if scheme not in ("http", "https") and not await is_refused(
+            surface.create_customer_session(data=session), ("return_url",), "url_scheme"
+        ):
+            allowed.append(session["return_url"])
+    assert allowed == []
+
+
+async def is_refused(call, place, problem):
+    try:
+        await call
+    except Refused as refused:
+        return refused.problems == {place: problem}
+    return False
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -15,7 +14,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.command import PROGRAM, Command
+from tests.support.command import Command
+from tests.support.patience import TAKES_MINUTES
+from tests.support.ports import own_port
+
+pytestmark = TAKES_MINUTES
 
 DOCS = Path(__file__).parents[2] / "docs"
 SIZE = int(os.environ.get("UPLOAD_MIB", "16")) * 1024 * 1024 + 12_345
@@ -37,8 +40,7 @@ def command(request, tmp_path):
 
 @pytest.fixture
 def port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+    return own_port()
 
 
 @contextmanager
@@ -47,13 +49,8 @@ def gateway(command, port, *arguments):
     log = command.directory / "log"
     with (
         log.open("a") as said,
-        subprocess.Popen(
-            [*PROGRAM, "serve", "--port", str(port), "--json", *arguments],
-            cwd=command.directory,
-            env=command.environ(),
-            stdout=subprocess.PIPE,
-            stderr=said,
-            text=True,
+        command.start(
+            "serve", "--port", str(port), "--json", *arguments, stdout=subprocess.PIPE, stderr=said
         ) as process,
     ):
         yield process, json.loads(process.stdout.readline())

@@ -13,7 +13,7 @@ async def test_a_task_that_is_woken_looks_at_once() -> None:
         return False
 
     task = BackgroundTask("test", run, every=3600)
-    async with running([task]), asyncio.timeout(20):
+    async with running([task]):
         await ran.acquire()
         task.wake()
         await ran.acquire()
@@ -27,7 +27,7 @@ async def test_a_task_that_is_woken_while_the_gateway_ends_ends_with_it() -> Non
         return False
 
     task = BackgroundTask("test", run, every=3600)
-    async with asyncio.timeout(20), running([task]):
+    async with running([task]):
         await started.wait()
         await asyncio.sleep(0)
         task.wake()
@@ -46,5 +46,5 @@ async def test_a_piece_that_swallows_its_end_is_told_again() -> None:
             return True
         return False
 
-    async with asyncio.timeout(20), running([BackgroundTask("test", run, every=3600)]):
+    async with running([BackgroundTask("test", run, every=3600)]):
         await started.wait()

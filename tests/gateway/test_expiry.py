@@ -1,6 +1,5 @@
 """A gateway that runs forgets by itself what it kept for retries."""
 
-import asyncio
 from datetime import timedelta
 
 from sqlalchemy import func, select
@@ -12,6 +11,7 @@ from storage.rows.rows import insert_row, table_of
 from storage.tables.credentials.refresh_answers import RefreshAnswerRow
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 from tests.support.gateways import run_gateway
+from tests.support.patience import until
 
 MODELS = (IdempotencyKeyRow, RefreshAnswerRow)
 
@@ -35,8 +35,10 @@ async def test_expired_secrets_do_not_stay_in_the_database(tmp_path):
             expires_at = now() - age + timedelta(hours=1)
             await insert_row(connection, RefreshAnswerRow, hash=str(age), expires_at=expires_at, sealed="d")
     assert await count(database) == [2, 2]
+
+    async def is_forgotten():
+        return await count(database) == [1, 1]
+
     async for _ in run_gateway(url, tmp_path):
-        async with asyncio.timeout(20):
-            while await count(database) != [1, 1]:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await until(is_forgotten)
     await database.close()

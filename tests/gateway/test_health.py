@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import pytest
 from sqlalchemy import text
 
 from storage.migrations.revisions import newest_revision
 from tests.support.gateways import Gateway, run_gateway
+
+pytestmark = pytest.mark.both_databases
 
 
 async def test_a_gateway_over_a_migrated_database_lives_and_is_ready(gateway: Gateway) -> None:

@@ -12,6 +12,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.connections import patient_protocol
+from tests.support.patience import PATIENCE_SECONDS
 
 ENOUGH = 65_536
 
@@ -80,7 +81,7 @@ def port(request: pytest.FixtureRequest) -> Iterator[int]:
     thread.start()
     yield listener.getsockname()[1]
     server.should_exit = True
-    thread.join(timeout=10)
+    thread.join()
 
 
 def asyncio_run(server: uvicorn.Server, listener: socket.socket) -> None:
@@ -90,7 +91,7 @@ def asyncio_run(server: uvicorn.Server, listener: socket.socket) -> None:
 
 @pytest.fixture
 def connection(port: int) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_SECONDS) as connection:
         yield connection
 
 

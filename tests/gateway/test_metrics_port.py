@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
 import pytest_asyncio
 import yaml
+from prometheus_client import values
 
 from gateway.background.tasks import BackgroundTask
-from gateway.monitoring.board import Board
+from gateway.monitoring import declarations as metrics
 from gateway.monitoring.declarations import METRICS, Kind
-from gateway.monitoring.numbers import Sample
+from gateway.monitoring.meters import FOLDER_VARIABLE, Meters, Shared
 from rest_compat.api import operation_routes
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.scraping import Scraped, difference
@@ -137,8 +139,7 @@ async def test_a_failed_piece_of_background_work_is_counted(monitored: Gateway) 
 
     task.run = fail
     task.wake()
-    async with asyncio.timeout(60):
-        await failed.wait()
+    await failed.wait()
     grown = difference(before, await scrape(monitored))
     assert grown("duograph_background_failures_total", task="retention") == 1
 
@@ -157,38 +158,41 @@ async def test_without_settings_nothing_watches(gateway: Gateway) -> None:
     assert (monitoring.watch, monitoring.statement_watch, monitoring.listener) == (None, None, None)
 
 
-def test_places_on_the_board_add_up_and_outlive_their_processes() -> None:
-    board = Board()
+def test_places_add_up_and_outlive_their_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Processes have their own; here, several places are in one.
+    monkeypatch.setattr(values, "ValueClass", values.ValueClass)
+    monkeypatch.setenv(FOLDER_VARIABLE, "")
+    shared, labels = Shared(tmp_path), ("rest", "list_shares")
 
-    def pinned(place: int, requests: int, resident: int) -> None:
-        board.take(place)
-        labels = ("rest", "list_shares", "ok")
-        board.pin(
-            [
-                Sample("duograph_requests", labels, [requests]),
-                Sample("duograph_request_seconds", ("rest", "list_shares"), [0.5, requests, *[0] * 11]),
-                Sample("duograph_resident_bytes", (), [resident]),
-                Sample("duograph_fold_lag_seconds", (), [requests]),
-            ]
-        )
+    def serve(place: int, requests: int, resident: int) -> Meters:
+        shared.take(place)
+        meters = Meters(shared)
+        for _ in range(requests):
+            meters.count(metrics.REQUESTS, (*labels, "ok"))
+            meters.observe(metrics.SECONDS, labels, 0.5)
+        meters.tell(metrics.RUNS, requests, "fold")
+        meters.tell(metrics.RESIDENT, resident)
+        meters.tell(metrics.FOLD_LAG, requests)
+        return meters
 
-    def read() -> dict[str, Any]:
-        return {sample.metric: sample.numbers[:2] for sample in board.read()}
+    def read(meters: Meters) -> list[float]:
+        text, _ = meters.written("")
+        scraped = Scraped.of(httpx.Response(200, content=text))
+        return [
+            scraped.value("duograph_requests_total", surface="rest", operation="list_shares", outcome="ok"),
+            scraped.value("duograph_request_seconds_sum", surface="rest", operation="list_shares"),
+            scraped.value("duograph_background_runs_total", task="fold"),
+            scraped.value("duograph_resident_bytes"),
+            scraped.value("duograph_fold_lag_seconds"),
+        ]
 
-    pinned(0, 5, 100)
-    pinned(1, 7, 200)
-    assert read() == {
-        "duograph_requests": [12],
-        "duograph_request_seconds": [1.0, 12],
-        "duograph_resident_bytes": [300],
-        "duograph_fold_lag_seconds": [5],
-    }
-    board.free(1)
-    assert (read()["duograph_requests"], read()["duograph_resident_bytes"]) == ([12], [100])
-    pinned(1, 1, 50)
-    assert (read()["duograph_requests"], read()["duograph_resident_bytes"]) == ([13], [150])
-    board.take(10_000)
-    assert read()["duograph_requests"] == [13]
+    meters = serve(0, 5, 100)
+    serve(1, 7, 200)
+    assert read(meters) == [12, 6, 12, 300, 5]
+    shared.free(1)
+    assert read(meters) == [12, 6, 12, 100, 5]
+    serve(1, 1, 50)
+    assert read(meters) == [13, 6.5, 13, 150, 1]
 
 
 def expressions(value: Any) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from redis.asyncio import Redis
 from gateway.rate_limits.limits import Charge, RateLimiter, headers
 from gateway.rate_limits.moving_windows import MemoryWindows
 from tests.support.rate_limiting import rate_limiter, redis_server, subjects
+from tests.support.work import counted_calls
 
 pytestmark = pytest.mark.usefixtures("clock", "patience")
 
@@ -170,10 +170,9 @@ async def test_memory_forgets_100_000_subjects_with_their_window(subject, clock)
     for number in range(100_000):
         await windows.acquire_entry(f"address:{number}", 500, 60)
     clock.advance(60)
-    # Time of the processor, which other processes do not use up.
-    started = time.process_time()
-    await windows.acquire_entry(subject, 500, 60)
-    assert time.process_time() - started < 1
+    with counted_calls() as calls:
+        await windows.acquire_entry(subject, 500, 60)
+    assert calls.number < 10 * 100_000
     assert list(windows.windows) == [subject]
 
 

@@ -23,13 +23,12 @@ async def test_without_redis_each_process_counts_alone_and_warns_once(caplog, su
             assert (await limiter.charge(subject, 2, 3)).allowed
             server.send_signal(stop)
             with caplog.at_level(logging.WARNING, logger="gateway.rate_limits.limits"):
-                async with asyncio.timeout(60):
-                    charges = [await limiter.charge(subject, 1, 3) for _ in range(4)]
+                charges = [await limiter.charge(subject, 1, 3) for _ in range(4)]
     # The first charge waits for Redis, the others do not.
     assert hits == [RedisWindows] * 2 + [MemoryWindows] * 4
     assert [charge.allowed for charge in charges] == [True, True, True, False]
-    assert [record.name for record in caplog.records] == ["gateway.rate_limits.limits"]
-    assert "Redis does not answer" in caplog.text
+    (warning,) = [record for record in caplog.records if record.name == "gateway.rate_limits.limits"]
+    assert "Redis does not answer" in warning.getMessage()
 
 
 async def test_a_redis_that_was_never_there_fails_no_request(tmp_path, subject):
@@ -59,4 +58,4 @@ async def test_a_restarted_redis_is_used_without_a_warning(caplog, subject):
             path.unlink(missing_ok=True)
             with redis_server(path):
                 assert (await limiter.charge(subject, 1, 3)).remaining == 2
-    assert caplog.records == []
+    assert not [record for record in caplog.records if record.name == "gateway.rate_limits.limits"]

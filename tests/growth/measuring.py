@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from tests.growth.requests import Growing
+from tests.support.patience import PATIENCE_SECONDS
 
-PATIENCE_SECONDS = 60
 HEAD_START_SECONDS = 0.001
 HEALTH = b"GET /health HTTP/1.1\r\nHost: gateway\r\n\r\n"
 

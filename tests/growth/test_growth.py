@@ -1,6 +1,7 @@
-"""Work grows no faster than what is sent, nobody waits meanwhile, and refusals are short.
+"""Refusals are short and nothing fails; work grows no faster than what is sent, and nobody waits meanwhile.
 
-`make growth CASES=20000` runs many more cases than `make test` does, from a seed of choice.
+`make growth CASES=20000` runs many more cases than `make test` does, from a seed of choice, and only there
+do times count.
 """
 
 import os
@@ -18,6 +19,7 @@ from tests.growth.requests import REQUESTS, Growing
 from tests.support.live import serve
 
 CASES = int(os.environ.get("CASES", "150"))
+TIMES_COUNT = "CASES" in os.environ
 SEED = int(os.environ.get("SEED", "10"))
 FASTER_THAN_SIZE = 1.5
 HEALTH_SECONDS = 0.25
@@ -87,7 +89,7 @@ def test_work_grows_no_faster_than_what_is_sent(
 ) -> None:
     costs = [measured(meter, request, size, factor) for factor in FACTORS]
     figures.repeated += bool(faults_of(costs))
-    for attempt in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS if TIMES_COUNT else 1):
         if not (faults := faults_of(costs)):
             break
         time.sleep(min(attempt / 20, LONGEST_PAUSE_SECONDS))
@@ -99,9 +101,9 @@ def test_work_grows_no_faster_than_what_is_sent(
 
 def faults_of(costs: list[Cost]) -> list[str]:
     faults = []
-    if growth(costs) > FASTER_THAN_SIZE:
+    if TIMES_COUNT and growth(costs) > FASTER_THAN_SIZE:
         faults.append("processor time grows faster than size")
-    if max(waited_for_us(cost) for cost in costs) > HEALTH_SECONDS:
+    if TIMES_COUNT and max(waited_for_us(cost) for cost in costs) > HEALTH_SECONDS:
         faults.append("/health waits")
     if any(cost.is_rejected and len(cost.answer) > LARGEST_REFUSAL for cost in costs):
         faults.append("a refusal is large")

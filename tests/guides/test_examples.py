@@ -14,6 +14,7 @@ from tests.support.browsing import Browsing
 from tests.support.gateways import SECRET, Tenant
 from tests.support.live import serve
 from tests.support.mailed import sent_to
+from tests.support.patience import TAKES_MINUTES
 from tests.support.terminal import (
     ADDRESS,
     PERSONAL_TOKEN,
@@ -25,6 +26,8 @@ from tests.support.terminal import (
     blocks,
     check,
 )
+
+pytestmark = TAKES_MINUTES
 
 # Blocks that only another test can run, by the first words of their code.
 RUN_ELSEWHERE = {
@@ -78,7 +81,7 @@ class Reader:
 
     async def allow(self) -> str:
         """The code that the browser brings back when the person allows the application."""
-        async with httpx.AsyncClient(base_url=self.address, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=self.address) as client:
             browser = Browsing(client)
             await browser.sign_in(self.tenant.user_email)
             await browser.open(self.terminal.variable("AUTHORIZE_URL"))
@@ -112,7 +115,7 @@ class Reader:
         uploaded = await asyncio.to_thread(self.terminal.run, Block(0, "sh", code % self.tenant.token))
         self.terminal.set("FILE_ID", uploaded.strip())
         headers = {"Authorization": f"Bearer {self.tenant.token}"}
-        async with httpx.AsyncClient(base_url=f"{self.address}/api", headers=headers, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=f"{self.address}/api", headers=headers) as client:
             share = {"name": "A book", "prices": [{"amount_type": "free"}], "downloads": [uploaded.strip()]}
             made = await client.post("/shares/", json=share)
             session = {

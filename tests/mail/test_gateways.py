@@ -7,6 +7,8 @@ import pytest
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.surfaces import GraphQL, Rest
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def gateways(post, server, tmp_path, monkeypatch):

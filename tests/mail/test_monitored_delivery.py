@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -10,6 +11,8 @@ from gateway.mail.delivery import GIVE_UP_AFTER
 from gateway.monitoring.tracing import Tracing
 from storage.clock import now
 from tests.support.mail_server import MailServer
+
+pytestmark = pytest.mark.both_databases
 
 
 async def test_each_attempt_is_counted_by_its_outcome_and_has_a_span(post, server):

@@ -141,6 +141,7 @@ async def test_many_finds_of_several_owners_are_one_mail_each(scanned, report):
     assert len(await mails_to(scanned, second.user_email)) == 1
 
 
+@pytest.mark.both_databases
 async def test_reports_of_the_same_finds_at_once_are_mailed_once(scanned, report):
     tenant = await make_tenant(scanned)
     tokens = [await make_token(scanned, tenant, Scope.SHARES_READ) for _ in range(4)]

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 from sqlalchemy import delete, insert
 
 from resolvers.accounts.users import find_user
+from resolvers.metrics import answers
 from resolvers.workspaces.administration import insert_workspace
 from storage.enums import EventSource
 from storage.metrics.cells.blocks import block_of
@@ -239,7 +240,7 @@ def measured(view, asked, slugs):
     zone, start, end, interval = asked
     begins = reference.first_instant(zone, start)
     ends = reference.first_instant(zone, end + timedelta(days=1))
-    clock, periods = datetime.now(UTC), []
+    clock, periods = answers.now(), []
     for stamp, since, until in reference.periods(zone, start, end, interval):
         values = reference.values(view, since, until, begins)
         described = {"timestamp": stamp, "is_complete": until <= clock}

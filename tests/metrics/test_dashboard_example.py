@@ -1,6 +1,7 @@
 """The dashboard of docs/examples, on another origin in a real browser, and its twin in Python."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -109,7 +110,7 @@ async def test_a_refused_page_says_why(chromium: Browser, sales: tuple[str, str]
 async def test_the_twin_prints_the_same(sales: tuple[str, str]) -> None:
     address, token = sales
     command = [sys.executable, str(EXAMPLES / "dashboard.py")]
-    environment = {"DUOGRAPH": address, "TOKEN": token, "TZ": "UTC"}
+    environment = os.environ | {"DUOGRAPH": address, "TOKEN": token, "TZ": "UTC"}
     ended = await asyncio.to_thread(
         subprocess.run, command, env=environment, capture_output=True, text=True, check=False
     )

@@ -73,8 +73,11 @@ async def test_metrics_have_names_for_people_and_money_the_exponent_of_its_curre
     ]
 
 
-async def test_a_period_that_is_not_over_is_not_complete(surface, tenant):
-    today = now().date()
+async def test_a_period_that_is_not_over_is_not_complete(surface, tenant, monkeypatch):
+    moment = now()
+    # At midnight another day would be over.
+    monkeypatch.setattr("resolvers.metrics.answers.now", lambda: moment)
+    today = moment.date()
     dates = {"start_date": str(today - timedelta(days=1)), "end_date": str(today + timedelta(days=1))}
     answer = await surface.get_metrics(**dates, interval="day")
     assert [period["is_complete"] for period in answer["periods"]][::2] == [True, False]

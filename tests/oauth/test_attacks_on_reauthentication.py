@@ -14,6 +14,8 @@ from storage.tables.credentials.credentials import CredentialRow
 from tests.support.applications import claims_of, make_application, told
 from tests.support.browsing import PASSWORD, browsing
 
+pytestmark = pytest.mark.both_databases
+
 _credentials = table_of(CredentialRow)
 AGAIN = [{"prompt": "login"}, {"max_age": "1"}, {"max_age": "0"}, {"prompt": "login", "max_age": "0"}]
 

@@ -14,8 +14,8 @@ from tests.support.browsing import PASSWORD, Browsing
 from tests.support.gateways import Tenant
 from tests.support.in_browser import RECORD_VIOLATIONS, submit_password
 from tests.support.live import serve
+from tests.support.patience import PATIENCE_SECONDS
 
-PATIENCE = 60
 SCOPE = "email openid shares:write"
 
 
@@ -44,7 +44,7 @@ def live(tmp_path_factory):
     folder = tmp_path_factory.mktemp("live")
     with serve(f"sqlite+aiosqlite:///{folder}/duograph.sqlite", folder / "objects") as (address, tenant):
         headers = {"Authorization": f"Bearer {tenant.personal_token}"}
-        with httpx.Client(base_url=address, headers=headers, timeout=PATIENCE) as caller:
+        with httpx.Client(base_url=address, headers=headers, timeout=PATIENCE_SECONDS) as caller:
             metadata = caller.get("/.well-known/openid-configuration").json()
             said = {"client_name": "Bookkeeper", "redirect_uris": [REDIRECT_URI], "scope": SCOPE}
             client = caller.post(metadata["registration_endpoint"], json=said).json()
@@ -53,7 +53,7 @@ def live(tmp_path_factory):
 
 async def consent(live: Live, address: str) -> dict[str, str]:
     """What the application is told after the tenant's user signed in and allowed it in a browser."""
-    async with httpx.AsyncClient(base_url=live.address, timeout=PATIENCE) as client:
+    async with httpx.AsyncClient(base_url=live.address) as client:
         browser = Browsing(client)
         await browser.open(address)
         await browser.press("Sign in", email=live.tenant.user_email, password=PASSWORD)
@@ -74,7 +74,6 @@ async def test_authlibs_own_client_gets_along_with_us(live):
         redirect_uri=REDIRECT_URI,
         code_challenge_method="S256",
         token_endpoint=metadata["token_endpoint"],
-        timeout=PATIENCE,
     ) as client:
         address, state = client.create_authorization_url(
             metadata["authorization_endpoint"], code_verifier=VERIFIER, nonce="the nonce"
@@ -114,7 +113,7 @@ async def test_every_endpoint_and_method_that_discovery_names_is_there(live):
     methods = ["client_secret_basic", "client_secret_post", "none"]
     for endpoint, supported in (("token", methods), ("revocation", methods), ("introspection", methods[:2])):
         assert metadata[f"{endpoint}_endpoint_auth_methods_supported"] == supported
-    async with httpx.AsyncClient(timeout=PATIENCE) as caller:
+    async with httpx.AsyncClient(timeout=PATIENCE_SECONDS) as caller:
         tokens = []
         for method in methods[:2]:
             answer = await consent(live, live.query(code_challenge=CHALLENGE, code_challenge_method="S256"))
@@ -148,7 +147,7 @@ async def test_every_endpoint_and_method_that_discovery_names_is_there(live):
 
 
 async def test_a_public_client_is_served_without_a_secret(live):
-    async with httpx.AsyncClient(timeout=PATIENCE) as caller:
+    async with httpx.AsyncClient(timeout=PATIENCE_SECONDS) as caller:
         headers = {"Authorization": f"Bearer {live.tenant.personal_token}"}
         said = {"redirect_uris": [REDIRECT_URI], "scope": SCOPE, "token_endpoint_auth_method": "none"}
         registered = await caller.post(live.metadata["registration_endpoint"], json=said, headers=headers)
@@ -181,11 +180,11 @@ async def go_through(page: Page, live: Live, workspace: str) -> dict[str, str]:
 
 async def test_a_person_connects_an_application_in_a_real_browser(live, chromium):
     user = {"Authorization": f"Bearer {live.tenant.personal_token}"}
-    async with httpx.AsyncClient(base_url=live.address, timeout=PATIENCE) as caller:
+    async with httpx.AsyncClient(base_url=live.address, timeout=PATIENCE_SECONDS) as caller:
         second = {"name": "Second studio", "slug": "second-studio"}
         made = (await caller.post("/api/workspaces/", json=second, headers=user)).json()
         context = await chromium.new_context()
-        context.set_default_timeout(PATIENCE * 1000)
+        context.set_default_timeout(PATIENCE_SECONDS * 1000)
         await context.add_init_script(RECORD_VIOLATIONS)
         await context.route("https://app.example.com/**", connected)
         answer = await go_through(await context.new_page(), live, "Second studio")

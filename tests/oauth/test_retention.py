@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import select, update
 
 from oauth.credentials import digest
@@ -11,6 +12,8 @@ from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_grants import OAuthGrantRow
 from tests.support.applications import error_of
+
+pytestmark = pytest.mark.both_databases
 
 _credentials, _grants = table_of(CredentialRow), table_of(OAuthGrantRow)
 

@@ -140,6 +140,7 @@ async def test_a_link_works_once(gateway, browser, tenant, link):
     assert await can_sign_in(gateway, tenant.user_email, NEW_PASSWORD)
 
 
+@pytest.mark.both_databases
 async def test_of_two_simultaneous_uses_of_a_link_one_sets_the_password(gateway, tenant, link):
     passwords = [f"long password number {number}" for number in range(4)]
 

@@ -23,8 +23,10 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from storage.clock import now
-from tests.support.command import PATIENCE_SECONDS
 from tests.support.in_browser import opened
+from tests.support.patience import PATIENCE_SECONDS, TAKES_MINUTES
+
+pytestmark = TAKES_MINUTES
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,7 +50,6 @@ class Started:
             check=True,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_SECONDS,
         ).stdout
 
 
@@ -77,7 +78,6 @@ def _clone(folder: Path, tmp_path: Path) -> None:
         ["git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), str(folder)],
         env={**os.environ, "GIT_CONFIG_GLOBAL": str(trusting)},
         check=True,
-        timeout=PATIENCE_SECONDS,
     )
 
 
@@ -136,6 +136,7 @@ async def show_until_tomorrow(page: Page) -> None:
     await page.wait_for_url("**range=custom**")
 
 
+@pytest.mark.long
 async def test_a_newcomer_sells_a_file_and_watches_it_arrive(
     chromium: Browser, started: Started, tmp_path: Path
 ) -> None:
@@ -177,8 +178,6 @@ async def test_a_newcomer_sells_a_file_and_watches_it_arrive(
 def uploaded(started: Started, name: str) -> str:
     """The SHA-256 of the file with this name, as it was uploaded."""
     headers = {"Authorization": f"Bearer {started.token}"}
-    files = httpx.get(f"{started.address}/api/files/", headers=headers, timeout=PATIENCE_SECONDS).json()[
-        "data"
-    ]
+    files = httpx.get(f"{started.address}/api/files/", headers=headers).json()["data"]
     (checksum,) = {file["checksum_sha256_hex"] for file in files if file["name"] == name}
     return str(checksum)

@@ -62,6 +62,7 @@ async def test_a_deleted_account_leaves_nothing_that_works(gateway, browser, api
     assert mail.subject == "Your account was deleted"
 
 
+@pytest.mark.both_databases
 async def test_a_form_that_is_sent_twice_at_once_deletes_the_account_once(gateway, tenant):
     user = await make_member(gateway, tenant)
     async with signed_in(gateway, SimpleNamespace(user_id=user.id)) as browser:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,7 +17,8 @@ from storage.clock import now
 from storage.engine.database import Database
 from tests.support.in_browser import PATIENCE, opened
 from tests.support.live import serve
-from tests.support.mailed import latest_code
+from tests.support.mailed import latest_code, mails_to
+from tests.support.patience import until
 from tests.support.surfaces import Rest
 from tests.support.uploads import upload_file, upload_image
 
@@ -179,12 +179,12 @@ async def test_no_script_can_read_the_session_and_no_other_page_is_sent_it(
 
 async def mailed_code(site: Site, address: str) -> str:
     """The code, once it has been mailed: the gateway does so after its answer."""
-    for _ in range(200):
-        try:
-            return await latest_code(site, address)
-        except ValueError:
-            await asyncio.sleep(0.05)
-    raise AssertionError("No mail came.")
+
+    async def is_mailed() -> bool:
+        return bool(await mails_to(site, address))
+
+    await until(is_mailed)
+    return await latest_code(site, address)
 
 
 async def test_a_customer_signs_in_with_an_emailed_code(chromium: Browser, site: Site) -> None:

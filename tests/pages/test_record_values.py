@@ -6,11 +6,13 @@ import pytest
 from pydantic import Field as Declared
 
 from gateway.web.kit.forms import Form
+from gateway.web.records.kit.cells import Cell, Shown, cell_of
 from gateway.web.records.kit.fields import fields_of
 from gateway.web.records.kit.values import filled, minor_units, read
-from schema.kit.base import Input, Update
+from schema.kit.base import Input, Output, Update
 from schema.kit.metadata import Metadata
 from schema.values.scalars import Bool, DateInput, Email, Int, Url
+from schema.values.units import Money, MoneyInput, Size
 from storage.enums import Currency, Visibility
 
 
@@ -27,7 +29,7 @@ class Everything(Input):
     site: Url | None = None
     day: DateInput | None = None
     count: Int | None = None
-    amount: Annotated[Int | None, Declared(description="An amount in minor units.")] = None
+    amount: Annotated[MoneyInput | None, Declared(description="What it costs.")] = None
     currency: Currency | None = None
     visibility: Visibility = Visibility.DRAFT
     is_open: Bool = False
@@ -88,6 +90,35 @@ def test_a_new_field_of_any_kind_gets_a_control_without_being_declared_for_pages
         "parts": "rows",
         "metadata": "pairs",
     }
+
+
+class Reworded(Input):
+    """Money by its type alone, beside an integer that only its words make an amount."""
+
+    refund: Annotated[MoneyInput | None, Declared(description="What goes back, in cents.")] = None
+    count: Annotated[Int | None, Declared(description="An amount in minor units.")] = None
+    paid_in: Currency
+
+
+class Paid(Output):
+    """What pages show of the same."""
+
+    paid: Annotated[Money, Declared(description="What came in, in cents.")]
+    count: Annotated[int, Declared(description="An amount in minor units.")]
+    content: Annotated[Size, Declared(description="How long it is.")]
+    paid_in: Currency
+
+
+def test_a_number_is_money_by_its_type_and_not_by_its_description():
+    refund, count, _ = fields_of(Reworded)
+    assert (refund.kind, refund.currency) == ("money", "paid_in")
+    assert count.kind == "integer"
+
+
+def test_a_number_is_shown_by_its_type_and_not_by_its_description_or_name():
+    paid = Paid(paid=150, count=150, content=2048, paid_in=Currency.EUR)
+    cells = [cell_of(paid, name, Shown("")) for name in ("paid", "count", "content")]
+    assert cells == [Cell("text", "€1.50"), Cell("text", "150"), Cell("text", "2.0 KB")]
 
 
 def test_a_form_is_read_as_the_data_of_the_api_and_filled_with_it():

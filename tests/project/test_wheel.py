@@ -17,7 +17,10 @@ import pytest
 from gateway.web.guide.contents import FILES, PAGES
 from resolvers.graph.contract import SCHEMA_PATH
 from tests.support.command import Command
+from tests.support.patience import TAKES_MINUTES
 from tests.support.serving import serving
+
+pytestmark = TAKES_MINUTES
 
 ROOT = Path(__file__).parents[2]
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
@@ -86,7 +89,7 @@ def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=300)
     python = folder / "bin" / "python"
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index"]
-    subprocess.run([*install, "--no-compile", "--quiet", str(wheel)], check=True, timeout=300)
+    subprocess.run([*install, "--quiet", str(wheel)], check=True, timeout=300)
     # A path here leads to libraries, but not to the tree: files that do so are only read in `site-packages`.
     (packages,) = (folder / "lib").glob("python*/site-packages")
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))
@@ -117,7 +120,6 @@ def test_an_installation_uses_its_own_files_and_can_write_none_of_them(installat
         env=os.environ | {"PYTHONPATH": ""},
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     assert Path(ended.stdout.strip()).is_relative_to(installation.folder)

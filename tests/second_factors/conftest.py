@@ -1,12 +1,24 @@
 """Gateways at an https address with a name, where browsers offer passkeys."""
 
+import pyotp
+import pytest
 import pytest_asyncio
 
+from resolvers.second_factors import totp
+from storage.clock import now
 from tests.second_factors.acting import signed_in
 from tests.support.browsing import browsing
 from tests.support.gateways import make_tenant, run_gateway
 
 ADDRESS = "https://gateway"
+
+
+@pytest.fixture(autouse=True)
+def codes_of_one_moment(monkeypatch):
+    """However long a test takes, the code that its app shows is one that the gateway takes."""
+    moment = now()
+    monkeypatch.setattr(totp, "now", lambda: moment)
+    monkeypatch.setattr(pyotp.TOTP, "now", lambda app: app.at(moment))
 
 
 @pytest_asyncio.fixture(scope="session")

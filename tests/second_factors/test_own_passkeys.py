@@ -41,6 +41,7 @@ async def test_a_passkey_of_another_user_cannot_be_registered(safe_gateway, acco
     assert len(await passkeys_of(safe_gateway, owner)) == 1
 
 
+@pytest.mark.both_databases
 async def test_a_passkey_is_added_by_an_answer_to_this_session_once(safe_gateway, account, owner):
     """An attacker's answer, or an old one, adds nothing."""
     attacker = await make_tenant(safe_gateway)

@@ -1,5 +1,7 @@
 """Recovery codes: ten, each once, in the place of a factor."""
 
+import pytest
+
 from tests.second_factors.acting import (
     SECURITY,
     add_passkey,
@@ -11,6 +13,8 @@ from tests.second_factors.acting import (
 from tests.support.browsing import browsing
 from tests.support.gateways import make_tenant
 from tests.support.mailed import mails_to
+
+pytestmark = pytest.mark.both_databases
 
 WRONG = "This code is wrong or has been used"
 

@@ -86,6 +86,7 @@ async def test_a_code_that_was_seen_does_not_work_again(safe_gateway, account, o
         assert not is_signed_in(thief)
 
 
+@pytest.mark.both_databases
 async def test_one_code_entered_in_many_browsers_at_the_same_time_opens_one(safe_gateway, account, owner):
     app = await add_totp(account)
     recovery = recovery_codes(account.page)[0]

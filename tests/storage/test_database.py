@@ -17,6 +17,7 @@ from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.engine.outages import is_outage
+from tests.support.patience import until
 
 PROCESS_IDS = text("SELECT pg_backend_pid()")
 END_OTHERS = text("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE pid = ANY(:ids)")
@@ -41,17 +42,22 @@ async def at_once(database: Database, many: int = 3) -> list[int]:
     return list(await asyncio.gather(*(one() for _ in range(many))))
 
 
-async def end(database_url: str, ids: list[int]) -> None:
+async def end(database: Database, database_url: str, ids: list[int]) -> None:
+    """End the server processes of a database's connections, of which none is in use, and let it notice."""
     other = Database(database_url)
     async with other.read() as connection:
         await connection.execute(END_OTHERS, {"ids": ids})
     await other.close()
 
+    async def has_noticed() -> bool:
+        return all(connection.is_closed() for connection in database.pools["primary"]._free)
+
+    await until(has_noticed)
+
 
 async def test_connections_that_the_server_ended_are_replaced(pooled, server_url):
     ended = await at_once(pooled)
-    await end(server_url, ended)
-    await asyncio.sleep(0.2)
+    await end(pooled, server_url, ended)
     assert not set(ended) & set(await at_once(pooled))
 
 
@@ -66,8 +72,7 @@ async def test_an_idle_connection_is_pinged_before_it_is_used(pooled, monkeypatc
 @pytest.mark.parametrize("unit", ["read", "snapshot", "write"])
 async def test_a_unit_after_the_end_of_its_connection_begins_on_another(pooled, server_url, unit):
     ended = await at_once(pooled)
-    await end(server_url, ended)
-    await asyncio.sleep(0.2)
+    await end(pooled, server_url, ended)
     async with getattr(pooled, unit)() as connection:
         assert (await connection.execute(PROCESS_IDS)).scalar_one() not in ended
 
@@ -201,6 +206,6 @@ async def test_a_unit_cancelled_while_its_connection_is_checked_gives_its_place_
     with pytest.raises(asyncio.CancelledError):
         await task
     monkeypatch.undo()
-    async with asyncio.timeout(20), database.read() as connection:
+    async with database.read() as connection:
         assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
     await database.close()

@@ -15,7 +15,8 @@ from storage.engine.database import Database
 from storage.migrations import run
 from storage.migrations.revisions import current_revision, newest_revision
 from tests.storage.migrating import Migrating, Old, make_old, migrating
-from tests.support.command import PATIENCE_SECONDS, Command
+from tests.support.command import Command
+from tests.support.patience import until
 
 MIGRATED = f"The database is at revision {newest_revision()}."
 WAITS = "Another `duograph migrate` is running; waiting for it."
@@ -41,12 +42,6 @@ def old(tmp_path: Path, server_url: str, postgresql_url: str) -> Callable[[str],
         return made
 
     return make
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(PATIENCE_SECONDS):
-        while not await condition():  # noqa: ASYNC110 - it is in the database or in other processes
-            await asyncio.sleep(0.02)
 
 
 @asynccontextmanager

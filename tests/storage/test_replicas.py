@@ -14,7 +14,8 @@ from gateway.settings.settings import Settings, SettingsError
 from storage.clock import now
 from tests.support.command import Command
 from tests.support.gateways import SECRET, make_tenant, run_gateway
-from tests.support.replicas import Pair, eventually, until_it_is
+from tests.support.patience import until
+from tests.support.replicas import Pair, until_it_is
 from tests.support.scraping import Scraped
 from tests.support.serving import serving, started
 from tests.support.surfaces import GraphQL, Rest
@@ -102,7 +103,7 @@ async def reader(pair, replicated, surface_type):
     tenant = await make_tenant(replicated)
     made = Reader(pair, replicated, tenant, surface_type(replicated.client, replicated.app, tenant.token))
     await made.ingest("seen", "ada")
-    await eventually(made.is_answered_by_replica)
+    await until(made.is_answered_by_replica)
     return made
 
 
@@ -138,7 +139,7 @@ async def test_changes_of_others_do_not_keep_callers_from_the_replica(pair, repl
             await reader.rename("seen")
         return names == ["seen"]
 
-    await eventually(is_answered_by_replica)
+    await until(is_answered_by_replica)
 
 
 @REST_AND_GRAPHQL
@@ -164,8 +165,8 @@ async def test_the_primary_answers_while_the_replica_is_stopped(pair, reader):
             await until_it_is("set_aside", reader.gateway)
             assert await reader.read_all() == seen
             assert await processes_by_state(reader.gateway) == {"set_aside": 1}
-        await eventually(reader.is_answered_by_replica)
-        await eventually(lambda: is_used(reader.gateway))
+        await until(reader.is_answered_by_replica)
+        await until(lambda: is_used(reader.gateway))
     events = [line["event"] for line in lines if "replica" in line["event"]]
     assert events[:2] == ["replica set aside", "replica used again"]
 
@@ -179,7 +180,7 @@ async def test_a_replica_that_freezes_under_reads_is_set_aside(pair, reader):
     finally:
         pair.replica.send(signal.SIGCONT)
     assert reads == [(["seen"], ["seen"], ["seen"], (1, 1))] * 8
-    await eventually(reader.is_answered_by_replica)
+    await until(reader.is_answered_by_replica)
 
 
 @pytest.mark.parametrize("part", [b"SELECT", b"COMMIT"])
@@ -255,7 +256,7 @@ async def test_callers_read_what_they_changed_by_another_process(pair, replicate
     }
     command = Command(tmp_path, settings)
     with serving(command, "--workers", "2") as said:
-        await eventually(lambda: has_started(command, 2))
+        await until(lambda: has_started(command, 2))
         one, other = started(command)
 
         async def ask(process, method, path="", **body):
@@ -285,7 +286,7 @@ async def test_callers_read_what_they_changed_by_another_process(pair, replicate
             return seen == [["seen"], ["seen"]]
 
         await send(one, "seen")
-        await eventually(are_answered_by_replica)
+        await until(are_answered_by_replica)
         async with pair.lagging():
             await send(one, "sent")
             assert sorted(await names(other)) == ["seen", "sent"]

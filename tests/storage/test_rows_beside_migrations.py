@@ -22,6 +22,9 @@ from storage.migrations.run import LOCK_SECONDS
 from storage.tables.registry import METADATA
 from tests.storage.migrating import Old, make_old, migrating
 from tests.storage.test_migrated_rows import new_workspace
+from tests.support.patience import TAKES_MINUTES
+
+pytestmark = TAKES_MINUTES
 
 ROWS = int(os.environ.get("ROWS", "10000"))
 # The revisions after it change each table below but the facts, which are only written.
@@ -157,7 +160,7 @@ async def test_rows_are_migrated_while_writers_go_on(tmp_path, server_url, postg
     await fill(old)
     begun = monotonic()
     async with writing(old) as writers, migrating(old.command) as migration:
-        await migration.ends(patience_seconds=3600)
+        await migration.ends()
     seconds = monotonic() - begun
     summary = [f"{ROWS} facts, events and customers each, from {REVISION} to the newest in {seconds:.0f} s"]
     for writer in writers:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from resolvers.graph.contract import SCHEMA_FILE
 from rest_compat.routing.paths import OPENAPI_FILE
-from tests.support.npm import CLIENTS, PATIENCE_SECONDS, install
+from tests.support.npm import CLIENTS, install
+from tests.support.patience import PATIENCE_SECONDS
 
 IN_TYPESCRIPT = ("graphql_codegen", "openapi_typescript", "hey_api")
 IN_PYTHON = ("ariadne_codegen", "openapi_python_client")

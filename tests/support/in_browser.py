@@ -12,8 +12,9 @@ from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_p
 
 from tests.support.browsing import PASSWORD
 from tests.support.gateways import Tenant
+from tests.support.patience import PATIENCE_SECONDS
 
-PATIENCE = 60_000  # Milliseconds: other tests run at the same time.
+PATIENCE = PATIENCE_SECONDS * 1000
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

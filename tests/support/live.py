@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -14,8 +14,8 @@ import uvicorn
 from gateway.app import create_app
 from gateway.http.connections import patient_protocol
 from gateway.settings.settings import Settings
-from storage.migrations.run import upgrade
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
+from tests.support.own_databases import migrate
 from tests.support.report_keys import serve_keys
 
 
@@ -25,19 +25,25 @@ def serve(
     objects: Path,
     host: str = "127.0.0.1",
     workspace: Mapping[str, Any] = MappingProxyType({}),
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
     **settings: Any,
 ) -> Iterator[tuple[str, Tenant]]:
     """The address of a running gateway and a tenant of it, with these values of its workspace.
 
-    `host` is the gateway's name on this machine.
+    `host` is the gateway's name on this machine, `loop_factory` makes the loop on which it runs.
     """
     with serve_keys() as keys:
         settings["secret_scanning_keys_url"] = keys.url
-        yield from _serve(database_url, objects, host, workspace, settings)
+        yield from _serve(database_url, objects, host, workspace, loop_factory, settings)
 
 
 def _serve(
-    database_url: str, objects: Path, host: str, workspace: Mapping[str, Any], settings: dict[str, Any]
+    database_url: str,
+    objects: Path,
+    host: str,
+    workspace: Mapping[str, Any],
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None,
+    settings: dict[str, Any],
 ) -> Iterator[tuple[str, Tenant]]:
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://{host}:{listener.getsockname()[1]}"
@@ -61,12 +67,16 @@ def _serve(
 
     async def run() -> None:
         database = app.state.services.database
-        await upgrade(database)
+        await migrate(database)
         gateway = Gateway(app, None, database, objects / "outbox")  # type: ignore[arg-type]
         made.append(await make_tenant(gateway, **workspace))
         await server.serve(sockets=[listener])
 
-    thread = threading.Thread(target=asyncio.run, args=(run(),), name="gateway", daemon=True)
+    def run_to_its_end() -> None:
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            runner.run(run())
+
+    thread = threading.Thread(target=run_to_its_end, name="gateway", daemon=True)
     thread.start()
     while not server.started:
         thread.join(timeout=0.02)
@@ -74,4 +84,4 @@ def _serve(
             raise RuntimeError("The gateway did not start.")
     yield address, made[0]
     server.should_exit = True
-    thread.join(timeout=10)
+    thread.join()

@@ -71,7 +71,7 @@ class MailServer:
     async def wait_for(self, number: int) -> list[EmailMessage]:
         """The mails, once there are so many."""
         async with self.arrived:
-            await asyncio.wait_for(self.arrived.wait_for(lambda: len(self.mails) >= number), 20)
+            await self.arrived.wait_for(lambda: len(self.mails) >= number)
         return self.mails
 
     async def handle_RCPT(  # noqa: N802

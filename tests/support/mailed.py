@@ -28,13 +28,12 @@ class Received:
 
 async def mails_to(gateway: Any, address: str) -> list[Received]:
     """The mails to an address, in any case, sent or still to be sent, the oldest first."""
-    wanted = select(_mails).where(_mails.c.recipient == address).order_by(_mails.c.created_at)
+    queued = select(_mails).where(_mails.c.recipient == address)
     async with gateway.database.read() as connection:
-        rows = (await connection.execute(wanted)).mappings().all()
+        rows = (await connection.execute(queued)).mappings().all()
+    waiting = {f"{row['created_at']:%Y%m%dT%H%M%S.%fZ}-{row['id']}": _of_row(row) for row in rows}
     # A mail goes from its row into its file; one that does so right now is seen in both places.
-    sent = _sent(gateway.outbox, address)
-    waiting = [_of_row(row) for row in rows if str(row["id"]) not in sent]
-    return [*sent.values(), *waiting]
+    return _oldest_first(waiting | _sent(gateway.outbox, address))
 
 
 async def latest_code(gateway: Any, address: str) -> str:
@@ -46,14 +45,18 @@ async def latest_code(gateway: Any, address: str) -> str:
 
 def sent_to(outbox: Path, address: str) -> list[Received]:
     """The mails to the address in an outbox, the oldest first."""
-    return list(_sent(outbox, address).values())
+    return _oldest_first(_sent(outbox, address))
+
+
+def _oldest_first(mails: dict[str, Received]) -> list[Received]:
+    """Names begin with the moment at which a mail was queued: files are of another order with two senders."""
+    return [mails[name] for name in sorted(mails)]
 
 
 def _sent(outbox: Path, address: str) -> dict[str, Received]:
-    """The mails in the outbox by the ids of their rows, the oldest first."""
-    files = sorted(outbox.glob("*.eml"), key=lambda file: file.stat().st_mtime_ns)
-    mails = {file.stem: _read(file) for file in files}
-    return {id: mail for id, mail in mails.items() if mail.to.casefold() == address.casefold()}
+    """The mails in the outbox by their names."""
+    mails = {file.stem: _read(file) for file in outbox.glob("*.eml")}
+    return {name: mail for name, mail in mails.items() if mail.to.casefold() == address.casefold()}
 
 
 @cache

@@ -1,19 +1,17 @@
 """A PostgreSQL server with a streaming replica, whose replay and connections a test holds up."""
 
 import asyncio
-import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic
 
 from tests.support.gateways import Gateway, Tenant
+from tests.support.patience import until
+from tests.support.ports import own_port
 from tests.support.postgresql import PostgreSQL
 from tests.support.tcp_proxy import TcpProxy
-
-PATIENCE_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Pair:
         """Until the block ends, the replica receives changes and shows none of them."""
         await asyncio.to_thread(self.replica.psql, "SELECT pg_wal_replay_pause()")
         try:
-            await eventually(self._is_paused)
+            await until(self._is_paused)
             yield
         finally:
             await asyncio.to_thread(self.replica.psql, "SELECT pg_wal_replay_resume()")
@@ -74,14 +72,6 @@ class Pair:
             await asyncio.to_thread(self.replica.start)
 
 
-async def eventually(condition: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until the condition holds."""
-    end = monotonic() + PATIENCE_SECONDS
-    while not await condition():
-        assert monotonic() < end
-        await asyncio.sleep(0.05)
-
-
 async def state_of(gateway: Gateway) -> str:
     """How the gateway says that it uses its replica, while it is ready."""
     ready = await gateway.client.get("/ready")
@@ -96,10 +86,9 @@ async def until_it_is(state: str, gateway: Gateway) -> None:
     async def is_in_state() -> bool:
         return await state_of(gateway) == state
 
-    await eventually(is_in_state)
+    await until(is_in_state)
 
 
 def _server_in(folder: Path) -> PostgreSQL:
     folder.mkdir()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return PostgreSQL(folder, listener.getsockname()[1])
+    return PostgreSQL(folder, own_port())

@@ -14,9 +14,10 @@ from uuid import UUID
 
 from markdown_it import MarkdownIt
 
+from tests.support.patience import PATIENCE_SECONDS
+
 ROOT = Path(__file__).parents[2]
 RUN = ("sh", "graphql", "python")
-PATIENCE_SECONDS = 180
 # What the pages write for the tokens of a workspace and of a user, and for the gateway's address.
 WORKSPACE_TOKEN, PERSONAL_TOKEN, ADDRESS = "dg_wat_...", "dg_pat_...", "http://127.0.0.1:8000"
 

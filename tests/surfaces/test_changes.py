@@ -25,6 +25,8 @@ from tests.support.uploads import upload_file
 from tests.support.world import make_world
 from tests.totals.histories import History
 
+pytestmark = pytest.mark.both_databases
+
 NOUNS = (
     "shares",
     "custom_fields",

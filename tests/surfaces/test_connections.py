@@ -16,6 +16,8 @@ from tests.support.surfaces import GraphQL, Rest, selection, to_graphql
 from tests.support.world import make_world
 from tests.surfaces.test_permissions import caller_for
 
+pytestmark = pytest.mark.both_databases
+
 PLACES = exposed(make_schema()._schema)
 LISTS = sorted(name for name in PLACES if name.startswith("list_"))
 NAMES = ["Almanac", "Birds", "Coast", "Dunes", "Estuary"]

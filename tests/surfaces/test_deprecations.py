@@ -6,15 +6,13 @@ from typing import Annotated, Any
 
 import pytest
 import strawberry
-from fastapi import APIRouter
-from fastapi.openapi.utils import get_openapi
 from graphql import print_schema
 from pydantic import Field
 
 from resolvers.graph.execution.fields import expose
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import public
-from rest_compat.openapi.operations import complete, document_route
+from rest_compat.openapi.document import described
 from rest_compat.openapi.schemas import cleaned
 from rest_compat.routing.router import Router
 from schema.kit.base import Filters, Input, Output, graphql_input, graphql_type
@@ -58,22 +56,16 @@ async def get_birds(ctx: Context, query: BirdQuery) -> Bird:
     return Bird(name="Dunlin")
 
 
-router = Router("/birds", "Birds", "Birds of the coast.")
-router.get("/", get_birds)
-router.post("/", see_bird)
+router = Router()
+router.about("Birds", "Birds of the coast.")
+router.get("/birds/", get_birds)
+router.post("/birds/", see_bird)
 
 
 def entries() -> tuple[dict[str, Any], dict[str, Any]]:
     """The paths and the schemas of the document of these operations."""
-    made = APIRouter()
-    documented = [route for route in router.routes if route.is_documented]
-    for route in documented:
-        document_route(made, route)
-    document = get_openapi(title="Birds", version="1", routes=made.routes)
-    for route in documented:
-        complete(document["paths"][route.path_format][route.method.lower()], route)
-    schemas = cleaned(document["components"]["schemas"], are_names=True)
-    return cleaned(document["paths"])["/api/birds/"], schemas
+    paths, schemas = described([route for route in router.routes if route.is_documented])
+    return cleaned(paths)["/api/birds/"], cleaned(schemas, are_names=True)
 
 
 def test_openapi_marks_operations_parameters_and_fields() -> None:

@@ -18,6 +18,8 @@ from tests.support.surfaces import Rest, selection
 from tests.support.world import make_world
 from tests.surfaces.test_permissions import caller_for
 
+pytestmark = pytest.mark.both_databases
+
 OPERATIONS = sorted(operation.name for operation in NODES.values())
 BY_NAME = {operation.name: operation for operation in NODES.values()}
 

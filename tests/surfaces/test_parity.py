@@ -22,6 +22,8 @@ from tests.support.gateways import run_gateway
 from tests.support.surfaces import GraphQL, Rest
 from tests.surfaces.test_read_back import UPDATES
 
+pytestmark = pytest.mark.both_databases
+
 EXAMPLES = int(os.environ.get("EXAMPLES", "3"))
 SEED = int(os.environ.get("SEED", "1"))
 READS = sorted(name for name, operation in OPERATIONS.items() if name.startswith(("get_", "list_")))

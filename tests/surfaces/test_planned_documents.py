@@ -21,6 +21,8 @@ from tests.support.gateways import make_tenant, make_token
 from tests.support.surfaces import Rest
 from tests.support.world import make_world
 
+pytestmark = pytest.mark.both_databases
+
 EXAMPLES = 10 * int(os.environ.get("EXAMPLES", "15"))
 DIRECTIVE = re.compile(r" @(include|skip)\(if: [^)]*\)")
 # The root fields that give lines, with arguments: each of a world's resources, one that is absent, and lists.

@@ -9,6 +9,8 @@ from tests.support.surfaces import Refused
 from tests.support.uploads import upload_file, upload_image
 from tests.support.world import make_world
 
+pytestmark = pytest.mark.both_databases
+
 # Their answers show a secret once, and are not the resource.
 WITHOUT_TAG = {
     "create_workspace_access_token",

@@ -17,6 +17,8 @@ from storage.tables.shares.shares import (
 )
 from tests.support.statements import noted
 
+pytestmark = pytest.mark.both_databases
+
 DOCUMENT = """
 { shares(limit: %d) { meta { total }
     data { name workspace { name } prices { priceAmount } medias { name }  downloads { name }

@@ -15,6 +15,8 @@ from resolvers.credentials.browser_sessions import start_browser_session
 from tests.support.gateways import SECRET
 from tests.support.surfaces import Refused
 
+pytestmark = pytest.mark.both_databases
+
 BAD = ("a%00b", "%ED%A0%80", "%FF")
 PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 TEMPLATES = Path(gateway.web.__file__).parent / "templates"

@@ -193,7 +193,7 @@ def monitoring_page() -> str:
         "## Metrics\n",
         "With `DUOGRAPH_METRICS_PORT`, `duograph serve` answers `/metrics` on that port for Prometheus.",
         "Durations are in seconds, sizes in bytes. Several processes give one answer: *sum* adds their",
-        "numbers up, *least* and *most* choose one.\n",
+        "numbers up, the others choose one.\n",
         *_row("metric", "kind", "labels", "processes", "meaning"),
         "|---|---|---|---|---|",
     ]

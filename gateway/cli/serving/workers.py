@@ -16,12 +16,13 @@ from itertools import count
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from time import monotonic
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import structlog
 import uvicorn
 
-from gateway.monitoring.board import Board
+if TYPE_CHECKING:
+    from gateway.monitoring.meters import Shared
 
 log = structlog.get_logger()
 
@@ -38,7 +39,7 @@ _fork = multiprocessing.get_context("fork")
 
 @dataclass(eq=False)
 class Worker:
-    """A process with the pipe on which it beats, from its start on, and its place on the board of metrics."""
+    """A process with the pipe on which it beats, from its start on, and its place in the shared metrics."""
 
     process: ForkProcess
     beats: Connection
@@ -63,8 +64,8 @@ class Worker:
 class Workers:
     """Keeps `count` processes running until SIGINT or SIGTERM.
 
-    SIGHUP replaces each process by a new one; SIGTTIN adds a process and SIGTTOU removes one. With a `board`,
-    each process has its own place there.
+    SIGHUP replaces each process by a new one; SIGTTIN adds a process and SIGTTOU removes one. With `shared`
+    metrics, each process has its own place there.
     """
 
     def __init__(
@@ -74,10 +75,10 @@ class Workers:
         count: int,
         announce: Callable[[], None],
         *,
-        board: Board | None = None,
+        shared: "Shared | None" = None,
     ) -> None:
         self._config, self._listener, self._count, self._announce = config, listener, count, announce
-        self._board = board
+        self._shared = shared
         self._workers: list[Worker] = []
         self._outdated: list[Worker] = []
         self._stopping = self._announced = False
@@ -142,8 +143,8 @@ class Workers:
         self._workers.remove(worker)
         if worker in self._outdated:
             self._outdated.remove(worker)
-        if self._board is not None:
-            self._board.free(worker.place)
+        if self._shared is not None:
+            self._shared.free(worker.place)
         pid, status = worker.process.pid, worker.process.exitcode
         worker.beats.close()
         worker.process.close()
@@ -172,8 +173,8 @@ class Workers:
         for each in SIGNALS:
             signal.signal(each, _end if each in STOPS else signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        if self._board is not None:
-            self._board.take(place)
+        if self._shared is not None:
+            self._shared.take(place)
         try:
             BeatingServer(self._config, beating, parent).run([self._listener])
         except Exception:

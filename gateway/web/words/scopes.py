@@ -1,8 +1,8 @@
 """What scopes allow, in words for people: in lines on the consent page, by noun in forms."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 
-from oauth.scopes import Scope, that_would_do
+from oauth.scopes import CLIENT_SCOPES, OPENID_SCOPES, USER_SCOPES, Scope, that_would_do
 
 WORDS: dict[Scope, str] = {
     Scope.OPENID: "Identify you when you sign in",
@@ -52,6 +52,29 @@ NOUNS: dict[str, tuple[str, str]] = {
     "oauth_clients": ("OAuth applications", "Redirect URIs and scopes; Write also creates new secrets"),
 }
 SIGN_IN: dict[Scope, str] = {Scope.OPENID: "Identity", Scope.PROFILE: "Name", Scope.EMAIL: "Email address"}
+
+
+def check_words(
+    scopes: Iterable[Scope],
+    words: Mapping[Scope, str] = WORDS,
+    nouns: Mapping[str, tuple[str, str]] = NOUNS,
+    sign_in: Mapping[Scope, str] = SIGN_IN,
+) -> None:
+    """Raises `TypeError` for the first of `scopes` that a page could not show."""
+    for scope in scopes:
+        noun = scope.value.partition(":")[0]
+        if scope in CLIENT_SCOPES and scope not in words:
+            missing = f"has no line for the consent page: add it to WORDS of {__name__}"
+        elif scope in OPENID_SCOPES and scope not in sign_in:
+            missing = f"has no name in forms: add it to SIGN_IN of {__name__}"
+        elif scope not in OPENID_SCOPES and noun not in nouns:
+            missing = f"has no name in forms: add {noun!r} to NOUNS of {__name__}"
+        else:
+            continue
+        raise TypeError(f"The scope {scope.value} {missing}.")
+
+
+check_words(scope for scope in Scope if scope in USER_SCOPES)
 
 
 def in_words(scopes: Collection[str]) -> list[str]:

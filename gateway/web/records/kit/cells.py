@@ -3,19 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
 from enum import Enum
 from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel
 
-from gateway.web.records.kit.fields import CURRENCIES, MINOR_UNITS, titled
+from gateway.web.records.kit.fields import fields_with_currencies, titled, unit_of
 from gateway.web.words.portal import price
 from resolvers.operations.shapes.shaped import as_model
 from schema.files.files import File
 from schema.shares.prices import Price
 from schema.values.prose import write_amount, write_size
+from schema.values.units import Unit
 from storage.enums import Currency
 
 # Fields with the id of another resource, and the path of that resource's pages.
@@ -31,7 +31,6 @@ REFERENCES = {
 NAMED = frozenset({"share_id", "customer_id"})
 TITLES = {"created_at": "Created", "modified_at": "Changed", "file_size_bytes": "Size"}
 LAST = frozenset({"metadata", "id", "created_at", "modified_at"})
-SIZES = frozenset({"size", "file_size_bytes"})
 # Values of enumerations that deserve a glance.
 GOOD = frozenset({"completed", "public", "active", "owner"})
 
@@ -84,7 +83,7 @@ def facts_of(model: type[BaseModel], columns: Mapping[str, Column], hidden: froz
     return [columns.get(name, Column(name)) for name in names]
 
 
-def cell_of(record: Any, name: str, shown: Shown) -> Cell:
+def cell_of(record: BaseModel, name: str, shown: Shown) -> Cell:
     """The cell of a record's field."""
     value = getattr(record, name)
     if value is None or value == "" or value in ([], {}):
@@ -95,15 +94,16 @@ def cell_of(record: Any, name: str, shown: Shown) -> Cell:
             # It has been deleted, and has no page.
             return Cell("code", str(value))
         return Cell("link", text or str(value), f"{shown.base}/{REFERENCES[name]}/{value}")
-    if name in SIZES:
+    unit = unit_of(type(record).model_fields[name])
+    if unit is Unit.BYTE:
         return Cell("text", write_size(value))
-    if isinstance(value, int | Decimal) and not isinstance(value, bool) and _is_amount(record, name):
+    if unit is Unit.MINOR:
         return money(value, _currency_of(record))
     return _cell(value, shown)
 
 
-def money(amount: int | Decimal, currency: str | None) -> Cell:
-    return Cell("text", str(amount) if currency is None else write_amount(int(amount), currency))
+def money(amount: int, currency: str | None) -> Cell:
+    return Cell("text", str(amount) if currency is None else write_amount(amount, currency))
 
 
 def _cell(value: Any, shown: Shown) -> Cell:
@@ -145,10 +145,6 @@ def _text(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
-def _is_amount(record: Any, name: str) -> bool:
-    info = type(record).model_fields.get(name) if isinstance(record, BaseModel) else None
-    return info is not None and MINOR_UNITS in (info.description or "")
-
-
-def _currency_of(record: Any) -> str | None:
-    return next((value for name in CURRENCIES if (value := getattr(record, name, None)) is not None), None)
+def _currency_of(record: BaseModel) -> str | None:
+    values = (getattr(record, name) for name in fields_with_currencies(type(record)))
+    return next((value for value in values if value is not None), None)

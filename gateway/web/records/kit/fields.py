@@ -13,11 +13,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from schema.kit.base import Input, Update
+from schema.values.units import Unit
 from storage.enums import Currency
 
 LONG_TEXT = 1000
-MINOR_UNITS = "minor unit"
-CURRENCIES = ("price_currency", "currency")
 Options = Sequence[tuple[str, str]]
 
 # What a control that was left empty sends: nothing.
@@ -116,6 +115,18 @@ def fields_of(
     return _Builder(words, without, selects).fields(model, "")
 
 
+def unit_of(info: FieldInfo) -> Unit | None:
+    """What the field's number counts, if its type says so."""
+    _, notes = _read(info.annotation, [info])
+    return next((note for note in _flat(notes) if isinstance(note, Unit)), None)
+
+
+def fields_with_currencies(model: type[BaseModel]) -> Iterator[str]:
+    for name, info in model.model_fields.items():
+        if _read(info.annotation, [])[0] is Currency:
+            yield name
+
+
 @dataclass(frozen=True)
 class _Builder:
     words: Mapping[str, Words]
@@ -138,7 +149,7 @@ class _Builder:
             type_, notes = _read(get_args(type_)[0], notes)
         description = next((n.description for n in notes if isinstance(n, FieldInfo) and n.description), "")
         required = _is_required(model, name, info) if own.required is None else own.required
-        kind = self._kind(type_, notes, description, in_list)
+        kind = self._kind(type_, notes, in_list)
         made = Field(
             name,
             "hidden" if own.fixed else "files" if own.uploads else kind,
@@ -167,10 +178,10 @@ class _Builder:
         if made.kind == "pairs":
             return replace(made, parts=PAIR_PARTS[:2] if made.in_list else PAIR_PARTS)
         if made.kind == "money":
-            return replace(made, currency=next((c for c in CURRENCIES if c in model.model_fields), ""))
+            return replace(made, currency=next(fields_with_currencies(model), ""))
         return made
 
-    def _kind(self, type_: Any, notes: Sequence[Any], description: str, in_list: bool) -> str:
+    def _kind(self, type_: Any, notes: Sequence[Any], in_list: bool) -> str:
         if get_origin(type_) is dict:
             return "pairs"
         if issubclass(type_, Input):
@@ -179,7 +190,7 @@ class _Builder:
             return "choice"
         if type_ is bool and self.selects:
             return "choice"
-        if type_ is int and MINOR_UNITS in description:
+        if Unit.MINOR in _flat(notes):
             return "money"
         return _KINDS.get(type_) or _kind_of_text(notes)
 

@@ -1,0 +1,124 @@
+"""A plugin of pytest: `--times=FILE` writes what each test has used, one JSON object a line."""
+
+import json
+import os
+import resource
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+_NAME = "times"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--times", help="Write the times of each test into this file.", metavar="FILE")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    file = config.getoption("--times")
+    if file is None:
+        return
+    config.pluginmanager.register(_Measuring())
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Writing(Path(file)))
+
+
+class _Measuring:
+    """Notes in each process that runs tests what a test has used, as a property of its last report."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, float] = {}
+        self._set_up_seconds = 0.0
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
+        self._before = _used(item)
+        return (yield)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+        if call.when == "setup":
+            self._set_up_seconds = call.duration
+        if call.when != "teardown":
+            return
+        after = _used(item)
+        grown = {name: max(after[name] - self._before[name], 0) for name in after}
+        processor = grown["own"] + grown["children"] + grown["servers"]
+        waiting = max(grown["clock"] - processor, 0)
+        used = {**grown, "processor": processor, "waiting": waiting, "set_up": self._set_up_seconds}
+        item.user_properties.append((_NAME, {name: round(value, 4) for name, value in used.items()}))
+
+
+class _Writing:
+    """Writes the reports that arrive, from this process or from others."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file.open("w")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        used = dict(report.user_properties).get(_NAME)
+        if report.when == "teardown" and isinstance(used, dict):
+            self._file.write(json.dumps({"test": report.nodeid, **used}) + "\n")
+
+    def pytest_unconfigure(self) -> None:
+        self._file.close()
+
+
+def _used(item: pytest.Item) -> dict[str, float]:
+    """Seconds so far: of this process, of children that ended, of processes that live, and by the clock."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "own": time.process_time(),
+        "children": children.ru_utime + children.ru_stime,
+        "servers": _of_servers(str(item.config._tmp_path_factory.getbasetemp())),  # type: ignore[attr-defined]
+        "clock": time.perf_counter(),
+    }
+
+
+def _of_servers(directory: str) -> float:
+    """Of the living processes below this one, and of PostgreSQL, which leaves it, by its directory.
+
+    A process that ends hands its time to its parent, who waits for it: the sum stays.
+    """
+    parents, ticks = _processes()
+    roots = {pid for pid in parents if directory in _command_line(pid)}
+    own = os.getpid()
+    return sum(
+        ticks[pid] / _TICKS_A_SECOND
+        for pid in parents
+        if pid != own and _descends(pid, parents, {own, *roots})
+    )
+
+
+def _descends(pid: int, parents: dict[int, int], roots: set[int]) -> bool:
+    while pid in parents:
+        if pid in roots:
+            return True
+        pid = parents[pid]
+    return False
+
+
+def _processes() -> tuple[dict[int, int], dict[int, int]]:
+    """The parent of each process, and the ticks that it and its ended children have used."""
+    parents, ticks = {}, {}
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        parents[int(folder.name)] = int(fields[1])
+        ticks[int(folder.name)] = sum(map(int, fields[11:15]))
+    return parents, ticks
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return ""
