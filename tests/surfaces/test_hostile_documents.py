@@ -10,6 +10,7 @@ import pytest_asyncio
 from graphql import get_introspection_query, parse
 
 from resolvers.graph.survey.documents import BYTES_OF_DOCUMENTS, LONGEST_CACHED, Documents
+from resolvers.operations.shapes.writers import key
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.work import counted_calls
 
@@ -218,3 +219,9 @@ def test_the_documents_that_are_kept_have_a_size():
     assert documents.parsed.size == sum(size for _, size in documents.parsed.entries.values())
     assert documents.parsed.get("{ a199 " + "b " * 1_000 + " }") is not None
     assert documents.parsed.get("{ a0 " + "b " * 1_000 + " }") is None
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\n", "a'", 'a"', "a\\", "1a", "ä", "a: 1, **vars()"])
+def test_what_is_no_name_of_graphql_does_not_become_part_of_a_writer(name):
+    with pytest.raises(ValueError, match="other characters"):
+        key(name)
