@@ -16,10 +16,10 @@ from gateway.rate_limits.moving_windows import MemoryWindows
 from oauth.sign_in import passwords
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from storage.totals.verify import compare_totals
 from tests.support.browsing import Browsing, browsing, signed_in
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.in_browser import launched
+from tests.support.ledgers import compare_totals
 from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface

@@ -28,14 +28,15 @@ from bench.metrics.writes import WriteFigures, measure_writes
 from bench.options import options
 from gateway.cli.kit.database import wait_for
 from storage.engine.database import Database
-from storage.metrics.cells.rebuild import rebuild
+from storage.ledger.checking import rebuild
+from storage.metrics.packs.ledger import CELLS
 from storage.metrics.packs.packing import pack_all
 from storage.migrations.run import upgrade
 
 FOLDER = Path("var/bench/metrics")
 # The modules that decide what cells and packs hold: when one of them changes, these are made again.
 _METRICS, _TABLES = Path("storage/metrics"), Path("storage/tables/metrics")
-_OF_CELLS = ("cells", "from_log", "period_sql", "rebuild", "tiling")
+_OF_CELLS = ("cells", "period_sql", "persons", "tiling")
 MAKERS = [
     _METRICS / "sums.py",
     *(_METRICS / "cells" / f"{name}.py" for name in _OF_CELLS),
@@ -73,7 +74,7 @@ async def reads_of(dialect: str, size: int, rounds: int) -> ReadFigures:
 
 async def make_cells(database: Database) -> None:
     await upgrade(database)
-    await rebuild(database, loading.WORKSPACE_ID)
+    await rebuild(database, loading.WORKSPACE_ID, [CELLS])
     await pack_all(database, loading.WORKSPACE_ID)
     async with database.read() as connection:
         await loading.analyze(connection)

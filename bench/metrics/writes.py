@@ -18,9 +18,9 @@ from bench.servers import fold_all
 from gateway.background.tasks import BackgroundTask, running
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.database import Database
+from storage.engine.inserts import insert_all, insert_late
 from storage.enums import FactKind
 from storage.metrics.facts import Fact, record_facts, row_of
-from storage.rows.inserts import insert_all, insert_late
 from storage.tables.base import table_of
 from storage.tables.metrics.metrics import MetricFactRow
 from storage.upkeep.folding import SECONDS_BETWEEN_SWEEPS, Fold
