@@ -24,9 +24,8 @@ from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
 from tests.support.templates import asynchronous, postgresql_server, sqlite_file
 
-pytest_plugins = ["tests.support.matrix"]
-
 pytest_plugins = [
+    "tests.support.matrix",
     "tests.support.order",
     "tests.support.other_clock",
     "tests.support.own_folder",

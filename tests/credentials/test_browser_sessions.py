@@ -2,11 +2,10 @@
 
 from uuid import UUID
 
-import pytest
 import pytest_asyncio
 
 from resolvers.credentials.browser_sessions import start_browser_session
-from tests.support.surfaces import Refused
+from tests.support.refusals import refused
 
 
 @pytest_asyncio.fixture
@@ -38,14 +37,12 @@ async def test_ending_a_session_signs_its_browser_out(user, gateway, tenant):
     await user.delete_browser_session(id=listed["id"])
     assert (await gateway.client.get("/api/viewer", headers=headers)).status_code == 401
     assert (await user.list_browser_sessions())["data"] == []
-    with pytest.raises(Refused, match="not_found"):
-        await user.get_browser_session(id=listed["id"])
+    await refused(user.get_browser_session(id=listed["id"]), 404, "not_found")
 
 
 async def test_a_session_is_not_a_personal_token(user, gateway, tenant):
     await start(gateway, tenant)
     (listed,) = (await user.list_browser_sessions())["data"]
-    with pytest.raises(Refused, match="not_found"):
-        await user.get_personal_access_token(id=listed["id"])
+    await refused(user.get_personal_access_token(id=listed["id"]), 404, "not_found")
     tokens = (await user.list_personal_access_tokens())["data"]
     assert listed["id"] not in [token["id"] for token in tokens]

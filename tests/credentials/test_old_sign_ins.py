@@ -14,8 +14,7 @@ from rest_compat.api import operation_routes
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.refusals import UNKNOWN_ID
-from tests.support.surfaces import Refused
+from tests.support.refusals import UNKNOWN_ID, refused
 
 _credentials = table_of(CredentialRow)
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
@@ -95,14 +94,11 @@ def test_every_operation_that_hands_out_access_asks_for_a_recent_sign_in():
 @pytest.mark.parametrize("name", FRESH)
 async def test_a_session_left_open_hands_out_no_access(gateway, caller, session, name):
     browser = in_browser(caller, session)
-    with pytest.raises(Refused) as refused:
-        await browser.ask(name, CALLS[name])
-    assert (refused.value.status, refused.value.code) == (403, "reauthentication_required")
-    assert "/confirm-password" in refused.value.detail
+    failure = await refused(browser.ask(name, CALLS[name]), 403, "reauthentication_required")
+    assert "/confirm-password" in failure.detail
     await let_begin(gateway, session, timedelta(minutes=59))
     if "id" in CALLS[name] or not CALLS[name]:
-        with pytest.raises(Refused, match="not_found"):
-            await browser.ask(name, CALLS[name])
+        await refused(browser.ask(name, CALLS[name]), 404, "not_found")
     else:
         await browser.ask(name, CALLS[name])
 

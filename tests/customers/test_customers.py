@@ -10,7 +10,7 @@ from storage.rows.rows import insert_row, table_of, update_rows
 from storage.tables.customers.customers import CustomerRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
-from tests.support.refusals import refusal
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 
 ADA = {"email": "Ada@Example.com", "name": "Ada Lovelace"}
@@ -198,8 +198,7 @@ async def test_a_customer_is_read_and_changed_by_the_callers_own_id(surface, ext
     assert await surface.get_customer(external_id=external_id) == customer
     changed = await surface.update_customer(external_id=external_id, data={"name": "Ada"})
     assert (changed["id"], changed["name"]) == (customer["id"], "Ada")
-    with pytest.raises(Refused, match="not_found"):
-        await surface.get_customer(external_id="unknown")
+    await refused(surface.get_customer(external_id="unknown"), 404, "not_found")
 
 
 async def test_an_external_id_in_two_workspaces_is_ambiguous(surface, tenant, other_tenant, gateway):
@@ -234,8 +233,7 @@ async def test_another_workspaces_customer_does_not_exist(surface, other_tenant)
         other.delete_customer(id=customer["id"]),
         other.list_customers(workspace_id=[customer["workspace_id"]]),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt
+        await refused(attempt, 404, "not_found")
     assert (await other.list_customers())["data"] == []
 
 

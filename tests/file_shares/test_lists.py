@@ -3,8 +3,8 @@
 import pytest
 
 from tests.support.file_shares import FREE, PAID, PRICED, at, ids_of
-from tests.support.refusals import UNKNOWN_ID
-from tests.support.surfaces import GraphQL, Refused
+from tests.support.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.surfaces import GraphQL
 
 NOUNS = ("downloads", "payments", "refunds")
 
@@ -76,8 +76,7 @@ async def test_each_is_read_by_its_id_and_only_in_its_workspace(surface, other_t
     elsewhere = surface.with_token(other_tenant.token)
     assert (await listed(elsewhere, noun))["meta"]["total"] == 0
     for caller, id in ((elsewhere, items[0]["id"]), (surface, UNKNOWN_ID)):
-        with pytest.raises(Refused, match="not_found"):
-            await getattr(caller, f"get_file_share_{noun.removesuffix('s')}")(id=id)
+        await refused(getattr(caller, f"get_file_share_{noun.removesuffix('s')}")(id=id), 404, "not_found")
 
 
 async def test_filters_narrow_each_list_and_its_total(surface, share, customer, sold):
@@ -178,6 +177,4 @@ async def test_ingest_answers_the_ids_in_the_order_sent(surface):
 )
 async def test_what_is_wrong_with_a_filter_is_named(surface, filters, problems):
     for noun in NOUNS:
-        with pytest.raises(Refused) as refused:
-            await listed(surface, noun, **filters)
-        assert refused.value.problems == problems
+        assert await refusal(listed(surface, noun, **filters)) == problems

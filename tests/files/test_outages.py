@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.refusals import refused
-from tests.support.surfaces import Refused
 from tests.support.uploads import PART, PNG, completion, new_file, put, put_parts, upload_file, upload_image
 
 
@@ -103,5 +102,4 @@ async def test_a_file_can_be_deleted_while_its_store_is_down(surface, down, gate
     file = await upload_file(surface)
     with down():
         assert await surface.delete_file(id=file["id"]) == file["id"]
-    with pytest.raises(Refused, match="not_found"):
-        await surface.get_file(id=file["id"])
+    await refused(surface.get_file(id=file["id"]), 404, "not_found")

@@ -7,7 +7,7 @@ import pytest
 from tests.support.browsing import browsing
 from tests.support.mailed import latest_code, mails_to
 from tests.support.portal_codes import another, authenticate, refused_code, request
-from tests.support.surfaces import Refused
+from tests.support.refusals import refused
 
 
 async def make_team(surface, email, name):
@@ -104,8 +104,7 @@ async def test_the_code_is_used_by_the_choice_not_before(surface, anyone, gatewa
     for _ in range(6):
         assert len((await authenticate(anyone, tenant, victim, code))["choices"]) == 2
     assert (await choose(anyone, tenant, victim, code, evil["id"]))["token"]
-    with pytest.raises(Refused, match="invalid_code"):
-        await choose(anyone, tenant, victim, code, acme["id"])
+    await refused(choose(anyone, tenant, victim, code, acme["id"]), 401, "invalid_code")
     await refused_code(anyone, tenant, victim, code)
 
 
@@ -119,8 +118,7 @@ async def test_guesses_count_with_a_choice_too(surface, anyone, gateway, tenant,
     code = await latest_code(gateway, victim)
     tries = [(another(code), acme["id"])] * 3 + [(code, stranger["id"]), (code, str(uuid4()))]
     for tried, customer_id in tries:
-        with pytest.raises(Refused, match="invalid_code"):
-            await choose(anyone, tenant, victim, tried, customer_id)
+        await refused(choose(anyone, tenant, victim, tried, customer_id), 401, "invalid_code")
     await refused_code(anyone, tenant, victim, code)
 
 

@@ -14,6 +14,7 @@ from storage.rows.rows import table_of
 from storage.tables.customers.portal_codes import PortalCodeRow
 from tests.support.mailed import latest_code, mails_to
 from tests.support.portal_codes import authenticate, change_codes, elsewhere, let_grow, request
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 
 _codes = table_of(PortalCodeRow)
@@ -190,9 +191,7 @@ async def test_what_is_kept_holds_neither_address_nor_code(anyone, gateway, tena
 )
 async def test_bad_input_is_named(anyone, tenant, change, problems):
     data = {"email": "ada@example.com", "slug": tenant.slug, "code": "ABCDEF"} | change
-    with pytest.raises(Refused) as refused:
-        await anyone.authenticate_portal_code(data=data)
-    assert (refused.value.status, refused.value.problems) == (422, problems)
+    assert await refusal(anyone.authenticate_portal_code(data=data)) == problems
 
 
 async def test_a_refused_code_is_not_repeated(anyone, tenant):
@@ -208,5 +207,4 @@ async def test_an_unknown_workspace_is_not_found(anyone):
         anyone.request_portal_code(data=data),
         anyone.authenticate_portal_code(data=data | {"code": "ABCDEF"}),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await call
+        await refused(call, 404, "not_found")

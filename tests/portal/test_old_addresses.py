@@ -4,6 +4,7 @@ import pytest
 
 from tests.support.mailed import latest_code, mails_to
 from tests.support.portal_codes import authenticate, refused_code, request
+from tests.support.refusals import refusal
 from tests.support.surfaces import Refused
 
 
@@ -64,9 +65,9 @@ async def test_another_spelling_of_the_same_address_ends_nothing(
 async def test_a_customer_cannot_take_the_address_of_another_of_its_members(surface, address, member_model):
     made = await surface.create_customer(data={"email": address, "type": "team"})
     await surface.create_member(data={"customer_id": made["id"], "email": f"bo-{address}"})
-    with pytest.raises(Refused) as refused:
-        await surface.update_customer(id=made["id"], data={"email": f"bo-{address}"})
-    assert refused.value.problems == {("email",): "duplicate"}
+    assert await refusal(surface.update_customer(id=made["id"], data={"email": f"bo-{address}"})) == {
+        ("email",): "duplicate"
+    }
     assert (await surface.get_customer(id=made["id"]))["email"] == address
 
 

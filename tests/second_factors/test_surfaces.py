@@ -5,7 +5,6 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
-import pytest
 import pytest_asyncio
 from sqlalchemy import update
 
@@ -16,7 +15,7 @@ from rest_compat.api import operation_routes
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.surfaces import Refused
+from tests.support.refusals import refused
 from tests.support.world import add_factors
 
 ROOT = Path(__file__).parent.parent.parent
@@ -58,8 +57,7 @@ async def test_a_user_sees_and_removes_factors(user, tenant):
     assert (await user.get_second_factors())["enabled"]
     await user.delete_totp()
     assert await user.get_second_factors() == NOTHING
-    with pytest.raises(Refused, match="not_found"):
-        await user.delete_totp()
+    await refused(user.delete_totp(), 404, "not_found")
 
 
 async def test_neither_keys_nor_secrets_are_answered(user, tenant):
@@ -79,8 +77,7 @@ async def test_the_factors_of_another_user_are_not_there(user, gateway, caller, 
         stranger.delete_passkey(id=id),
         stranger.delete_totp(),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt
+        await refused(attempt, 404, "not_found")
     assert (await user.get_passkey(id=id))["name"] == "Phone"
 
 
@@ -89,8 +86,7 @@ async def test_a_token_removes_no_factor(user, caller, tenant):
     id = await add_factors(user, tenant.user_id)
     for token in (tenant.personal_token, tenant.token):
         for attempt in (caller(token).delete_totp(), caller(token).delete_passkey(id=id)):
-            with pytest.raises(Refused, match="not_permitted"):
-                await attempt
+            await refused(attempt, 403, "not_permitted")
     assert (await user.get_second_factors())["passkeys"] == 1
 
 
@@ -101,8 +97,7 @@ async def test_a_session_of_yesterday_removes_no_factor(user, gateway, tenant):
         earlier = now() - timedelta(hours=2)
         await connection.execute(update(_credentials).where(sessions).values(authenticated_at=earlier))
     for attempt in (user.delete_totp(), user.delete_passkey(id=id)):
-        with pytest.raises(Refused, match="reauthentication_required"):
-            await attempt
+        await refused(attempt, 403, "reauthentication_required")
     assert (await user.get_second_factors())["passkeys"] == 1
 
 

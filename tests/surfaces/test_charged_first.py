@@ -15,6 +15,7 @@ from storage.rows.rows import update_row
 from storage.tables.credentials.credentials import CredentialRow
 from tests.support.applications import make_application
 from tests.support.gateways import make_tenant, run_gateway
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import GraphQL, Refused, Rest
 
 LIMIT = 20
@@ -185,9 +186,9 @@ async def test_groups_beyond_ten_multiply_the_cost_of_metrics(limited, on):
 
 async def test_metrics_with_too_many_periods_cost_a_call_and_are_refused(limited, on):
     tenant = await make_tenant(limited)
-    with pytest.raises(Refused) as refused:
-        await on(tenant.token).get_metrics(**HOURS, end_date="2027-01-01")
-    assert refused.value.problems == {("interval",): "too_many_periods"}
+    assert await refusal(on(tenant.token).get_metrics(**HOURS, end_date="2027-01-01")) == {
+        ("interval",): "too_many_periods"
+    }
     answer = await on(tenant.token).ask("list_shares", {})
     assert answer.headers["ratelimit-remaining"] == str(LIMIT - 2)
 
@@ -197,9 +198,7 @@ async def test_metrics_that_do_not_fit_are_not_computed(limited, on):
     surface = on(tenant.token)
     for _ in range(LIMIT - 3):
         await surface.list_shares()
-    with pytest.raises(Refused) as refused:
-        await surface.get_metrics(**HOURS, end_date="2026-02-19")
-    assert (refused.value.status, refused.value.code) == (429, "rate_limited")
+    await refused(surface.get_metrics(**HOURS, end_date="2026-02-19"), 429, "rate_limited")
 
 
 async def calls_let_through(surface: Any, operation: str) -> int:

@@ -14,6 +14,7 @@ from storage.enums import CredentialKind
 from storage.rows.rows import table_of, update_rows
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
+from tests.support.refusals import refused
 from tests.support.surfaces import Refused
 
 
@@ -31,10 +32,8 @@ async def test_the_creator_becomes_the_only_member_of_a_new_workspace(personal, 
     made = await personal.create_workspace(data={"name": "Second", "slug": new_slug()})
     assert {item["id"] for item in (await personal.list_workspaces())["data"]} >= {made["id"]}
     stranger = personal.with_token(other_tenant.personal_token)
-    with pytest.raises(Refused, match="not_found"):
-        await stranger.get_workspace(id=made["id"])
-    with pytest.raises(Refused, match="not_found"):
-        await stranger.update_workspace(id=made["id"], data={"name": "Mine"})
+    await refused(stranger.get_workspace(id=made["id"]), 404, "not_found")
+    await refused(stranger.update_workspace(id=made["id"], data={"name": "Mine"}), 404, "not_found")
 
 
 async def test_a_workspaces_token_makes_another_for_its_maker_and_stays_in_its_own(surface, tenant):
@@ -45,8 +44,7 @@ async def test_a_workspaces_token_makes_another_for_its_maker_and_stays_in_its_o
     assert again.value == made
     assert again.headers["idempotency-replayed"] == "true"
 
-    with pytest.raises(Refused, match="not_found"):
-        await surface.get_workspace(id=made["id"])
+    await refused(surface.get_workspace(id=made["id"]), 404, "not_found")
     assert [item["id"] for item in (await surface.list_workspaces())["data"]] == [tenant.id]
     maker = surface.with_token(tenant.personal_token)
     assert await maker.get_workspace(id=made["id"]) == made
