@@ -10,7 +10,7 @@ import pytest
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.support.gateways import make_token
+from tests.support.gateways import issue, make_token
 from tests.support.refusals import refusal, refused
 from tests.support.spans import span
 from tests.support.surfaces import Refused
@@ -64,7 +64,7 @@ def tokens(request, surface, tenant):
     return Tokens(personal, "personal_access_token", CredentialKind.PERSONAL_TOKEN, owner)
 
 
-async def issue(gateway, tokens, *scopes, **values):
+async def issue_own(gateway, tokens, *scopes, **values):
     """A token of the same owner, made by an operator."""
     owner = {name: UUID(id) for name, id in tokens.owner.items()}
     async with gateway.database.write() as connection:
@@ -113,7 +113,7 @@ async def test_a_token_ends_at_its_expiry(tokens, gateway):
     with span() as creating:
         _, made = await tokens.create(expires_in=60)
     assert datetime.fromisoformat(made["expires_at"]) in creating + timedelta(seconds=60)
-    text, _ = await issue(gateway, tokens, Scope.SHARES_READ, expires_in=timedelta(microseconds=1))
+    text, _ = await issue_own(gateway, tokens, Scope.SHARES_READ, expires_in=timedelta(microseconds=1))
     answer = await gateway.client.get("/api/viewer", headers={"Authorization": f"Bearer {text}"})
     assert (answer.status_code, answer.json()["error"]) == (401, "invalid_token")
 
@@ -152,7 +152,9 @@ async def test_every_problem_of_a_token_is_named_at_its_place(tokens):
 
 
 async def test_a_token_cannot_make_one_with_a_scope_that_it_lacks(tokens, gateway):
-    maker, _ = await issue(gateway, tokens, Scope.ACCESS_TOKENS_WRITE, Scope.SHARES_WRITE, Scope.FILES_READ)
+    maker, _ = await issue_own(
+        gateway, tokens, Scope.ACCESS_TOKENS_WRITE, Scope.SHARES_WRITE, Scope.FILES_READ
+    )
     narrow = tokens.by(maker)
     _, made = await narrow.create(scopes=["shares:read", "files:read", "shares:write"])
     assert made["scopes"] == ["files:read", "shares:read", "shares:write"]
@@ -163,7 +165,7 @@ async def test_a_token_cannot_make_one_with_a_scope_that_it_lacks(tokens, gatewa
 
 
 async def test_a_token_cannot_make_one_that_outlives_it(tokens, gateway):
-    maker, _ = await issue(
+    maker, _ = await issue_own(
         gateway, tokens, Scope.ACCESS_TOKENS_WRITE, Scope.SHARES_READ, expires_in=timedelta(minutes=10)
     )
     mortal = tokens.by(maker)
@@ -179,12 +181,12 @@ async def test_a_token_cannot_make_one_that_outlives_it(tokens, gateway):
 
 
 async def test_a_change_cannot_make_a_token_wider_than_the_caller(tokens, gateway):
-    caller, own_id = await issue(
+    caller, own_id = await issue_own(
         gateway, tokens, Scope.ACCESS_TOKENS_WRITE, Scope.SHARES_READ, expires_in=timedelta(minutes=10)
     )
     weak = tokens.by(caller)
-    _, strong_id = await issue(gateway, tokens, Scope.SHARES_WRITE, Scope.FILES_READ)
-    _, short_id = await issue(gateway, tokens, Scope.FILES_READ, expires_in=timedelta(minutes=5))
+    _, strong_id = await issue_own(gateway, tokens, Scope.SHARES_WRITE, Scope.FILES_READ)
+    _, short_id = await issue_own(gateway, tokens, Scope.FILES_READ, expires_in=timedelta(minutes=5))
 
     async def problems(id, **data):
         with pytest.raises(Refused) as refused:
@@ -209,7 +211,7 @@ async def test_a_change_cannot_make_a_token_wider_than_the_caller(tokens, gatewa
 
 async def test_a_retry_gets_the_same_secret_and_no_other_caller_does(tokens, gateway):
     every = WORKSPACE_SCOPES if tokens.noun.startswith("workspace") else USER_SCOPES
-    other, _ = await issue(gateway, tokens, *every)
+    other, _ = await issue_own(gateway, tokens, *every)
     once = tokens.idempotent(uuid4().hex)
     assert await once.create() == await once.create()
     await refused(once.by(other).create(), 409, "idempotency_conflict")
@@ -285,10 +287,5 @@ async def test_tokens_are_managed_with_their_own_scopes_only(surface, gateway, t
 
 
 async def test_a_client_manages_no_tokens_even_with_the_scope(surface, gateway, tenant):
-    async with gateway.database.write() as connection:
-        client, _ = await issue_token(
-            connection, CredentialKind.ACCESS_TOKEN, USER_SCOPES, user_id=UUID(tenant.user_id)
-        )
-    await refused(
-        surface.with_token(client.text).create_personal_access_token(data=DATA), 403, "not_permitted"
-    )
+    client = await issue(gateway, CredentialKind.ACCESS_TOKEN, USER_SCOPES, user_id=UUID(tenant.user_id))
+    await refused(surface.with_token(client).create_personal_access_token(data=DATA), 403, "not_permitted")

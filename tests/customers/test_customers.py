@@ -6,10 +6,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import Scope
-from storage.rows.rows import insert_row, table_of, update_rows
+from storage.rows.rows import table_of, update_rows
 from storage.tables.customers.customers import CustomerRow
-from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
+from tests.support.membership import join_too
 from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 
@@ -205,22 +205,11 @@ async def test_an_external_id_in_two_workspaces_is_ambiguous(surface, tenant, ot
     other = surface.with_token(other_tenant.token)
     for caller in (surface, other):
         await caller.create_customer(data={**ADA, "external_id": "c-1"})
-    person = surface.with_token(await member_of_both(gateway, tenant, other_tenant))
+    await join_too(gateway, tenant, other_tenant)
+    person = surface.with_token(tenant.personal_token)
     assert await refusal(person.get_customer(external_id="c-1")) == {("external_id",): "ambiguous"}
     change = person.update_customer(external_id="c-1", data={"name": "Ada"})
     assert await refusal(change) == {("external_id",): "ambiguous"}
-
-
-async def member_of_both(gateway, tenant, other_tenant):
-    async with gateway.database.write() as connection:
-        await insert_row(
-            connection,
-            WorkspaceMemberRow,
-            workspace_id=UUID(other_tenant.id),
-            user_id=UUID(tenant.user_id),
-            email=tenant.user_email,
-        )
-    return tenant.personal_token
 
 
 async def test_another_workspaces_customer_does_not_exist(surface, other_tenant):

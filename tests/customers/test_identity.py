@@ -18,16 +18,6 @@ def rest(gateway, tenant):
     return send
 
 
-@pytest.fixture
-def graphql(gateway, tenant):
-    async def send(document):
-        headers = {"Authorization": f"Bearer {tenant.token}"}
-        answer = await gateway.client.post("/graphql", json={"query": document}, headers=headers)
-        return answer.json()
-
-    return send
-
-
 @pytest.mark.parametrize(
     "call",
     [

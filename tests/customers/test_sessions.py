@@ -12,10 +12,10 @@ from oauth.scopes import CUSTOMER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows.rows import insert_row, table_of
+from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
+from tests.support.membership import join_too
 from tests.support.refusals import UNKNOWN_ID, refusal, refused
 from tests.support.spans import span
 from tests.support.surfaces import Refused
@@ -163,14 +163,7 @@ async def test_another_workspaces_customer_is_unknown(surface, customer, other_t
 async def test_a_caller_with_two_workspaces_names_one_for_an_external_id(
     surface, gateway, tenant, other_tenant, customer
 ):
-    async with gateway.database.write() as connection:
-        await insert_row(
-            connection,
-            WorkspaceMemberRow,
-            workspace_id=UUID(other_tenant.id),
-            user_id=UUID(tenant.user_id),
-            email=tenant.user_email,
-        )
+    await join_too(gateway, tenant, other_tenant)
     person = surface.with_token(tenant.personal_token)
     unnamed = person.create_customer_session(data={"external_customer_id": "c-1"})
     assert await refusal(unnamed) == {("workspace_id",): "missing"}

@@ -118,15 +118,14 @@ async def test_pages_of_a_list_cover_it_once(surface, sold):
     assert second["meta"]["next_cursor"] is None
 
 
-async def test_sessions_link_to_what_happened_in_them_and_back(gateway, tenant, surface, share, sold):
+async def test_sessions_link_to_what_happened_in_them_and_back(gateway, graphql, tenant, share, sold):
     document = """
     { fileShareSessions(sorting: [CREATED_AT]) { data { id
         downloads(limit: 1) { data { at fileShareSession { externalId } } meta { total nextCursor } }
         payments { data { amount share { name } refunds { amount } } meta { total } }
         refunds { data { amount customer { email } } meta { total } } } } }
     """
-    headers = {"Authorization": f"Bearer {tenant.token}"}
-    answer = (await gateway.client.post("/graphql", json={"query": document}, headers=headers)).json()
+    answer = await graphql(document)
     by_id = {item.pop("id"): item for item in answer["data"]["fileShareSessions"]["data"]}
     cursor = by_id[sold[0]]["downloads"]["meta"].pop("nextCursor")
     assert by_id[sold[0]] == {
@@ -143,8 +142,8 @@ async def test_sessions_link_to_what_happened_in_them_and_back(gateway, tenant, 
             "meta": {"total": 1},
         },
     }
-    graphql = GraphQL(gateway.client, gateway.app, tenant.token)
-    rest = await graphql.list_file_share_downloads(file_share_session_id=[sold[0]], limit=1, after=cursor)
+    surface = GraphQL(gateway.client, gateway.app, tenant.token)
+    rest = await surface.list_file_share_downloads(file_share_session_id=[sold[0]], limit=1, after=cursor)
     assert [item["at"] for item in rest["data"]] == [at(2)]
 
 

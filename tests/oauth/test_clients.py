@@ -6,8 +6,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, Scope
-from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
+from tests.support.gateways import issue
 from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 from tests.support.world import OAUTH_CLIENT
@@ -136,11 +136,8 @@ async def test_clients_of_others_do_not_exist(surface, other_tenant):
 
 
 async def test_a_client_manages_no_clients_even_with_the_scope(surface, gateway, tenant):
-    async with gateway.database.write() as connection:
-        token, _ = await issue_token(
-            connection, CredentialKind.ACCESS_TOKEN, USER_SCOPES, user_id=UUID(tenant.user_id)
-        )
-    await refused(create(surface.with_token(token.text)), 403, "not_permitted")
+    token = await issue(gateway, CredentialKind.ACCESS_TOKEN, USER_SCOPES, user_id=UUID(tenant.user_id))
+    await refused(create(surface.with_token(token)), 403, "not_permitted")
 
 
 async def test_a_retry_gets_the_same_secret(surface):

@@ -217,14 +217,12 @@ async def test_a_deleted_customers_sessions_are_over(surface, portal, customer):
     await refused(portal.get_portal_customer(), 401, "invalid_token")
 
 
-async def test_one_document_reads_the_whole_portal(gateway, portal, customer):
+async def test_one_document_reads_the_whole_portal(graphql, portal, customer):
     document = """{ portal {
         customer { id } shares { meta { total } } fileShareSessions { data { id } } members { data { name } }
     } }"""
-    answer = await gateway.client.post(
-        "/graphql", json={"query": document}, headers={"Authorization": f"Bearer {portal.token}"}
-    )
-    assert answer.json() == {
+    answer = await graphql(document, portal.token)
+    assert answer == {
         "data": {
             "portal": {
                 "customer": {"id": customer["id"]},
@@ -236,11 +234,9 @@ async def test_one_document_reads_the_whole_portal(gateway, portal, customer):
     }
 
 
-async def test_no_link_leads_a_customer_out_of_its_portal(gateway, portal, customer):
+async def test_no_link_leads_a_customer_out_of_its_portal(graphql, portal, customer):
     document = "{ portal { customer { id } } customers { data { id } } }"
-    answer = await gateway.client.post(
-        "/graphql", json={"query": document}, headers={"Authorization": f"Bearer {portal.token}"}
-    )
-    (error,) = answer.json()["errors"]
-    assert answer.json()["data"] == {"portal": {"customer": {"id": customer["id"]}}, "customers": None}
+    answer = await graphql(document, portal.token)
+    (error,) = answer["errors"]
+    assert answer["data"] == {"portal": {"customer": {"id": customer["id"]}}, "customers": None}
     assert (error["path"], error["extensions"]["code"]) == (["customers"], "not_permitted")

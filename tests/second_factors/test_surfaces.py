@@ -1,20 +1,14 @@
 """Factors over both surfaces: a browser session sees and removes its own user's, and adds none."""
 
 import ast
-from datetime import timedelta
 from pathlib import Path
-from uuid import UUID
 
 import pytest_asyncio
-from sqlalchemy import update
 
-from gateway.web.kit.cookies import SESSION
 from oauth.principals import PrincipalKind
-from resolvers.credentials.browser_sessions import start_browser_session
 from rest_compat.api import operation_routes
-from storage.clock import now
-from storage.rows.rows import table_of
-from storage.tables.credentials.credentials import CredentialRow
+from tests.support.browsing import sign_in_was_hours_ago
+from tests.support.gateways import start_session
 from tests.support.refusals import refused
 from tests.support.world import add_factors
 
@@ -28,15 +22,10 @@ NOTHING = {
 }
 # Where a browser session begins: each asks for the factor, or is of a user who can have none.
 ENTRANCES = {"sign_up", "sign_in", "take_second_step", "sign_in_with_passkey"}
-_credentials = table_of(CredentialRow)
 
 
 async def in_a_browser(gateway, caller, tenant):
-    async with gateway.database.write() as connection:
-        session = await start_browser_session(
-            connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
-        )
-    return caller(None).with_headers(cookie=f"{SESSION}={session.text}", sec_fetch_site="same-origin")
+    return caller(None).in_browser(await start_session(gateway, tenant.user_id))
 
 
 @pytest_asyncio.fixture
@@ -92,10 +81,7 @@ async def test_a_token_removes_no_factor(user, caller, tenant):
 
 async def test_a_session_of_yesterday_removes_no_factor(user, gateway, tenant):
     id = await add_factors(user, tenant.user_id)
-    sessions = (_credentials.c.user_id == UUID(tenant.user_id)) & (_credentials.c.kind == "us")
-    async with gateway.database.write() as connection:
-        earlier = now() - timedelta(hours=2)
-        await connection.execute(update(_credentials).where(sessions).values(authenticated_at=earlier))
+    await sign_in_was_hours_ago(gateway, tenant)
     for attempt in (user.delete_totp(), user.delete_passkey(id=id)):
         await refused(attempt, 403, "reauthentication_required")
     assert (await user.get_second_factors())["passkeys"] == 1

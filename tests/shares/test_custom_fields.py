@@ -176,7 +176,7 @@ async def test_a_removed_custom_field_leaves_its_shares(surface):
 
 
 async def test_a_renamed_custom_field_changes_the_entity_tag_of_its_shares_but_not_the_shares(
-    gateway, surface, rest
+    graphql, surface, rest
 ):
     field = await surface.create_custom_field(data=TEXT)
     attached = {"attached_custom_fields": [{"custom_field_id": field["id"], "required": True}]}
@@ -186,9 +186,7 @@ async def test_a_renamed_custom_field_changes_the_entity_tag_of_its_shares_but_n
     async def tags():
         """The tags of both shares, as REST and GraphQL give them."""
         document = "{ shares(sorting: [CREATED_AT]) { data { etag } } }"
-        headers = {"Authorization": f"Bearer {rest.token}"}
-        answer = (await gateway.client.post("/graphql", json={"query": document}, headers=headers)).json()
-        listed = [each["etag"] for each in answer["data"]["shares"]["data"]]
+        listed = [each["etag"] for each in (await graphql(document))["data"]["shares"]["data"]]
         read = [(await rest.ask("get_share", {"id": each["id"]})).headers["etag"] for each in (share, plain)]
         assert read == listed
         return read

@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 from strawberry.utils.str_converters import to_camel_case
 
+from tests.support.gateways import bearer
 from tests.support.refusals import refused
 
 FIXED = {"amount_type": "fixed", "price_amount": 1500}
@@ -126,9 +127,7 @@ async def test_a_retry_under_the_same_key_does_nothing(surface):
 
 async def test_a_stale_etag_stops_a_change(surface, gateway):
     share = await surface.create_share(data={"name": "Quarterly report", "prices": [FIXED]})
-    read = await gateway.client.get(
-        f"/api/shares/{share['id']}", headers={"Authorization": f"Bearer {surface.token}"}
-    )
+    read = await gateway.client.get(f"/api/shares/{share['id']}", headers=bearer(surface.token))
     etag = read.headers["etag"]
     changed = await surface.update_share(id=share["id"], data={"name": "Annual report"}, if_match=etag)
     assert changed["name"] == "Annual report"

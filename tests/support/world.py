@@ -8,9 +8,9 @@ from oauth.provider.consents import remember
 from resolvers.credentials.browser_sessions import start_browser_session
 from storage.rows.rows import insert_row
 from storage.tables.accounts.second_factors import PasskeyRow, TotpSecretRow
-from tests.support.gateways import Tenant
+from tests.support.gateways import Gateway, Tenant
 from tests.support.membership import invited_elsewhere
-from tests.support.surfaces import Surface
+from tests.support.surfaces import Rest, Surface
 from tests.support.uploads import new_file, put_parts, upload_file, upload_image
 
 OAUTH_CLIENT = {
@@ -127,6 +127,19 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
         oauth_client_document=documents["data"][0]["id"],
         authorized_application=allowed,
     )
+
+
+async def world_of(gateway: Gateway, tenant: Tenant) -> World:
+    """One of each resource of the tenant's workspace."""
+    workspace = Rest(gateway.client, gateway.app, tenant.token)
+    return await make_world(workspace, workspace.with_token(tenant.personal_token), tenant)
+
+
+async def make_customer_token(gateway: Gateway, tenant: Tenant) -> str:
+    """A session of a new team customer of the tenant."""
+    workspace = Rest(gateway.client, gateway.app, tenant.token)
+    team = await workspace.create_customer(data={"email": f"{uuid4().hex}@example.com", "type": "team"})
+    return str((await workspace.create_customer_session(data={"customer_id": team["id"]}))["token"])
 
 
 async def add_factors(user: Surface, user_id: str) -> str:

@@ -21,7 +21,7 @@ from tests.support.gateways import make_token
 from tests.support.membership import make_member, make_user, new_email
 from tests.support.refusals import refusal, refused
 from tests.support.uploads import upload_file
-from tests.support.world import make_world
+from tests.support.world import world_of
 from tests.totals.histories import History
 
 pytestmark = pytest.mark.both_databases
@@ -112,8 +112,8 @@ def plain(item):
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-async def test_the_order_of_changes_is_that_of_time(surface, rest, tenant, noun):
-    await make_world(rest, rest.with_token(tenant.personal_token), tenant)
+async def test_the_order_of_changes_is_that_of_time(surface, gateway, tenant, noun):
+    await world_of(gateway, tenant)
     listed = getattr(surface, f"list_{noun}")
     ascending = (await listed(sorting=["modified_at"], limit=100))["data"]
     descending = (await listed(sorting=["-modified_at"], limit=100))["data"]

@@ -14,7 +14,7 @@ from storage.enums import CredentialKind
 from storage.rows.rows import update_row
 from storage.tables.credentials.credentials import CredentialRow
 from tests.support.applications import make_application
-from tests.support.gateways import make_tenant, run_gateway
+from tests.support.gateways import issue, make_tenant, run_gateway
 from tests.support.refusals import refusal, refused
 from tests.support.surfaces import GraphQL, Refused, Rest
 
@@ -58,12 +58,11 @@ WORTHLESS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", WORTHLESS)
 async def test_a_worthless_document_costs_a_call_like_any_other(limited, name):
     tenant = await make_tenant(limited)
-    async with limited.database.write() as connection:
-        token, _ = await issue_token(
-            connection, CredentialKind.WORKSPACE_TOKEN, [Scope.SHARES_READ], workspace_id=UUID(tenant.id)
-        )
+    token = await issue(
+        limited, CredentialKind.WORKSPACE_TOKEN, [Scope.SHARES_READ], workspace_id=UUID(tenant.id)
+    )
     sent = dict(WORTHLESS[name])
-    sent["headers"] = {**sent.get("headers", {}), **bearer(token.text)}
+    sent["headers"] = {**sent.get("headers", {}), **bearer(token)}
     for used in range(1, LIMIT + 1):
         answer = await limited.client.post("/graphql", **sent)
         assert answer.json()["errors"]

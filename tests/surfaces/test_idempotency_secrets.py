@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import select, update
 
 from oauth.scopes import WORKSPACE_SCOPES
-from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import RULES
 from storage.rows.rows import table_of
 from storage.tables.idempotency_keys import IdempotencyKeyRow
+from tests.support.gateways import issue
 from tests.support.refusals import refused
 
 TOKEN = {"comment": "The report", "scopes": ["shares:read"], "expires_in": None}
@@ -111,12 +111,11 @@ async def test_another_credential_of_the_workspace_does_not_get_the_secret(
     caller, once, key, gateway, tenant
 ):
     await once.create_workspace_access_token(data=TOKEN)
-    async with gateway.database.write() as connection:
-        other, _ = await issue_token(
-            connection, CredentialKind.WORKSPACE_TOKEN, WORKSPACE_SCOPES, workspace_id=UUID(tenant.id)
-        )
+    other = await issue(
+        gateway, CredentialKind.WORKSPACE_TOKEN, WORKSPACE_SCOPES, workspace_id=UUID(tenant.id)
+    )
     await refused(
-        caller(other.text).with_headers(Idempotency_Key=key).create_workspace_access_token(data=TOKEN),
+        caller(other).with_headers(Idempotency_Key=key).create_workspace_access_token(data=TOKEN),
         409,
         "idempotency_conflict",
     )

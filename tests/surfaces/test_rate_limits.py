@@ -45,17 +45,6 @@ async def test_rest_and_graphql_draw_from_one_budget(limited):
     assert answer.json()["errors"][0]["extensions"]["code"] == "rate_limited"
 
 
-async def test_a_document_costs_what_rest_would_cost(limited):
-    tenant = await make_tenant(limited)
-    answer = await graphql(
-        limited, tenant.token, "{ a: shares { meta { total } } b: shares { meta { page } } }"
-    )
-    assert answer.headers["ratelimit-remaining"] == str(LIMIT - 2)
-    answer = await graphql(limited, tenant.token, "{ shares(limit: 100) { data { workspace { name } } } }")
-    assert answer.headers["ratelimit-remaining"] == str(LIMIT - 2 - 2)
-    assert answer.headers["ratelimit-cost"] == "2"
-
-
 async def test_what_could_never_fit_is_too_complex_and_costs_a_call(limited):
     tenant = await make_tenant(limited)
     query = "{ customers(limit: 50) { data { events(limit: 100) { data { id } } } } }"

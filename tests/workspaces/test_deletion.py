@@ -23,7 +23,7 @@ from tests.support.mailed import mails_to
 from tests.support.membership import make_member, make_user
 from tests.support.refusals import refused
 from tests.support.surfaces import Refused, Rest
-from tests.support.world import make_world
+from tests.support.world import world_of
 
 _workspaces, _keys = table_of(WorkspaceRow), table_of(IdempotencyKeyRow)
 LATER = timedelta(hours=2)
@@ -58,7 +58,7 @@ def services(gateway):
 async def build(gateway, tenant):
     """One of each resource, with events that refer to each other, grants and answers kept for retries."""
     workspace = Rest(gateway.client, gateway.app, tenant.token)
-    world = await make_world(workspace, workspace.with_token(tenant.personal_token), tenant)
+    world = await world_of(gateway, tenant)
     events = [{"name": "a", "external_id": "0", "external_customer_id": "stranger"}]
     events += [{"name": "a", "external_id": f"{n + 1}", "parent_id": f"{n}"} for n in range(12)]
     await workspace.ingest_events(data={"events": events})

@@ -8,13 +8,12 @@ import pytest
 
 from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts.users import verify_address
-from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows.rows import one, table_of, update_rows
 from storage.tables.accounts.users import UserRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
-from tests.support.gateways import make_token
+from tests.support.gateways import issue, make_token
 from tests.support.membership import make_member, make_user, members_of, new_email
 from tests.support.refusals import refusal, refused
 from tests.support.spans import span
@@ -191,34 +190,31 @@ async def test_a_token_with_only_workspaces_write_sends_no_invitation(surface, g
     data = {"email": new_email(), "workspace_id": tenant.id}
     everything = surface.with_token(tenant.token)
     narrow = surface.with_token(await make_token(gateway, tenant, Scope.WORKSPACES_WRITE))
-    async with gateway.database.write() as connection:
-        of_workspace, _ = await issue_token(
-            connection,
-            CredentialKind.ACCESS_TOKEN,
-            CLIENT_SCOPES,
-            workspace_id=UUID(tenant.id),
-            maker_user_id=UUID(tenant.user_id),
-        )
-        of_user, _ = await issue_token(
-            connection, CredentialKind.ACCESS_TOKEN, CLIENT_SCOPES, user_id=UUID(tenant.user_id)
-        )
-        personal, _ = await issue_token(
-            connection,
-            CredentialKind.PERSONAL_TOKEN,
-            USER_SCOPES - {Scope.WORKSPACE_MEMBERS_WRITE},
-            user_id=UUID(tenant.user_id),
-        )
+    of_workspace = await issue(
+        gateway,
+        CredentialKind.ACCESS_TOKEN,
+        CLIENT_SCOPES,
+        workspace_id=UUID(tenant.id),
+        maker_user_id=UUID(tenant.user_id),
+    )
+    of_user = await issue(gateway, CredentialKind.ACCESS_TOKEN, CLIENT_SCOPES, user_id=UUID(tenant.user_id))
+    personal = await issue(
+        gateway,
+        CredentialKind.PERSONAL_TOKEN,
+        USER_SCOPES - {Scope.WORKSPACE_MEMBERS_WRITE},
+        user_id=UUID(tenant.user_id),
+    )
     for caller in (
         everything,
         narrow,
-        surface.with_token(of_workspace.text),
-        surface.with_token(of_user.text),
+        surface.with_token(of_workspace),
+        surface.with_token(of_user),
     ):
         with pytest.raises(Refused, match="not_permitted") as refused:
             await caller.invite_workspace_member(data=data)
         assert refused.value.status == 403
     with pytest.raises(Refused, match=r"insufficient_scope.*`workspace_members:write`"):
-        await surface.with_token(personal.text).invite_workspace_member(data=data)
+        await surface.with_token(personal).invite_workspace_member(data=data)
     assert await members_of(surface, tenant) == {tenant.user_email: "owner"}
 
 

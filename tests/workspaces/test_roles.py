@@ -6,9 +6,8 @@ from uuid import UUID
 import pytest
 
 from oauth.scopes import Scope
-from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.support.gateways import make_tenant, make_token
+from tests.support.gateways import issue, make_tenant, make_token
 from tests.support.membership import make_member, members_of, new_email
 from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
@@ -209,15 +208,14 @@ async def test_an_owner_demoted_during_the_request_creates_no_token(surface, gat
 async def test_an_oauth_token_for_the_workspace_is_limited_by_its_users_role(surface, gateway, tenant):
     """Such tokens cannot have the scopes; with one that had, the role would still count."""
     colleague = await make_member(gateway, tenant)
-    async with gateway.database.write() as connection:
-        token, _ = await issue_token(
-            connection,
-            CredentialKind.ACCESS_TOKEN,
-            [Scope.ACCESS_TOKENS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE],
-            workspace_id=UUID(tenant.id),
-            maker_user_id=UUID(colleague.id),
-        )
-    client = surface.with_token(token.text)
+    token = await issue(
+        gateway,
+        CredentialKind.ACCESS_TOKEN,
+        [Scope.ACCESS_TOKENS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE],
+        workspace_id=UUID(tenant.id),
+        maker_user_id=UUID(colleague.id),
+    )
+    client = surface.with_token(token)
     for attempt in (
         client.create_workspace_access_token(data={"comment": "b", "scopes": ["access_tokens:write"]}),
         client.remove_workspace_member(id=colleague.member_id),
