@@ -47,13 +47,7 @@ async def test_each_customer_has_a_page_of_its_own_events(graphql, history):
     """)
     none, three, five = answer["data"]["customers"]["data"]
     assert none["events"]["data"] == [{"name": "customer.created"}]
-    assert none["events"]["meta"] == {
-        "total": 1,
-        "page": 1,
-        "perPage": 2,
-        "pages": 1,
-        "nextCursor": None,
-    }
+    assert none["events"]["meta"] == {"total": 1, "page": 1, "perPage": 2, "pages": 1, "nextCursor": None}
     assert [customer["events"]["meta"]["total"] for customer in (three, five)] == [4, 6]
     assert five["events"]["pagination"] == {"totalCount": 6, "maxPage": 3}
     # The customers were made today, after the visits.

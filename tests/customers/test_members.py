@@ -87,11 +87,7 @@ async def test_a_field_left_out_keeps_its_value_and_null_clears_what_can_be_null
     assert renamed == bob | {"name": "Robert", "modified_at": renamed["modified_at"]}
     nulls = dict.fromkeys(("email", "name", "external_id", "role"))
     cleared = await surface.update_member(id=bob["id"], data=nulls)
-    assert cleared == renamed | {
-        "name": None,
-        "external_id": None,
-        "modified_at": cleared["modified_at"],
-    }
+    assert cleared == renamed | {"name": None, "external_id": None, "modified_at": cleared["modified_at"]}
 
 
 async def test_the_new_owner_takes_over(surface, team):

@@ -127,10 +127,7 @@ async def test_batches_at_once_take_each_history_once(surface, gateway, tenant):
     assert sum(answer["inserted"] for answer in answers) == 40
     sizes = [answer["inserted"] + answer["duplicates"] for answer in answers]
     assert sizes == [len(batch) for batch in batches]
-    assert await counts_of(gateway, tenant) == {
-        ("free_session", "31 09:00"): 40,
-        ("payment", "31 09:05"): 40,
-    }
+    assert await counts_of(gateway, tenant) == {("free_session", "31 09:00"): 40, ("payment", "31 09:05"): 40}
 
 
 async def test_a_retry_under_one_key_gets_the_same_counts(surface):

@@ -50,6 +50,6 @@ async def test_pages_of_a_customers_sessions_cover_them_once(gateway, graphql, t
     )
     assert [item["id"] for item in rest["data"]] == listed[2:4]
     refused = await graphql(
-        f'{{ customer(id: "{customer["id"]}") {{ fileShareSessions(limit: 0) {{ data {{ id }} }} }} }}',
+        f'{{ customer(id: "{customer["id"]}") {{ fileShareSessions(limit: 0) {{ data {{ id }} }} }} }}'
     )
     assert refused["errors"][0]["extensions"]["code"] == "invalid"

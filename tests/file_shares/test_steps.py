@@ -74,10 +74,7 @@ async def test_a_session_that_was_never_downloaded_expires_without_having_been_a
     session = await surface.create_file_share_session(data=PRICED)
     ended = await surface.expire_file_share_session(id=session["id"], data={"at": at(9)})
     assert (ended["status"], ended["ended_at"]) == ("expired", at(9))
-    assert await counts_of(gateway, tenant) == {
-        ("priced_session", "31 09:00"): 1,
-        ("expiry", "31 09:09"): 1,
-    }
+    assert await counts_of(gateway, tenant) == {("priced_session", "31 09:00"): 1, ("expiry", "31 09:09"): 1}
 
 
 async def test_a_late_report_of_an_earlier_download_moves_the_activation(surface, gateway, tenant):

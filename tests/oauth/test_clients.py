@@ -58,8 +58,7 @@ async def test_a_field_left_out_keeps_its_value_and_null_clears_an_address(surfa
         surface, client_uri="https://app.example.com", tos_uri="https://app.example.com/t"
     )
     changed = await surface.update_oauth_client(
-        id=client["id"],
-        data={"name": None, "client_uri": None, "redirect_uris": ["http://127.0.0.1/cb"]},
+        id=client["id"], data={"name": None, "client_uri": None, "redirect_uris": ["http://127.0.0.1/cb"]}
     )
     expected = {"client_uri": None, "redirect_uris": ["http://127.0.0.1/cb"]}
     assert changed == client | expected | {"modified_at": changed["modified_at"]}

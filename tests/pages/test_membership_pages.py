@@ -99,11 +99,7 @@ async def test_a_member_sees_what_owners_decide_and_cannot_change_it(gateway, ap
     async with signed_in(gateway, member) as browser:
         for path, seen, told in (
             ("/members", tenant.user_email, "Only workspace owners can invite and remove members"),
-            (
-                "/access-tokens",
-                "Created by Ada",
-                "Only workspace owners can create and revoke its tokens.",
-            ),
+            ("/access-tokens", "Created by Ada", "Only workspace owners can create and revoke its tokens."),
             ("/oauth-clients", "Created by Ada", "Only workspace owners can create, change or delete"),
             (f"/oauth-clients/{client['oauth_client']['id']}", "Created by Ada", "Only workspace owners can"),
         ):

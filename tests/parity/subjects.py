@@ -66,10 +66,7 @@ async def _media(home: Home, workspace: Any, user: Any, unique: str) -> dict[str
 
 async def _unfinished(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
     made = await workspace.create_file(data=new_file())
-    return {
-        "unfinished": made,
-        "unfinished_parts": await put_parts(workspace, made["upload"], b"content"),
-    }
+    return {"unfinished": made, "unfinished_parts": await put_parts(workspace, made["upload"], b"content")}
 
 
 async def _workspace_token(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:

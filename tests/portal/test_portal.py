@@ -86,10 +86,7 @@ async def test_a_customer_changes_its_name_and_address_and_nothing_else(surface,
 async def test_a_bad_address_is_named(portal):
     assert await refusal(
         portal.update_portal_customer(data={"name": "x" * 257, "billing_address": {"country": "Mars"}})
-    ) == {
-        ("name",): "string_too_long",
-        ("billing_address", "country"): "country",
-    }
+    ) == {("name",): "string_too_long", ("billing_address", "country"): "country"}
 
 
 async def test_a_change_of_oneself_can_be_conditional_and_retried(portal):

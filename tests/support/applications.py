@@ -128,12 +128,7 @@ async def make_application(
     gateway: Gateway, owner: UUID | None = None, maker: UUID | None = None, **values: Any
 ) -> Application:
     """A new application, which the workspace `owner` looks after and the user `maker` created."""
-    data = {
-        "name": "Bookkeeper",
-        "redirect_uris": [REDIRECT_URI],
-        "scopes": sorted(CLIENT_SCOPES),
-        **values,
-    }
+    data = {"name": "Bookkeeper", "redirect_uris": [REDIRECT_URI], "scopes": sorted(CLIENT_SCOPES), **values}
     async with gateway.database.write() as connection:
         secret, row = await create_client(
             connection, OAuthClientCreate(**data), workspace_id=owner, maker_user_id=maker

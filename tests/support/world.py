@@ -76,12 +76,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     member = await workspace.create_member(data={"customer_id": team["id"], "email": "bo@example.com"})
     events = await workspace.list_events(customer_id=[team["id"]])
     sharing = await workspace.create_file_share_session(
-        data={
-            "share_id": share["id"],
-            "customer_id": team["id"],
-            "price_amount": 1500,
-            "file_size_bytes": 7,
-        }
+        data={"share_id": share["id"], "customer_id": team["id"], "price_amount": 1500, "file_size_bytes": 7}
     )
     payment = await workspace.record_payment(id=sharing["id"], data={"amount": 1500, "currency": "usd"})
     refunded = await workspace.refund_payment(id=payment["id"], data={"amount": 1})

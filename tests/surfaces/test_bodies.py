@@ -154,11 +154,7 @@ def crowded(count: int) -> dict[str, int]:
         ("create_customer", {"email": "a@example.com", "billing_address": crowded(3_000)}, None),
         ("create_customer", {"email": "a@example.com", "metadata": crowded(3_000)}, None),
         ("ingest_events", {"events": [{"name": "a"}, {"name": "b"} | crowded(3_000)]}, ("data", "events", 1)),
-        (
-            "ingest_events",
-            {"events": [{"name": "a", "cost": crowded(3_000)}]},
-            ("data", "events", 0, "cost"),
-        ),
+        ("ingest_events", {"events": [{"name": "a", "cost": crowded(3_000)}]}, ("data", "events", 0, "cost")),
         (
             "ingest_file_share_sessions",
             {"sessions": [{"payments": [{"refunds": [crowded(3_000)]}]}]},

@@ -111,10 +111,7 @@ def scope_of(path: str, token: str) -> dict[str, Any]:
         "path": path,
         "raw_path": path.encode(),
         "query_string": b"",
-        "headers": [
-            (b"authorization", f"Bearer {token}".encode()),
-            (b"content-type", b"application/json"),
-        ],
+        "headers": [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")],
         "client": ("192.0.2.1", 1),
         "server": ("gateway", 80),
     }

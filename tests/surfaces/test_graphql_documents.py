@@ -81,10 +81,7 @@ async def test_a_missing_share_is_null_beside_a_found_one(post):
             {"name": "abc", "prices": [FIXED | {"priceAmount": "12"}], "isArchived": True},
             {("data", "prices", 0, "priceAmount"): "int_type", ("data", "isArchived"): "extra_forbidden"},
         ),
-        (
-            {"name": "abc", "prices": [FIXED], "visibility": "secret"},
-            {("data", "visibility"): "enum"},
-        ),
+        ({"name": "abc", "prices": [FIXED], "visibility": "secret"}, {("data", "visibility"): "enum"}),
         ({"name": "abc", "prices": []}, {("data", "prices"): "too_short"}),
         ({"name": "abc", "prices": [FIXED], "medias": ["x"]}, {("data", "medias", 0): "uuid_parsing"}),
     ],

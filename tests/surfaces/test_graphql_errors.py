@@ -24,10 +24,7 @@ async def home(gateway, tenant):
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (
-            "{ shares { data { nam } } }",
-            "Cannot query field 'nam' on type 'Share'. Did you mean 'name'?",
-        ),
+        ("{ shares { data { nam } } }", "Cannot query field 'nam' on type 'Share'. Did you mean 'name'?"),
         ("{ shares {", "Syntax Error: Expected Name, found <EOF>."),
         ("{ shares(limit: 101) { data { id } } }", "Input should be less than or equal to 100"),
         ("query($id: ID!) { share(id: $id) { id } }", "`id` is required"),

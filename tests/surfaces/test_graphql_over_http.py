@@ -207,11 +207,7 @@ async def test_a_document_that_fails_here_is_logged_without_its_text(logging_gat
     assert answer.json()["errors"][0]["extensions"]["code"] == "internal"
     (unforeseen,) = lines
     cause = unforeseen.pop("exc_info")
-    assert unforeseen == {
-        "event": "unforeseen",
-        "log_level": "error",
-        "field": "share",
-    }
+    assert unforeseen == {"event": "unforeseen", "log_level": "error", "field": "share"}
     logged = "".join(format_exception(cause))
     assert "the disk is full" in logged
     assert "5ec2e7" not in logged
