@@ -24,16 +24,10 @@ ROOT = Path(__file__).parents[2]
 # What passes statements on, for everybody.
 _PLUMBING = frozenset(
     {
-        "resolvers/operations/context.py",
-        "storage/engine/before_commit.py",
-        "storage/engine/connections.py",
-        "storage/engine/database.py",
-        "storage/engine/pool.py",
-        "storage/engine/replica.py",
-        "storage/rows/rows.py",
-        "storage/rows/inserts.py",
-        "storage/rows/upserts.py",
-        "storage/engine/watched_statements.py",
+        *("resolvers/operations/context.py", "storage/engine/before_commit.py"),
+        *("storage/engine/connections.py", "storage/engine/database.py", "storage/engine/pool.py"),
+        *("storage/engine/replica.py", "storage/rows/rows.py", "storage/rows/inserts.py"),
+        *("storage/rows/upserts.py", "storage/engine/watched_statements.py"),
         "tests/support/statement_check.py",
     }
 )
