@@ -137,7 +137,7 @@ async def _lengthen(gateway: Gateway, workspace: Any, world: World) -> dict[str,
     payment = await workspace.record_payment(id=world.file_share_session, data=sent)
     event = {"name": "e" * 100, "customer_id": world.team, "metadata": metadata}
     events = await workspace.ingest_events(data={"events": [event]})
-    passkey = "A passkey with a name that is as long as names of passkeys can be"
+    passkey = "A passkey whose name is as long as those of passkeys may ever be"
     async with gateway.database.write() as connection:
         own = table_of(PasskeyRow).c.id == UUID(world.passkey)
         await update_rows(connection, PasskeyRow, own, name=passkey)
