@@ -23,10 +23,17 @@ FRESH = sorted(name for name, operation in OPERATIONS.items() if operation.fresh
 GIVES_ACCESS = {Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE}
 # These end access, name or bound what gives it, or take what was given to the session's own user.
 GIVES_NONE = {
-    *("accept_workspace_invitation", "decline_workspace_invitation", "delete_browser_session"),
-    *("delete_oauth_client", "delete_oauth_client_document", "delete_personal_access_token"),
-    *("delete_workspace_access_token", "register_oauth_client_documents", "remove_workspace_member"),
-    *("revoke_authorized_application", "update_passkey"),
+    "accept_workspace_invitation",
+    "decline_workspace_invitation",
+    "delete_browser_session",
+    "delete_oauth_client",
+    "delete_oauth_client_document",
+    "delete_personal_access_token",
+    "delete_workspace_access_token",
+    "register_oauth_client_documents",
+    "remove_workspace_member",
+    "revoke_authorized_application",
+    "update_passkey",
 }
 # What cannot be undone asks too.
 ENDS_EVERYTHING = {"delete_workspace"}

@@ -178,10 +178,21 @@ EXAMPLES: dict[str, Arguments] = {
 
 # Operations on the caller's own rows: there is no other tenant's row to reach.
 OWN = {
-    *("get_viewer", "get_metrics_limits", "create_workspace", "list_workspaces"),
-    *("create_personal_access_token", "list_personal_access_tokens", "list_authorized_applications"),
-    *("get_portal_session", "end_portal_session", "get_portal_customer", "update_portal_customer"),
-    *("create_portal_member", "list_browser_sessions", "get_second_factors", "list_workspace_invitations"),
+    "get_viewer",
+    "get_metrics_limits",
+    "create_workspace",
+    "list_workspaces",
+    "create_personal_access_token",
+    "list_personal_access_tokens",
+    "list_authorized_applications",
+    "get_portal_session",
+    "end_portal_session",
+    "get_portal_customer",
+    "update_portal_customer",
+    "create_portal_member",
+    "list_browser_sessions",
+    "get_second_factors",
+    "list_workspace_invitations",
 }
 
 # Operations on what is a user's own, or for users only, which a workspace's token has nothing to do with.

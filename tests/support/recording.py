@@ -16,7 +16,13 @@ _LITERAL = re.compile(r'"([^"]*)"')
 _WORD = re.compile(r"[\w:.-]+")
 # Headers that say what any client of HTTP says.
 _USUAL_HEADERS = {
-    *("host", "accept", "accept-encoding", "connection", "user-agent", "content-type", "content-length"),
+    "host",
+    "accept",
+    "accept-encoding",
+    "connection",
+    "user-agent",
+    "content-type",
+    "content-length",
 }
 
 

@@ -27,9 +27,21 @@ PORTAL = {
 }
 # What background tasks make of other rows, at a time of their own.
 LATER = {
-    *("mails", "event_counts", "event_deltas", "event_names", "list_total_deltas", "list_totals"),
-    *("metric_deltas", "metric_activity_cells", "metric_money_cells", "metric_person_cells"),
-    *("metric_packs", "metric_share_packs", "person_merge_deltas", "usage_counts", "workspace_locks"),
+    "mails",
+    "event_counts",
+    "event_deltas",
+    "event_names",
+    "list_total_deltas",
+    "list_totals",
+    "metric_deltas",
+    "metric_activity_cells",
+    "metric_money_cells",
+    "metric_person_cells",
+    "metric_packs",
+    "metric_share_packs",
+    "person_merge_deltas",
+    "usage_counts",
+    "workspace_locks",
 }
 # Answers in which no id stands.
 WITHOUT_IDS = {

@@ -22,9 +22,16 @@ OWNERS_ONLY = {name for name, operation in OPERATIONS.items() if operation.owner
 POWERS = {Scope.WORKSPACE_MEMBERS_WRITE, Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE}
 # Of them, what users do to their own.
 OWN = {
-    *("create_personal_access_token", "update_personal_access_token", "delete_personal_access_token"),
-    *("delete_passkey", "delete_totp", "update_passkey", "delete_browser_session"),
-    *("revoke_authorized_application", "accept_workspace_invitation", "decline_workspace_invitation"),
+    "create_personal_access_token",
+    "update_personal_access_token",
+    "delete_personal_access_token",
+    "delete_passkey",
+    "delete_totp",
+    "update_passkey",
+    "delete_browser_session",
+    "revoke_authorized_application",
+    "accept_workspace_invitation",
+    "decline_workspace_invitation",
 }
 # What only owners see does not exist for a member.
 UNSEEN = {"delete_oauth_client_document"}
