@@ -7,6 +7,7 @@ HOST ?= 127.0.0.1
 WORKERS ?= auto
 EXAMPLES ?= 500
 CASES ?= 20000
+COUNT ?= 200
 MINUTES ?= 15
 SIZES ?= 100k,1M
 UPLOAD_MIB ?= 200
@@ -17,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-times test-hard check quick generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all test-times test-hard check quick release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,8 +50,11 @@ install = \
 run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
-test: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL (TESTS=tests/shares, SEED=7)
-	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(ORDER) --durations=10 $(TESTS)
+test: setup browser pgbouncer  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares, SEED=7)
+	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(ORDER) --durations=10 $(or $(TESTS),-m "not long")
+
+test-all: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL (SEED=7)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --durations=10
 
 test-times: setup browser pgbouncer  ## Run the tests, and print as Markdown what each directory of them costs
 	@times=$$(mktemp); \
@@ -78,6 +82,12 @@ check: setup  ## Lint, type-check, look columns up, compare generated files and 
 
 quick: setup  ## Lint, type-check and test what changed since main, and what imports it
 	@$(BIN)/python -m tests.project.quick
+
+release: setup  ## Commit and tag a version, and build what is published of it (VERSION=0.2.0)
+	@$(BIN)/python -m tests.project.release $(VERSION)
+
+mutants: setup  ## Change 200 places of the product by a little, and count which changes the tests notice (COUNT=200, SEED=10)
+	@COUNT=$(COUNT) SEED=$(or $(SEED),10) $(BIN)/python -m tests.mutants
 
 generated: setup  ## Write the files that follow from the declarations
 	@$(BIN)/duograph schema export

@@ -1,6 +1,6 @@
 """Composes the gateway from its parts."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
@@ -28,13 +28,13 @@ from gateway.http.response_headers import ResponseHeaders
 from gateway.http.route_templates import RouteTemplates
 from gateway.logs.logs import configure_logs, logs_requests
 from gateway.logs.request_lines import request_lines
-from gateway.mail.budget import WINDOW_SECONDS, MailBudget
+from gateway.mail.budget import WINDOW_SECONDS
 from gateway.mail.task import mail_task
 from gateway.monitoring.monitoring import Monitoring
 from gateway.monitoring.sources import Sources
 from gateway.rate_limits.budget import Budgets
 from gateway.rate_limits.limits import RateLimiter
-from gateway.settings.server import Environment
+from gateway.services import make_mail_budget, make_services
 from gateway.settings.settings import Settings
 from gateway.web.entrance.authorize import authorize_routes
 from gateway.web.entrance.demo import DemoEntrance
@@ -42,10 +42,9 @@ from gateway.web.explorer import explorer_page
 from gateway.web.kit.origins import origin_of
 from gateway.web.pages import page_routes, render_lost
 from gateway.web.routes import settings_routes, slug_routes
-from oauth.revocation.signed_reports import ReportKeys
 from resolvers.graph.http.endpoint import GRAPHQL_PATH, GraphQLEndpoint
 from resolvers.graph.root import make_schema
-from resolvers.operations.context import Context, Quota, Services
+from resolvers.operations.context import Context, Services
 from rest_compat.api import ROUTES, render_failure
 from rest_compat.protocols.oauth import protocol_routes
 from rest_compat.protocols.registration import registration_routes
@@ -54,12 +53,9 @@ from schema.errors import Failure
 from storage.engine.database import Database
 from storage.engine.replica import SECONDS_BETWEEN_QUESTIONS
 from storage.engine.watched_statements import StatementWatch
-from storage.enums import FileService
 from storage.metrics.packs.packing import SECONDS_BETWEEN_ROUNDS, Packing
 from storage.objects.interface import ObjectStore
 from storage.upkeep.folding import SECONDS_BETWEEN_SWEEPS, Fold
-from storage.usage.document_counts import DocumentCounts
-from storage.usage.usage import Usage
 
 
 def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
@@ -69,40 +65,6 @@ def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
         settings.database_pool_size,
         settings.database_terms,
         watch,
-    )
-
-
-def make_services(
-    settings: Settings,
-    database: Database,
-    objects: ObjectStore,
-    reserved_slugs: frozenset[str],
-    *,
-    wake_delivery: Callable[[], None],
-    mail_budget: MailBudget,
-) -> Services:
-    """The services that resolvers use."""
-    return Services(
-        database=database,
-        objects=objects,
-        base_url=settings.base_url,
-        auth_url=settings.sign_in_url,
-        secret_key=settings.secret(),
-        reserved_slugs=reserved_slugs,
-        size_limits={
-            FileService.DOWNLOADABLE: settings.max_size_downloadable,
-            FileService.PRODUCT_MEDIA: settings.max_size_product_media,
-            FileService.WORKSPACE_AVATAR: settings.max_size_workspace_avatar,
-        },
-        report_keys=ReportKeys(settings.secret_scanning_keys_url),
-        document_counts=DocumentCounts(),
-        usage=Usage(),
-        wake_delivery=wake_delivery,
-        quota=Quota(settings.storage_quota, settings.open_upload_quota),
-        download_life=timedelta(minutes=settings.download_minutes),
-        mail_budget=mail_budget,
-        # In development without a mail server, emails are files and reach no strangers.
-        mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,
     )
 
 
@@ -165,9 +127,9 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     app.state.schema = make_schema()
     documents = app.state.schema.documents
     _add_routes(app, settings, objects, database, demo)
-    mail_budget = _mail_budget(settings, mail_limiter, monitoring)
+    mail_budget = make_mail_budget(settings, mail_limiter, monitoring.refusals)
     services = make_services(
-        settings, database, objects, _first_segments(app), wake_delivery=mail.wake, mail_budget=mail_budget
+        settings, database, objects, mail_budget, reserved_slugs=_first_segments(app), wake_delivery=mail.wake
     )
     tasks += storage_tasks(services, timedelta(days=settings.upload_days))
     tasks += counting_tasks(services, settings.usage_seconds)
@@ -196,11 +158,6 @@ def _add_routes(
         routes.append(FrontRoute(path, graphql, ("GET", "POST")))
     routes.append(FrontRoute(HEALTH_PATH, Health()))
     routes.append(ready_route(database))
-
-
-def _mail_budget(settings: Settings, limiter: RateLimiter, monitoring: Monitoring) -> MailBudget:
-    per_recipient, per_workspace = settings.mail_limit_recipient, settings.mail_limit_workspace
-    return MailBudget(limiter, per_recipient, per_workspace, settings.mail_limit_user, monitoring.refusals)
 
 
 def _front(app: Gateway, settings: Settings, services: Services, budgets: Budgets) -> Front:

@@ -1,5 +1,6 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from itertools import count
 from typing import Any
@@ -34,7 +35,16 @@ pytest_plugins = [
     "tests.support.times",
 ]
 
+# Without bytecode, each command that a test starts would compile every library.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _workspaces = table_of(WorkspaceRow)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long tests: a worker that ended with one would keep the others waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def _is_present(workspace_id: ColumnElement[UUID]) -> ColumnElement[bool]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from gateway.cli.kit.output import CommandError
+from storage.operator_errors import OperatorError
 
 # The subcommands in the order of the help, each with the room that has its arguments and its work.
 ROOMS = {
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     fail = partial(_fail, as_json="--json" in arguments)
     try:
         status = typer.main.get_command(app).main(arguments, prog_name="duograph", standalone_mode=False)
-    except CommandError as error:
+    except OperatorError as error:
         fail("usage" if error.status == WRONG_USAGE else "failed", str(error), error.status)
     except typer.TyperException as error:
         fail("usage", _usage(error), error.exit_code)

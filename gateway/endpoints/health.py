@@ -12,9 +12,9 @@ from starlette.routing import Route
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from schema.errors import Unavailable
+from storage.copies.marks import State, read_mark
 from storage.engine.database import Database
-from storage.migrations.revisions import current_revision, is_known, newest_revision
-from storage.moving.marks import State, read_mark
+from storage.migrations.revisions import current_revision, is_newer, newest_revision
 
 HEALTH_PATH, READY_PATH = "/health", "/ready"
 PATIENCE_SECONDS = 5
@@ -75,9 +75,9 @@ async def _fault_of(database: Database, wanted: str) -> str | None:
             mark = await read_mark(database) if database.is_sqlite else None
     except (SQLAlchemyError, OSError):
         return "The database does not answer."
-    # An unknown revision is a newer version's, which replaces us next; its migrations leave what we use.
-    # If we were not ready until then, no process would be.
-    if revision != wanted and is_known(revision):
+    # A newer version replaces us next; its migrations leave what we use. If we were not ready until then, no
+    # process would be.
+    if revision != wanted and not is_newer(revision):
         return f"The database is at revision {revision or 'none'}, not at {wanted}: run `duograph migrate`."
     if mark is not None and mark.state is State.MOVED:
         return "The data was moved to another database: this is a copy."

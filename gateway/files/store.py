@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 
 from gateway.background.tasks import BackgroundTask
 from gateway.settings.settings import Settings
@@ -19,9 +18,8 @@ HOUR, DAY = 3600, 24 * 3600
 
 def make_object_store(settings: Settings, secret: bytes) -> ObjectStore:
     """A store that is not connected yet; `secret` signs the URLs of a local one."""
-    place = settings.object_store
-    if not place.startswith(S3_SCHEME):
-        return LocalObjectStore(Path(place), settings.sign_in_url + OBJECTS_PATH, secret)
+    if (directory := settings.object_directory) is not None:
+        return LocalObjectStore(directory, settings.sign_in_url + OBJECTS_PATH, secret)
     # The SDK takes 40 MiB of memory in every process, so only those that need it import it.
     from storage.objects.s3 import S3ObjectStore  # noqa: PLC0415
     from storage.objects.s3_connection import Bucket  # noqa: PLC0415
@@ -29,7 +27,7 @@ def make_object_store(settings: Settings, secret: bytes) -> ObjectStore:
     key = settings.s3_secret_access_key
     return S3ObjectStore(
         Bucket(
-            name=place.removeprefix(S3_SCHEME),
+            name=settings.object_store.removeprefix(S3_SCHEME),
             endpoint=settings.s3_endpoint,
             public_endpoint=settings.s3_public_endpoint,
             region=settings.s3_region,

@@ -1,10 +1,11 @@
 """Settings of uploaded files: where they are stored, and how large they may be."""
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
 
-from gateway.settings.types import ObjectPlace, WebAddress
+from gateway.settings.types import S3_SCHEME, ObjectPlace, WebAddress
 
 
 class FileSettings(BaseModel):
@@ -74,3 +75,8 @@ class FileSettings(BaseModel):
         if (key is None) != (info.data.get("s3_access_key_id") is None):
             raise ValueError("it goes with DUOGRAPH_S3_ACCESS_KEY_ID: set both or neither")
         return key
+
+    @property
+    def object_directory(self) -> Path | None:
+        """The directory of the local object store; None for S3."""
+        return None if self.object_store.startswith(S3_SCHEME) else Path(self.object_store)

@@ -18,6 +18,7 @@ from gateway.settings.server import Environment, ServerSettings
 from gateway.settings.sign_in import SignInSettings
 from gateway.settings.value_files import ValueFileError, with_values_of_files
 from rest_compat.routing.paths import PREFIX as PREFIX_OF_REST
+from storage.operator_errors import OperatorError
 
 PREFIX = "DUOGRAPH_"
 # In the order of docs/settings.md. The docstring of a topic is its heading there.
@@ -33,7 +34,7 @@ TOPICS: tuple[type[BaseModel], ...] = (
 )
 
 
-class SettingsError(Exception):
+class SettingsError(OperatorError):
     """A setting that cannot be used; the message names it and says what to do."""
 
 

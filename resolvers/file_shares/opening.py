@@ -65,7 +65,7 @@ async def open_file_share_sessions(
     currency = await _currency_of(ctx, workspace_id)
     rows, problems = [], []
     for opening, person in zip(openings, persons, strict=True):
-        row = _row_of(workspace_id, opening.data, person, currency, clock)
+        row = row_of_session(workspace_id, opening.data, person, currency, clock)
         rows.append(row)
         problems += check_reported(row.created_at, clock, (*opening.loc, "created_at"))
         problems += _check_person(opening, person)
@@ -98,7 +98,7 @@ async def find_already_reported(
     return row
 
 
-def _row_of(
+def row_of_session(
     workspace_id: UUID,
     data: FileShareSessionCreate | FileShareSessionHistory,
     person: ResolvedPerson,

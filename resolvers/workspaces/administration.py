@@ -9,6 +9,7 @@ from resolvers.workspaces.memberships import lock_members
 from storage.clock import now
 from storage.engine.connections import Connection
 from storage.enums import WorkspaceRole, WorkspaceStatus
+from storage.operator_errors import OperatorError
 from storage.rows.rows import every, every_of, first, insert_row, read, table_of, update_row
 from storage.tables.accounts.users import UserRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
@@ -26,11 +27,11 @@ _users, _members, _workspaces = table_of(UserRow), table_of(WorkspaceMemberRow),
 _PRESENT = _workspaces.c.deleted_at.is_(None)
 
 
-class StatusRefused(ValueError):
+class StatusRefused(OperatorError):
     """A status change of a missing workspace, or to a status that does not follow the current one."""
 
 
-class RoleRefused(ValueError):
+class RoleRefused(OperatorError):
     """A role that a user of the workspace cannot be given."""
 
 

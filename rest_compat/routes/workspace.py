@@ -16,7 +16,7 @@ from resolvers.metrics import metrics
 from resolvers.shares import custom_fields, shares
 from resolvers.workspaces import deletion, workspaces
 from resolvers.workspaces import members as workspace_members
-from rest_compat.metrics import CsvEndpoint, LongEndpoint
+from rest_compat.routing.metrics import CsvEndpoint, LongEndpoint
 from rest_compat.routing.router import Router
 from schema.kit.pages import Page
 from schema.workspaces.workspaces import WorkspaceItem

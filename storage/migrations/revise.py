@@ -11,10 +11,10 @@ from alembic import command
 from alembic.autogenerate.api import AutogenContext
 from alembic.autogenerate.render import renderers
 from alembic.operations.ops import AddColumnOp, CreateTableOp, MigrationScript, ModifyTableOps
-from alembic.script import ScriptDirectory
 from sqlalchemy import Column, Connection, DefaultClause, text
 
 from storage.engine.database import Database
+from storage.migrations.revisions import next_revision
 from storage.migrations.run import config_of, upgrade
 from storage.workspaces.distribution import COLUMN
 
@@ -63,9 +63,8 @@ def complete(_: Any, __: Any, directives: Sequence[MigrationScript]) -> None:
 
 def _write(connection: Connection, message: str) -> None:
     config = config_of(connection)
-    revisions = ScriptDirectory.from_config(config).walk_revisions()
-    number = f"{sum(1 for _ in revisions) + 1:04}"
-    command.revision(config, message, autogenerate=True, rev_id=number, process_revision_directives=complete)
+    rev_id = next_revision()
+    command.revision(config, message, autogenerate=True, rev_id=rev_id, process_revision_directives=complete)
 
 
 def _distributed(change: Any) -> Any:

@@ -11,9 +11,17 @@ _REVISIONS = frozenset(
     path.name.partition("_")[0] for path in (Path(__file__).parent / "versions").glob("[0-9]*.py")
 )
 
+# What upgrades a database that is older than our oldest revision: the commit's newest one is our oldest.
+COMMIT_OF_OLDEST = "c144c91"
+
 
 def newest_revision() -> str:
     return max(_REVISIONS)
+
+
+def next_revision() -> str:
+    """The revision that is written next; some numbers before ours have no file any more."""
+    return f"{int(newest_revision()) + 1:04}"
 
 
 def revision_after(revision: str | None) -> str | None:
@@ -24,6 +32,11 @@ def revision_after(revision: str | None) -> str | None:
 def is_known(revision: str | None) -> bool:
     """Whether a database at this revision can be upgraded to the newest one."""
     return revision is None or revision in _REVISIONS
+
+
+def is_newer(revision: str | None) -> bool:
+    """Whether the revision is one of a newer version."""
+    return revision is not None and revision not in _REVISIONS and revision > min(_REVISIONS)
 
 
 async def current_revision(database: Database) -> str | None:

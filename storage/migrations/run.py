@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 from storage.engine.database import Database
 from storage.migrations.lock import Tell, serialized, silent
 from storage.migrations.revisions import current_revision, revision_after
+from storage.operator_errors import OperatorError
 
 # While a revision waits for a table, every later statement on the table waits behind it.
 LOCK_SECONDS = 2
@@ -27,7 +28,7 @@ class BrokenReferences(Exception):
         super().__init__(f"Rows of {table} would refer to missing rows.")
 
 
-class TablesInUse(Exception):
+class TablesInUse(OperatorError):
     """A revision got no lock on its tables at any attempt; the revisions before it are kept."""
 
     def __init__(self, revision: str | None) -> None:

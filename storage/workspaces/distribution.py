@@ -15,6 +15,7 @@ from sqlalchemy.schema import AddConstraint, DropConstraint
 
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.operator_errors import OperatorError
 from storage.tables.registry import METADATA
 
 REFERENCE = "workspaces"
@@ -37,7 +38,7 @@ _FOREIGN_KEYS = "SELECT conrelid::regclass::text, conname FROM pg_constraint WHE
 _OPTION_IS_SET = "SELECT coalesce(bool_and(success AND result = $1), false) FROM run_command_on_all_nodes($2)"
 
 
-class NotDistributable(Exception):
+class NotDistributable(OperatorError):
     """Why the database cannot be distributed, and what to do."""
 
 

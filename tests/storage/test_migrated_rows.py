@@ -16,7 +16,7 @@ _grants = table_of(OAuthGrantRow)
 
 
 def new_workspace(id, at):
-    """What inserts a workspace, as the first revision has them."""
+    """What inserts a workspace, as the oldest revision has them."""
     return (
         "INSERT INTO workspaces (created_at, id, name, name_folded, slug, socials, status, status_changed_at,"
         " details, default_presentment_currency, feature_settings, notification_settings,"
@@ -26,8 +26,8 @@ def new_workspace(id, at):
     )
 
 
-async def test_rows_of_the_first_revision_are_kept(empty):
-    await run.upgrade(empty, "0001")
+async def test_rows_of_the_oldest_revision_are_kept(empty):
+    await run.upgrade(empty, "0012")
     at, workspace, parent, child = "2026-01-31 09:30:00.000000", uuid4().hex, uuid4().hex, uuid4().hex
     statements = [new_workspace(workspace, at)]
     for id, parent_id in ((parent, "NULL"), (child, f"'{parent}'")):

@@ -10,49 +10,34 @@ from alembic.operations import Operations
 from alembic.operations.ops import AddColumnOp, DowngradeOps, MigrationScript, ModifyTableOps, UpgradeOps
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from pyroaring import BitMap
 from sqlalchemy import (
-    BigInteger,
     Boolean,
     Column,
     Integer,
-    LargeBinary,
     MetaData,
     String,
     Table,
-    Uuid,
     column,
     select,
-    table,
 )
 
 from oauth.scopes import USER_SCOPES, Scope
 from storage.emails import fold_email
 from storage.migrations import run
 from storage.migrations.revise import RevisionRefused, complete
-from storage.migrations.revisions import current_revision, is_known, newest_revision
+from storage.migrations.revisions import current_revision, is_known, newest_revision, next_revision
 from storage.rows.rows import table_of
 from storage.tables.accounts.users import UserRow
 from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_clients import OAuthClientRow
-from storage.tables.metrics.metric_cells import PersonCellRow
 from storage.tables.registry import METADATA
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
-from tests.storage.test_migrated_rows import new_workspace
 from tests.support.spans import span
 
 REVISIONS = [
     script.revision for script in ScriptDirectory(run.__file__.removesuffix("/run.py")).walk_revisions()
 ]
 
-# As revision 0010 has them.
-PERSON_CELLS_BEFORE = table(
-    "metric_person_cells",
-    column("workspace_id", Uuid()),
-    column("grain", Integer()),
-    column("at", BigInteger()),
-    column("persons", LargeBinary()),
-)
 _users = table_of(UserRow)
 # Which Alembic does not compare.
 SQLITE_TABLES_BY_KEY = "SELECT name FROM sqlite_master WHERE sql LIKE '% WITHOUT ROWID%'"
@@ -67,6 +52,11 @@ def test_each_file_is_named_for_its_revision():
     assert all(map(is_known, REVISIONS))
     assert newest_revision() == REVISIONS[0]  # The head, from which Alembic walks down.
     assert not is_known("9999")
+
+
+def test_a_new_revision_follows_the_newest_whatever_numbers_are_missing():
+    assert int(next_revision()) == int(newest_revision()) + 1
+    assert len(REVISIONS) < int(newest_revision())
 
 
 async def test_the_newest_revision_is_what_the_tables_say(empty):
@@ -105,29 +95,6 @@ async def test_secrets_sealed_under_equal_nonces_are_forgotten_and_their_keys_ar
     async with empty.read() as connection:
         found = (await connection.exec_driver_sql("SELECT key, sealed FROM idempotency_keys")).all()
     assert dict(map(tuple, found)) == {"sealed": "", "counted": None}
-
-
-async def test_days_of_persons_are_united_to_eight(empty):
-    await run.upgrade(empty, "0010")
-    day, workspace = 86_400_000_000, uuid4()
-    days = {7 * day: [1, 2], 8 * day: [2, 3], 15 * day: [3, 4], -day: [5]}
-    async with empty.write() as connection:
-        await connection.exec_driver_sql(new_workspace(workspace.hex, "2026-01-31 09:30:00.000000"))
-        await connection.execute(
-            PERSON_CELLS_BEFORE.insert(),
-            [
-                {"workspace_id": workspace, "grain": 86_400, "at": at, "persons": BitMap(persons).serialize()}
-                for at, persons in days.items()
-            ],
-        )
-    await run.upgrade(empty)
-    async with empty.read() as connection:
-        cells = table_of(PersonCellRow).c
-        wanted = select(cells.at, cells.persons, cells.many).where(cells.grain == 691_200)
-        rows = (await connection.execute(wanted)).all()
-    united = {row.at: list(BitMap.deserialize(row.persons)) for row in rows}
-    assert united == {-8 * day: [5], 0: [1, 2], 8 * day: [2, 3, 4]}
-    assert {row.at: row.many for row in rows} == {-8 * day: 1, 0: 2, 8 * day: 3}
 
 
 async def test_addresses_are_folded_again_and_no_row_is_lost(empty):

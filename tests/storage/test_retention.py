@@ -9,10 +9,10 @@ import pytest_asyncio
 from sqlalchemy import Date, select
 
 from storage.clock import now
+from storage.copies.marks import Mark, State, set_mark
 from storage.dialects.refusals import ChangesRefused
 from storage.enums import CredentialKind
 from storage.migrations.run import upgrade
-from storage.moving.marks import State, new_mark, set_mark
 from storage.retention import deletion
 from storage.retention.deletion import delete_ended, find_ended
 from storage.retention.rules import KEPT_FOR_GOOD, RULES, Rule
@@ -217,7 +217,7 @@ async def test_a_rule_that_always_takes_too_long_keeps_no_other_from_being_follo
 async def test_a_database_that_is_moved_keeps_everything_and_says_why(rows):
     key = await rows.add(CustomerSessionRow, expires_at=now() - 8 * DAY)
     async with rows.database.write() as connection:
-        await set_mark(connection, new_mark(State.MOVING, "elsewhere"))
+        await set_mark(connection, Mark(State.MOVING, "elsewhere"))
     with own_log_lines() as lines, pytest.raises(ChangesRefused, match="is being moved"):
         await delete_ended(rows.database, OF_SESSIONS)
     assert (lines, await rows.keys(CustomerSessionRow)) == ([], {key})

@@ -18,8 +18,7 @@ from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import insert_workspace
 from storage.engine.database import Database
 from storage.enums import CredentialKind
-from storage.migrations.revisions import current_revision, newest_revision
-from storage.migrations.run import upgrade
+from tests.support.own_databases import migrate
 
 SECRET = "a secret of the tests, 32 characters"
 
@@ -80,8 +79,7 @@ async def run_gateway(
         tracer_provider=tracer_provider,
     )
     database: Database = app.state.services.database
-    if await current_revision(database) != newest_revision():
-        await upgrade(database)
+    await migrate(database)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     # Addresses on this machine are not the gateway's: a request to an object store is a real one.
     elsewhere = {"http://127.0.0.1": httpx.AsyncHTTPTransport()}

@@ -56,6 +56,5 @@ REACHES = (
     _in("resolvers/files/clean_up.py", "remove_discarded_content", _HOURLY, "discarded_objects"),
     Reach("storage/retention/*", _HOURLY, TENANTS),
     Reach("storage/upkeep/table_sizes.py", "`duograph storage` lists what all workspaces have.", TENANTS),
-    Reach("storage/moving/*", "`duograph move` copies all workspaces to an empty database.", TENANTS),
-    Reach("storage/backups/*", "`duograph backup` and `restore` are about all workspaces.", TENANTS),
+    Reach("storage/copies/*", "`duograph move`, `backup` and `restore` are about all workspaces.", TENANTS),
 )

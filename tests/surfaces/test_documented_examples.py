@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from gateway.cli.demo.demo import make_demo
 from gateway.cli.demo.writer import write_activity
+from gateway.cli.kit.as_user import in_place_of_workspace
 from gateway.settings.settings import Settings
 from oauth.principals import PrincipalKind
 from rest_compat.api import documented_routes
@@ -133,7 +134,8 @@ async def reader(tmp_path: Path) -> AsyncIterator[Reader]:
     async for gateway in run_gateway(url, tmp_path / "objects"):
         settings = Settings(database_url=url, secret_key=SECRET, object_store=str(tmp_path / "objects"))
         made = await make_demo(settings, gateway.database)
-        await write_activity(gateway.database, made.workspace.id, 60, 30)
+        ctx = in_place_of_workspace(made.workspace.id, settings, gateway.database)
+        await write_activity(ctx, made.workspace.id, 60, 30)
         answer = await gateway.client.post(
             f"{PREFIX}/customer-sessions/",
             json={"external_customer_id": "studio-7"},

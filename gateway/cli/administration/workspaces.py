@@ -6,11 +6,9 @@ from typing import Any
 from gateway.cli.kit.as_user import in_place_of, in_place_of_workspace, perform
 from gateway.cli.kit.database import migrated, read_settings, wait_for
 from gateway.cli.kit.input import user_of, workspace_of
-from gateway.cli.kit.output import CommandError, listing, sheet, show, table
+from gateway.cli.kit.output import listing, sheet, show, table
 from gateway.settings.settings import Settings
 from resolvers.workspaces.administration import (
-    RoleRefused,
-    StatusRefused,
     change_status,
     list_all_workspaces,
     list_members,
@@ -122,28 +120,24 @@ async def _members(settings: Settings, slug: str) -> list[dict[str, Any]]:
 
 
 async def _set_role(settings: Settings, slug: str, email: str, role: WorkspaceRole) -> None:
-    async with migrated(settings) as database:
-        try:
-            async with database.write() as connection:
-                workspace, user = await workspace_of(connection, slug), await user_of(connection, email)
-                await set_role(connection, workspace.id, user.id, role)
-        except RoleRefused as refused:
-            raise CommandError(str(refused)) from None
+    async with migrated(settings) as database, database.write() as connection:
+        workspace, user = await workspace_of(connection, slug), await user_of(connection, email)
+        await set_role(connection, workspace.id, user.id, role)
 
 
 async def _create(settings: Settings, name: str, slug: str, owner: str) -> Workspace:
     async with migrated(settings) as database:
         async with database.read() as connection:
             user = await user_of(connection, owner)
-        ctx = in_place_of(user, settings, database)
+        # Only the application knows the first segments of all addresses, and its import takes long.
+        from gateway.app import create_app  # noqa: PLC0415
+
+        reserved_slugs = create_app(settings).state.services.reserved_slugs
+        ctx = in_place_of(user, settings, database, reserved_slugs=reserved_slugs)
         workspace: Workspace = await perform(ctx, create_workspace, data={"name": name, "slug": slug})
         return workspace
 
 
 async def _move(settings: Settings, slug: str, status: WorkspaceStatus) -> Workspace:
-    async with migrated(settings) as database:
-        try:
-            async with database.write() as connection:
-                return Workspace.model_validate(values_of(await change_status(connection, slug, status)))
-        except StatusRefused as refused:
-            raise CommandError(str(refused)) from None
+    async with migrated(settings) as database, database.write() as connection:
+        return Workspace.model_validate(values_of(await change_status(connection, slug, status)))

@@ -1,37 +1,21 @@
-"""Plausible activity: histories of sessions and events, built from the same steps as live calls."""
+"""Plausible activity: histories of sessions, as a backfill sends them, and events."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from random import Random
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from resolvers.events.ingestion import facts_of
-from resolvers.file_shares.steps import (
-    Step,
-    begin,
-    download,
-    end,
-    is_priced,
-    of_payment,
-    of_session,
-    pay,
-    refund,
-    refunded,
-)
-from storage.enums import EventSource, FileShareSessionStatus
-from storage.metrics.facts import Fact
-from storage.rows.rows import Values, changed, new_row, values_of
-from storage.tables.customers.customers import CustomerRow
+from resolvers.file_shares.histories import History
+from resolvers.file_shares.opening import row_of_session
+from schema.file_shares.backfill import FileShareSessionHistory, PaymentHistory, RefundHistory
+from schema.values.scalars import Long
+from storage.enums import Currency, EventSource
+from storage.persons.persons import ResolvedPerson
+from storage.rows.rows import Values, new_row
 from storage.tables.events.events import EventRow
-from storage.tables.shares.file_share_sessions import (
-    FileShareDownloadRow,
-    FileSharePaymentRow,
-    FileShareRefundRow,
-    FileShareSessionRow,
-)
 
 ZONES = tuple(
     map(ZoneInfo, ("America/New_York", "Europe/Berlin", "Europe/London", "Asia/Kolkata", "Asia/Tokyo"))
@@ -41,6 +25,7 @@ EVENT_NAMES = ("file.opened", "page.viewed", "preview.played", "link.shared")
 WEEKDAYS = (10, 11, 11, 10, 12, 15, 14)
 HOURS = (2, 1, 1, 1, 1, 2, 4, 6, 8, 9, 9, 9, 10, 9, 8, 8, 9, 10, 12, 14, 15, 12, 8, 4)
 PARTS_PER_UNIT = 10**12
+EXPIRY = timedelta(days=7)
 
 
 @dataclass(frozen=True)
@@ -49,28 +34,16 @@ class Item:
 
     share_id: UUID
     price_amount: int | None
-    size: int
+    size: Long
 
 
 @dataclass(frozen=True)
 class Buyer:
     """A customer with a time zone and a currency."""
 
-    customer: CustomerRow
+    person: ResolvedPerson
     zone: ZoneInfo
-    pays_in_euro: bool
-
-
-@dataclass
-class Batch:
-    """Rows of the activity's tables, and their facts."""
-
-    sessions: list[Values] = field(default_factory=list)
-    downloads: list[Values] = field(default_factory=list)
-    payments: list[Values] = field(default_factory=list)
-    refunds: list[Values] = field(default_factory=list)
-    events: list[Values] = field(default_factory=list)
-    facts: list[Fact] = field(default_factory=list)
+    currency: Currency
 
 
 @dataclass(frozen=True)
@@ -84,18 +57,19 @@ class Activity:
     days: int
     until: datetime
 
-    def batches(self, sessions: int, size: int) -> Iterator[Batch]:
+    def batches(self, sessions: int, size: int) -> Iterator[tuple[list[History], list[EventRow]]]:
         """Yield this many sessions and as many events in order of their days, `size` in each batch."""
         # A few customers buy often, many buy once.
         weights = tuple(accumulate(1 / (rank + 10) for rank in range(len(self.buyers))))
         days = sorted(self._day() for _ in range(sessions))
         for start in range(0, sessions, size):
-            batch, days_of_batch = Batch(), days[start : start + size]
+            days_of_batch = days[start : start + size]
             buyers = self.random.choices(self.buyers, cum_weights=weights, k=len(days_of_batch))
-            for buyer, day in zip(buyers, days_of_batch, strict=True):
-                self._add_session(batch, buyer, self._moment(day, buyer.zone))
-                self._add_event(batch, buyer.customer, self._moment(day, buyer.zone))
-            yield batch
+            both = list(enumerate(zip(buyers, days_of_batch, strict=True), start))
+            yield (
+                [self._session(f"session-{number}", buyer, day) for number, (buyer, day) in both],
+                [self._event(buyer, day) for _, (buyer, day) in both],
+            )
 
     def _day(self) -> int:
         """A random day of the range: later days and weekends are busier."""
@@ -114,116 +88,64 @@ class Activity:
         moment = local.astimezone(UTC) + timedelta(microseconds=random.randrange(3_600_000_000))
         return min(moment, self.until - timedelta(seconds=1))
 
-    def _add_session(self, batch: Batch, buyer: Buyer, created_at: datetime) -> None:
-        random, item, customer = self.random, self.random.choice(self.items), buyer.customer
-        currency = "eur" if buyer.pays_in_euro else "usd"
-        session = new_row(
-            FileShareSessionRow,
-            workspace_id=self.workspace_id,
-            id=self.new_id(),
+    def _session(self, external_id: str, buyer: Buyer, day: int) -> History:
+        random, item, created_at = self.random, self.random.choice(self.items), self._moment(day, buyer.zone)
+        price, downloads = item.price_amount, list[datetime]()
+        payments = list[PaymentHistory]()
+        if price and random.random() < 0.63:
+            payments = [self._payment(price, buyer.currency, created_at)]
+        if payments or not price:
+            (many,) = random.choices((0, 1, 2, 3, 5), (12, 55, 20, 9, 4))
+            downloads = sorted(self._later(created_at, days=2) for _ in range(many))
+        is_completed, expired_at = downloads and random.random() < 0.75, created_at + EXPIRY
+        # Without validation, which would take longer than the rest.
+        sent = FileShareSessionHistory.model_construct(
+            external_id=external_id,
             created_at=created_at,
-            share_id=item.share_id,
-            customer_id=customer.id,
-            external_customer_id=customer.external_id,
-            person=customer.person,
-            price_amount=item.price_amount,
-            price_currency=currency if item.price_amount else None,
             file_size_bytes=item.size,
+            share_id=item.share_id,
+            price_amount=price,
+            price_currency=buyer.currency if price else None,
+            downloads=downloads,
+            payments=payments,
+            completed_at=self._later(downloads[-1], days=1) if is_completed else None,
+            expired_at=expired_at if expired_at < self.until and not is_completed else None,
         )
-        session = self._take(batch, session, begin(session))
-        paid = is_priced(session) and random.random() < 0.63
-        if paid:
-            session = self._add_payment(batch, session)
-        if paid or not is_priced(session):
-            session = self._add_downloads(batch, session)
-        session = self._add_end(batch, session)
-        batch.sessions.append(values_of(session))
+        row = row_of_session(self.workspace_id, sent, buyer.person, buyer.currency, self.until)
+        made = History(row, self.until)
+        made.add(sent, ())
+        return made
 
-    def _add_payment(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
-        amount = session.price_amount or 0
-        payment = new_row(
-            FileSharePaymentRow,
-            **of_session(session),
-            id=self.new_id(),
-            created_at=self.until,
-            amount=amount,
-            platform_fee=amount * 4 // 100 + 40,
-            currency=session.price_currency,
-            at=self._later(session.created_at, minutes=12),
+    def _payment(self, amount: int, currency: Currency, created_at: datetime) -> PaymentHistory:
+        random, at, refunds = self.random, self._later(created_at, days=1 / 120), list[RefundHistory]()
+        if random.random() < 0.04:
+            part = amount if random.random() < 0.7 else amount // 2
+            refunds = [RefundHistory.model_construct(amount=part, at=self._later(at, days=14))]
+        fee = amount * 4 // 100 + 40
+        return PaymentHistory.model_construct(
+            amount=amount, platform_fee=fee, currency=currency, at=at, refunds=refunds
         )
-        session = self._take(batch, session, pay(session, payment))
-        if self.random.random() < 0.04:
-            refund_row = new_row(
-                FileShareRefundRow,
-                **of_payment(payment),
-                id=self.new_id(),
-                created_at=self.until,
-                amount=amount if self.random.random() < 0.7 else amount // 2,
-                at=self._later(payment.at, minutes=14 * 24 * 60),
-            )
-            session = self._take(batch, session, refund(session, payment, refund_row))
-            payment = changed(payment, **refunded(payment, refund_row))
-            batch.refunds.append(values_of(refund_row))
-        batch.payments.append(values_of(payment))
-        return session
 
-    def _add_downloads(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
-        (count,) = self.random.choices((0, 1, 2, 3, 5), (12, 55, 20, 9, 4))
-        for at in sorted(self._later(session.created_at, minutes=2 * 24 * 60) for _ in range(count)):
-            row = new_row(
-                FileShareDownloadRow,
-                **of_session(session),
-                id=self.new_id(),
-                created_at=self.until,
-                at=at,
-            )
-            batch.downloads.append(values_of(row))
-            session = self._take(batch, session, download(session, at))
-        return session
-
-    def _add_end(self, batch: Batch, session: FileShareSessionRow) -> FileShareSessionRow:
-        last, expires_at = session.last_download_at, session.created_at + timedelta(days=7)
-        if last is not None and self.random.random() < 0.75:
-            at = self._later(last, minutes=24 * 60)
-            return self._take(batch, session, end(session, FileShareSessionStatus.COMPLETED, at))
-        if expires_at < self.until:
-            return self._take(batch, session, end(session, FileShareSessionStatus.EXPIRED, expires_at))
-        return session
-
-    def _add_event(self, batch: Batch, customer: CustomerRow, at: datetime) -> None:
-        random = self.random
-        share_id, name = random.choice(self.items).share_id, random.choice(EVENT_NAMES)
-        cost: Values = {}
+    def _event(self, buyer: Buyer, day: int) -> EventRow:
+        random, cost = self.random, Values()
         if random.random() < 0.3:
             whole, parts = divmod(random.randrange(3 * PARTS_PER_UNIT), PARTS_PER_UNIT)
             cost = {"cost_currency": "usd", "cost_amount": whole, "cost_parts": parts}
-        event = new_row(
+        return new_row(
             EventRow,
             workspace_id=self.workspace_id,
-            id=self.new_id(),
             created_at=self.until,
-            timestamp=at,
+            timestamp=self._moment(day, buyer.zone),
             source=EventSource.USER.value,
-            name=name,
-            customer_id=customer.id,
-            external_customer_id=customer.external_id,
-            share_id=share_id,
-            person=customer.person,
+            name=random.choice(EVENT_NAMES),
+            customer_id=buyer.person.customer_id,
+            external_customer_id=buyer.person.external_customer_id,
+            person=buyer.person.person,
+            share_id=random.choice(self.items).share_id,
             **cost,
         )
-        batch.facts += facts_of(event)
-        batch.events.append(values_of(event))
 
-    def _take(self, batch: Batch, session: FileShareSessionRow, step: Step) -> FileShareSessionRow:
-        """The session after the step."""
-        batch.facts += step.facts
-        return changed(session, **step.changes) if step.changes else session
-
-    def _later(self, moment: datetime, *, minutes: int) -> datetime:
+    def _later(self, moment: datetime, *, days: float) -> datetime:
         """A random moment after `moment`, more often sooner than later, and never in the future."""
-        seconds = minutes * 60 * self.random.random() ** 3
-        return max(moment, min(moment + timedelta(seconds=seconds), self.until))
-
-    def new_id(self) -> UUID:
-        """An id from the seeded generator, which needs no system call."""
-        return UUID(int=self.random.getrandbits(128), version=4)
+        later = moment + timedelta(days=days * self.random.random() ** 3)
+        return max(moment, min(later, self.until))

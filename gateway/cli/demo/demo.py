@@ -6,7 +6,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from gateway.cli.demo.data import CUSTOM_FIELDS, CUSTOMERS, SHARES, WORKSPACE
-from gateway.cli.kit.as_user import in_place_of, perform
+from gateway.cli.kit.as_user import in_place_of, in_place_of_workspace, perform
 from gateway.settings.settings import Settings
 from oauth.credentials import Credential
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
@@ -31,7 +31,6 @@ from storage.tables.workspaces.workspaces import WorkspaceRow
 
 SLUG = "demo"
 COMMENT = "Demo"
-ATTEMPTS = 3
 
 _REVIEW = (WorkspaceStatus.ONBOARDING_STARTED, WorkspaceStatus.INITIAL_REVIEW, WorkspaceStatus.ACTIVE)
 
@@ -54,13 +53,10 @@ async def make_demo(settings: Settings, database: Database) -> Demo:
     """
     async with database.read() as connection:
         is_taken = await find_workspace(connection, SLUG) is not None
-    slug = _another_slug() if is_taken else SLUG
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return await _make(settings, database, slug)
-        except Duplicate:
-            slug = _another_slug()
-    return await _make(settings, database, slug)
+    try:
+        return await _make(settings, database, _another_slug() if is_taken else SLUG)
+    except Duplicate:
+        return await _make(settings, database, _another_slug())
 
 
 async def _make(settings: Settings, database: Database, slug: str) -> Demo:
@@ -84,7 +80,7 @@ async def make_workspace(
     workspace = await perform(ctx, create_workspace, data={**WORKSPACE, "slug": slug})
     for status in _REVIEW:
         row = await change_status(connection, slug, status)
-    await _fill(ctx, str(workspace.id))
+    await _fill(replace(in_place_of_workspace(workspace.id, settings, database), transaction=connection))
     await _add_people(connection, workspace.id, slug, user)
     return user, row
 
@@ -109,10 +105,11 @@ async def issue_workspace_token(
     )
 
 
-async def _fill(ctx: Context, workspace_id: str) -> None:
+async def _fill(ctx: Context) -> None:
+    """Create what the workspace of `ctx` sells, and its customers."""
     custom_fields = {}
     for data in CUSTOM_FIELDS:
-        custom_field = await perform(ctx, create_custom_field, data={**data, "workspace_id": workspace_id})
+        custom_field = await perform(ctx, create_custom_field, data=data)
         custom_fields[custom_field.slug] = str(custom_field.id)
     for share in SHARES:
         attached = [
@@ -120,10 +117,9 @@ async def _fill(ctx: Context, workspace_id: str) -> None:
             for slug in share.get("custom_fields", ())
         ]
         data = {name: value for name, value in share.items() if name != "custom_fields"}
-        data |= {"attached_custom_fields": attached, "workspace_id": workspace_id}
-        await perform(ctx, create_share, data=data)
+        await perform(ctx, create_share, data=data | {"attached_custom_fields": attached})
     for data, members in CUSTOMERS:
-        customer = await perform(ctx, create_customer, data={**data, "workspace_id": workspace_id})
+        customer = await perform(ctx, create_customer, data=data)
         for member in members:
             await perform(ctx, create_member, data={**member, "customer_id": str(customer.id)})
 

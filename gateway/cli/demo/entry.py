@@ -13,6 +13,7 @@ from gateway.cli.demo.data import DAYS, SESSIONS
 from gateway.cli.demo.demo import SLUG, email_of, issue_workspace_token, make_workspace
 from gateway.cli.demo.files import add_files, add_purchases
 from gateway.cli.demo.writer import write_activity
+from gateway.cli.kit.as_user import in_place_of_workspace
 from gateway.settings.settings import Settings
 from oauth.credentials import Credential, mint_from
 from oauth.scopes import WORKSPACE_SCOPES
@@ -67,9 +68,10 @@ async def enter_demo(settings: Settings, database: Database) -> Entry:
             await update_row(connection, UserRow, user, password_hash=hash_password(password))
         token, row = await _token(connection, secret, workspace)
     if is_new:
-        await add_files(settings, database, workspace.id)
-        await add_purchases(settings, database, workspace.id)
-        await write_activity(database, workspace.id, SESSIONS, DAYS)
+        ctx = in_place_of_workspace(workspace.id, settings, database)
+        await add_files(ctx)
+        await add_purchases(ctx)
+        await write_activity(ctx, workspace.id, SESSIONS, DAYS)
     return Entry(token.text, row.expires_at or now(), email, password if user else None)
 
 

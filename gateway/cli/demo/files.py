@@ -9,27 +9,21 @@ from datetime import timedelta
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
-from uuid import UUID
 
-from gateway.cli.kit.as_user import in_place_of, perform
-from gateway.settings.settings import Settings
+from gateway.cli.kit.as_user import perform
 from resolvers.customers.customers import list_customers
 from resolvers.file_shares.payments import record_payment
 from resolvers.file_shares.sessions import create_file_share_session
 from resolvers.files.files import complete_file_upload, create_file
 from resolvers.operations.context import Context
 from resolvers.shares.shares import list_shares, update_share
-from resolvers.workspaces.administration import first_owner_id
 from schema.files.files import File
 from schema.shares.shares import Share
 from schema.values.scalars import write_moment
 from storage.clock import now
-from storage.engine.database import Database
 from storage.enums import FileService
 from storage.objects.local import LocalObjectStore
 from storage.objects.signing import PartClaims
-from storage.rows.rows import first, table_of
-from storage.tables.accounts.users import UserRow
 
 FOLDER = Path(__file__).parent / "pictures"
 README = "Made for you by Harbour Prints. Print it, share it with friends, and enjoy the coast.\n"
@@ -57,32 +51,31 @@ class Content(NamedTuple):
     content: bytes
 
 
-async def add_files(settings: Settings, database: Database, workspace_id: UUID) -> None:
-    """Upload the images and downloads of the demo's shares. Stores other than directories get none."""
-    ctx = await _in_place_of_owner(settings, database, workspace_id)
+async def add_files(ctx: Context) -> None:
+    """Upload the images and downloads of the demo's shares. Stores other than directories get none.
+
+    `ctx` is that of the workspace.
+    """
     if not isinstance(ctx.services.objects, LocalObjectStore):
         return
     contents = _contents()
-    for share in (await _shares(ctx, workspace_id)).values():
+    for share in (await _shares(ctx)).values():
         if share.name in contents:
             image, downloads = contents[share.name]
-            media = await _upload(ctx, workspace_id, FileService.PRODUCT_MEDIA, image)
-            files = [await _upload(ctx, workspace_id, FileService.DOWNLOADABLE, each) for each in downloads]
+            media = await _upload(ctx, FileService.PRODUCT_MEDIA, image)
+            files = [await _upload(ctx, FileService.DOWNLOADABLE, each) for each in downloads]
             data = {"medias": [str(media.id)], "downloads": [str(file.id) for file in files]}
             await perform(ctx, update_share, id=share.id, data=data)
 
 
-async def add_purchases(settings: Settings, database: Database, workspace_id: UUID) -> None:
+async def add_purchases(ctx: Context) -> None:
     """Sell shares to the demo's customers, so that their portals have something to download."""
-    ctx = await _in_place_of_owner(settings, database, workspace_id)
-    shares = await _shares(ctx, workspace_id)
+    shares = await _shares(ctx)
     for email, purchases in PURCHASES.items():
-        filters = {"workspace_id": [str(workspace_id)], "email": email}
-        (customer,) = (await perform(ctx, list_customers, filters=filters)).data
+        (customer,) = (await perform(ctx, list_customers, filters={"email": email})).data
         for days, name, price, is_paid in purchases:
             share, created_at = shares[name], now() - timedelta(days=days)
             session = {
-                "workspace_id": str(workspace_id),
                 "share_id": str(share.id),
                 "customer_id": str(customer.id),
                 "price_amount": price,
@@ -96,18 +89,8 @@ async def add_purchases(settings: Settings, database: Database, workspace_id: UU
                 await perform(ctx, record_payment, id=sold.id, data=payment)
 
 
-async def _in_place_of_owner(settings: Settings, database: Database, workspace_id: UUID) -> Context:
-    async with database.read() as connection:
-        owner_id = await first_owner_id(connection, workspace_id)
-        owner = await first(connection, UserRow, table_of(UserRow).c.id == owner_id)
-    if owner is None:
-        raise LookupError("The demo workspace has no owner.")
-    return in_place_of(owner, settings, database, (workspace_id,))
-
-
-async def _shares(ctx: Context, workspace_id: UUID) -> dict[str, Share]:
-    filters = {"workspace_id": [str(workspace_id)], "limit": 100}
-    return {share.name: share for share in (await perform(ctx, list_shares, filters=filters)).data}
+async def _shares(ctx: Context) -> dict[str, Share]:
+    return {share.name: share for share in (await perform(ctx, list_shares, filters={"limit": 100})).data}
 
 
 def _contents() -> dict[str, tuple[Content, list[Content]]]:
@@ -153,7 +136,7 @@ def _waves() -> bytes:
     return stream.getvalue()
 
 
-async def _upload(ctx: Context, workspace_id: UUID, service: FileService, file: Content) -> File:
+async def _upload(ctx: Context, service: FileService, file: Content) -> File:
     """Upload a file as callers do; its one part goes straight to the store, as no gateway is running."""
     size = len(file.content)
     part = {"number": 1, "chunk_start": 0, "chunk_end": size}
@@ -163,7 +146,7 @@ async def _upload(ctx: Context, workspace_id: UUID, service: FileService, file: 
         "mime_type": file.mime_type,
         "size": size,
     }
-    data |= {"workspace_id": str(workspace_id), "upload": {"parts": [part]}}
+    data |= {"upload": {"parts": [part]}}
     begun = await perform(ctx, create_file, data=data)
     claims = PartClaims(begun.upload.id, begun.path, 1, size, None)
     stored = await ctx.services.objects.receive_part(claims, _once(file.content))  # type: ignore[attr-defined]

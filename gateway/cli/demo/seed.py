@@ -3,6 +3,7 @@
 from gateway.cli.demo.demo import Demo, make_demo
 from gateway.cli.demo.files import add_files
 from gateway.cli.demo.writer import write_activity
+from gateway.cli.kit.as_user import in_place_of_workspace
 from gateway.cli.kit.database import migrated, read_settings, wait_for
 from gateway.cli.kit.output import show
 from gateway.settings.settings import Settings
@@ -22,8 +23,9 @@ def seed(sessions: int, days: int, *, as_json: bool) -> None:
 async def _seed(settings: Settings, sessions: int, days: int) -> Demo:
     async with migrated(settings, migrate_sqlite=True) as database:
         demo = await make_demo(settings, database)
-        await add_files(settings, database, demo.workspace.id)
-        await write_activity(database, demo.workspace.id, sessions, days)
+        ctx = in_place_of_workspace(demo.workspace.id, settings, database)
+        await add_files(ctx)
+        await write_activity(ctx, demo.workspace.id, sessions, days)
         return demo
 
 

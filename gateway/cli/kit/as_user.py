@@ -1,12 +1,15 @@
 """Runs operations on behalf of a user, for an operator: by the API's rules, without credentials or limits."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
 from gateway.cli.kit.input import sentence_of
 from gateway.cli.kit.output import CommandError
+from gateway.files.store import make_object_store
+from gateway.mail.budget import WINDOW_SECONDS
+from gateway.rate_limits.limits import RateLimiter
+from gateway.services import make_mail_budget, make_services
 from gateway.settings.settings import Settings
 from oauth.principals import Principal, PrincipalKind
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES
@@ -34,17 +37,17 @@ class NoBudget:
 
 
 def in_place_of(
-    user: UserRow, settings: Settings, database: Database, workspace_ids: tuple[UUID, ...] = ()
+    user: UserRow,
+    settings: Settings,
+    database: Database,
+    *,
+    reserved_slugs: frozenset[str] = frozenset(),
 ) -> Context:
-    """The context of an operation that `user`, a member of these workspaces, calls."""
+    """The context of an operation that `user` calls, who can create no workspace with a reserved slug."""
     principal = Principal(
-        kind=PrincipalKind.PERSONAL_TOKEN,
-        credential_id=uuid4(),
-        scopes=USER_SCOPES,
-        user_id=user.id,
-        workspace_ids=workspace_ids,
+        kind=PrincipalKind.PERSONAL_TOKEN, credential_id=uuid4(), scopes=USER_SCOPES, user_id=user.id
     )
-    return _context(principal, settings, database)
+    return _context(principal, settings, database, reserved_slugs)
 
 
 def in_place_of_workspace(workspace_id: UUID, settings: Settings, database: Database) -> Context:
@@ -55,15 +58,25 @@ def in_place_of_workspace(workspace_id: UUID, settings: Settings, database: Data
         scopes=WORKSPACE_SCOPES,
         workspace_id=workspace_id,
     )
-    return _context(principal, settings, database)
+    return _context(principal, settings, database, frozenset())
 
 
-def _context(principal: Principal, settings: Settings, database: Database) -> Context:
-    # Most commands run no operation, and importing the application takes longer than they do.
-    from gateway.app import create_app  # noqa: PLC0415
+def _context(
+    principal: Principal, settings: Settings, database: Database, reserved_slugs: frozenset[str]
+) -> Context:
+    services = make_services(
+        settings,
+        database,
+        make_object_store(settings, settings.secret()),
+        make_mail_budget(settings, RateLimiter(settings.redis_url, WINDOW_SECONDS)),
+        reserved_slugs=reserved_slugs,
+        wake_delivery=_wake_delivery,
+    )
+    return Context(services=services, caller=Caller(principal, NoBudget(), "operator", uuid4().hex))
 
-    caller = Caller(principal, NoBudget(), address="operator", request_id=uuid4().hex)
-    return Context(services=replace(create_app(settings).state.services, database=database), caller=caller)
+
+def _wake_delivery() -> None:
+    """Does nothing: gateways look for new emails."""
 
 
 async def perform(ctx: Context, resolver: Callable[..., Any], **arguments: Any) -> Any:

@@ -11,14 +11,19 @@ from typing import Any, TypeVar
 from sqlalchemy.exc import DBAPIError
 
 from gateway.cli.kit.output import CommandError
-from gateway.settings.settings import Settings, SettingsError
-from storage.dialects.refusals import ChangesRefused
+from gateway.settings.settings import Settings
+from storage.copies.marks import Mark, State, read_mark
 from storage.engine.connection_terms import Terms
 from storage.engine.database import Database
 from storage.engine.outages import DatabaseUnreachable, is_lost
 from storage.migrations.lock import Tell, serialized, silent
-from storage.migrations.revisions import current_revision, is_known, newest_revision
-from storage.moving.marks import Mark, State, read_mark
+from storage.migrations.revisions import (
+    COMMIT_OF_OLDEST,
+    current_revision,
+    is_known,
+    is_newer,
+    newest_revision,
+)
 
 Result = TypeVar("Result")
 
@@ -30,11 +35,8 @@ OBJECTS_BETWEEN_COLLECTIONS = 10_000
 
 
 def read_settings(**defaults: Any) -> Settings:
-    """The settings in the environment. Raises `CommandError`."""
-    try:
-        return Settings.from_environ(**defaults)
-    except SettingsError as error:
-        raise CommandError(str(error)) from None
+    """The settings in the environment. Raises `SettingsError`."""
+    return Settings.from_environ(**defaults)
 
 
 def wait_for(work: Coroutine[Any, Any, Result]) -> Result:
@@ -62,8 +64,6 @@ async def reached(
     try:
         await _answer(database, source)
         yield database
-    except ChangesRefused as refused:
-        raise CommandError(str(refused)) from None
     except (DBAPIError, DatabaseUnreachable) as error:
         if isinstance(error, DBAPIError) and not is_lost(error):
             raise CommandError(f"The database refused a statement: {error.orig}") from error
@@ -96,10 +96,15 @@ async def revision_fault(database: Database) -> str | None:
         return None
     if current is None:
         return "The database has no tables yet: run `duograph migrate`."
-    if not is_known(current):
+    if is_newer(current):
         return (
             f"The database is at revision {current}, of a newer version; this one ends at {newest}: start "
             "the newer version again, or restore the backup from before the upgrade."
+        )
+    if not is_known(current):
+        return (
+            f"The database is at revision {current}, which this version does not upgrade: check out commit "
+            f"{COMMIT_OF_OLDEST}, run its `duograph migrate`, and then this one's."
         )
     return f"The database is at revision {current}, but this version needs {newest}: run `duograph migrate`."
 
@@ -127,7 +132,7 @@ def about_move(mark: Mark) -> str:
 
 
 async def bring_up(database: Database, tell: Tell = silent) -> str:
-    """Migrate to the newest revision and return it. Raises `CommandError` for an unknown one."""
+    """Migrate to the newest revision and return it. Raises `CommandError` or `TablesInUse`."""
     if await current_revision(database) != newest_revision():
         async with serialized(database, tell):
             await _migrate(database, tell)
@@ -144,13 +149,10 @@ async def _migrate(database: Database, tell: Tell) -> None:
             "move with the version that began it, or `duograph move --undo`."
         )
     # Most starts find the newest revision, and importing Alembic takes as long as reaching the database.
-    from storage.migrations.run import TablesInUse, run_revisions  # noqa: PLC0415
+    from storage.migrations.run import run_revisions  # noqa: PLC0415
     from storage.workspaces.distribution import distribute_new_tables  # noqa: PLC0415
 
-    try:
-        await run_revisions(database, tell=tell)
-    except TablesInUse as refused:
-        raise CommandError(str(refused)) from None
+    await run_revisions(database, tell=tell)
     await distribute_new_tables(database)
 
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from storage.operator_errors import OperatorError
+
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object.")]
 Check = Annotated[bool, typer.Option("--check", help="Only compare; fail if they differ.")]
 Output = Annotated[
@@ -20,8 +22,8 @@ OneWorkspace = Annotated[
 ]
 
 
-class CommandError(Exception):
-    """What is wrong and what to do, in one sentence; `status` is the exit status."""
+class CommandError(OperatorError):
+    """The same from a command itself, with an exit status."""
 
     def __init__(self, sentence: str, status: int = 1) -> None:
         super().__init__(sentence)

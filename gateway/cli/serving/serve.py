@@ -24,10 +24,10 @@ from gateway.http.connections import copies_of, patient_protocol
 from gateway.logs.logs import configure_logs, take_over_process
 from gateway.settings.logs import LogFormat
 from gateway.settings.server import Environment
-from gateway.settings.settings import Settings, SettingsError
+from gateway.settings.settings import Settings
 from gateway.web.entrance.demo import DemoEntrance
 from rest_compat.routing.paths import PREFIX
-from storage.moving.marks import State, read_mark
+from storage.copies.marks import State, read_mark
 
 log = structlog.get_logger()
 
@@ -99,11 +99,8 @@ def _entrance(
 
 
 def _compose(settings: Settings, entrance: DemoEntrance | None) -> Gateway:
-    """The gateway, with the port of its metrics open. Raises `CommandError`."""
-    try:
-        app = create_app(settings, entrance)
-    except SettingsError as error:
-        raise CommandError(str(error)) from None
+    """The gateway, with the port of its metrics open. Raises `CommandError` or `SettingsError`."""
+    app = create_app(settings, entrance)
     try:
         app.monitoring.listen()
     except OSError as error:

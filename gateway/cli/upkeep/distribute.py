@@ -8,7 +8,7 @@ from gateway.settings.settings import Settings
 from storage.engine.database import Database
 from storage.tables.registry import METADATA
 from storage.workspaces import distribution
-from storage.workspaces.distribution import Cluster, NotDistributable
+from storage.workspaces.distribution import Cluster
 
 
 def print_plan(shards: int | None, *, as_json: bool) -> None:
@@ -32,20 +32,14 @@ def distribute(shards: int | None, *, as_json: bool) -> None:
 
 async def _plan(settings: Settings, shards: int | None) -> list[str]:
     async with migrated(settings) as database:
-        try:
-            return await distribution.plan(database, shards)
-        except NotDistributable as refused:
-            raise CommandError(str(refused)) from None
+        return await distribution.plan(database, shards)
 
 
 async def _distribute(settings: Settings, shards: int | None, *, quiet: bool) -> Cluster:
     async with migrated(settings) as database:
-        try:
-            async for statement in distribution.distribute(database, shards):
-                if not quiet:
-                    typer.echo(f"{statement};", err=True)
-        except NotDistributable as refused:
-            raise CommandError(str(refused)) from None
+        async for statement in distribution.distribute(database, shards):
+            if not quiet:
+                typer.echo(f"{statement};", err=True)
         return await _cluster_of(database)
 
 

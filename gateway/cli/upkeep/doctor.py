@@ -17,9 +17,9 @@ from gateway.files.store import make_object_store
 from gateway.mail.task import make_transport
 from gateway.mail.transport import Down
 from gateway.settings.settings import Settings
-from gateway.settings.types import S3_SCHEME
-from storage.moving.marks import read_mark
+from storage.copies.marks import read_mark
 from storage.objects.interface import StoreUnavailable
+from storage.operator_errors import OperatorError
 from storage.workspaces.distribution import read_cluster
 
 PATIENCE_SECONDS = 5
@@ -59,7 +59,7 @@ async def _examine(workers: int) -> list[Finding]:
     """All findings; if the settings are invalid, nothing else is checked."""
     try:
         settings = read_settings()
-    except CommandError as error:
+    except OperatorError as error:
         return [Finding("settings", "failed", str(error))]
     checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
         "database": _check_database,
@@ -72,7 +72,7 @@ async def _examine(workers: int) -> list[Finding]:
     for name, check in checks.items():
         try:
             findings.append(Finding(name, "ok", await check(settings)))
-        except CommandError as error:
+        except OperatorError as error:
             findings.append(Finding(name, "failed", str(error)))
     warnings = [*warnings_of(settings, workers)]
     warnings += [warning async for warning in warnings_of_servers(settings, workers)]
@@ -112,7 +112,7 @@ async def _check_object_store(settings: Settings) -> str:
     try:
         await objects.check()
     except StoreUnavailable as error:
-        what = "its keys and DUOGRAPH_S3_ENDPOINT" if place.startswith(S3_SCHEME) else "its permissions"
+        what = "its permissions" if settings.object_directory else "its keys and DUOGRAPH_S3_ENDPOINT"
         raise CommandError(
             f"{place} cannot be written ({error}): correct {what} or DUOGRAPH_OBJECT_STORE."
         ) from None

@@ -1,12 +1,11 @@
 """What `duograph move` does."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from sqlite3 import Connection as SqliteConnection
 
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Table
@@ -16,22 +15,13 @@ from gateway.cli.kit.database import reached, read_settings, revision_fault, wai
 from gateway.cli.kit.output import CommandError, listing, show, some_of
 from gateway.cli.kit.progress import counting
 from gateway.settings.settings import Settings
-from gateway.settings.types import S3_SCHEME, DatabaseUrl
+from gateway.settings.types import DatabaseUrl
+from storage.copies.copying import TABLES, analyze, copy_rows, filled_tables
+from storage.copies.derived import build, missing_of
+from storage.copies.digests import Digest, digest_postgresql, digest_sqlite
+from storage.copies.marks import Mark, State, check_refusing, clear_mark, read_mark, set_mark
+from storage.copies.sqlite_files import open_file, rows_of
 from storage.engine.database import Database
-from storage.moving.copying import TABLES, analyze, copy_rows, filled_tables
-from storage.moving.derived import build, missing_of
-from storage.moving.digests import digest_postgresql, digest_sqlite
-from storage.moving.marks import (
-    Mark,
-    MoveDisturbed,
-    State,
-    check_refusing,
-    clear_mark,
-    new_mark,
-    read_mark,
-    set_mark,
-)
-from storage.moving.source import SourceTable, open_source
 
 OPTION = "--to"
 # A table on both sides: the values of `COLUMNS`.
@@ -48,7 +38,12 @@ def move(url: str, *, as_json: bool) -> None:
     texts = [{**table, "differs": "yes" if table["differs"] else None} for table in tables]
     summary = f"{rows:,} rows of {len(tables)} tables: {len(different) or 'no'} differences."
     text = [listing("tables", texts, COLUMNS), "", summary]
-    files = _about_files(settings)
+    directory = settings.object_directory
+    files = (
+        f"Files stay in {settings.object_store}."
+        if directory is None
+        else f"Files stay in {directory.absolute()}: keep that directory, or copy it to the new hosts."
+    )
     if not different:
         text += [
             "Start the gateways with the new DUOGRAPH_DATABASE_URL and the same DUOGRAPH_SECRET_KEY.",
@@ -95,14 +90,14 @@ async def _move(settings: Settings, target_settings: Settings) -> list[Compared]
         _at_newest(settings, "DUOGRAPH_DATABASE_URL") as source,
         _at_newest(target_settings, OPTION) as target,
     ):
-        try:
-            mark, theirs = await _marks(source, target)
-            with closing(open_source(settings.sqlite_path)) as file:
-                compared = await _transfer(file, target, theirs)
-        except MoveDisturbed as error:
-            raise CommandError(str(error)) from None
+        mark, theirs = await _marks(source, target)
+        compared = await _transfer(settings.sqlite_path, target, theirs)
         if not any(table["differs"] for table in compared):
-            await _finish(source, target, mark)
+            # The source comes first: if this is interrupted, the next run compares and ends it.
+            async with source.write() as connection:
+                await set_mark(connection, replace(mark, state=State.MOVED))
+            async with target.write() as connection:
+                await clear_mark(connection)
         return compared
 
 
@@ -115,10 +110,7 @@ async def _at_newest(settings: Settings, name: str) -> AsyncIterator[Database]:
 
 
 async def _marks(source: Database, target: Database) -> tuple[Mark, Mark]:
-    """The marks of both databases, new ones for a move that begins.
-
-    Raises `CommandError` and `MoveDisturbed`.
-    """
+    """The marks of both databases, new ones for a move that begins. Raises `CommandError`."""
     ours, theirs = await read_mark(source), await read_mark(target)
     address = _address_of(target)
     if ours is not None and ours.address != address:
@@ -137,22 +129,23 @@ async def _marks(source: Database, target: Database) -> tuple[Mark, Mark]:
             else f"{address} has rows already ({some_of(filled)}): move into a new, empty database."
         )
     if ours is None:
-        ours = new_mark(State.MOVING, address)
+        ours = Mark(State.MOVING, address)
         async with source.write() as connection:
             await set_mark(connection, ours)
     else:
         await check_refusing(source)
     if theirs is None:
-        theirs = new_mark(State.RECEIVING, _address_of(source), ours.id)
+        theirs = Mark(State.RECEIVING, _address_of(source), ours.id)
         async with target.write() as connection:
             await set_mark(connection, theirs)
     return ours, theirs
 
 
-async def _transfer(file: SqliteConnection, target: Database, mark: Mark) -> list[Compared]:
+async def _transfer(path: Path, target: Database, mark: Mark) -> list[Compared]:
     """Copy and compare, with a bar for each step in a terminal."""
-    rows = sum([await asyncio.to_thread(SourceTable(table).count, file) for table in TABLES])
-    with counting() as progress:
+    counts = await asyncio.to_thread(rows_of, path)
+    rows = sum(counts[table.name] for table in TABLES)
+    with closing(open_file(path)) as file, counting() as progress:
         copying = progress.add_task("Copying", total=rows, completed=mark.copied)
         async for done in copy_rows(file, target, mark):
             progress.update(copying, completed=done.copied)
@@ -160,27 +153,20 @@ async def _transfer(file: SqliteConnection, target: Database, mark: Mark) -> lis
         for derived in progress.track(await missing_of(target), description="Indexing"):
             await build(target, derived)
         await analyze(target)
-        comparing = progress.add_task("Comparing", total=rows)
-        return [await _compare(file, target, table, partial(progress.advance, comparing)) for table in TABLES]
+        report = partial(progress.advance, progress.add_task("Comparing", total=rows))
+        compared = []
+        for table in TABLES:
+            # Both sides at the same time.
+            ours, theirs = await asyncio.gather(
+                asyncio.to_thread(digest_sqlite, file, table, report), digest_postgresql(target, table)
+            )
+            compared.append(_compared(table, ours, theirs))
+        return compared
 
 
-async def _compare(
-    file: SqliteConnection, target: Database, table: Table, report: Callable[[int], object]
-) -> Compared:
-    """Count and sum up a table on both sides at the same time."""
-    ours, theirs = await asyncio.gather(
-        asyncio.to_thread(digest_sqlite, file, table, report), digest_postgresql(target, table)
-    )
+def _compared(table: Table, ours: Digest, theirs: Digest) -> Compared:
     values = (table.name, ours.rows, theirs.rows, ours.checksum, theirs.checksum, ours != theirs)
     return dict(zip(COLUMNS, values, strict=True))
-
-
-async def _finish(source: Database, target: Database, mark: Mark) -> None:
-    """Mark the source as moved first: if this is interrupted, the next run compares and ends it."""
-    async with source.write() as connection:
-        await set_mark(connection, replace(mark, state=State.MOVED))
-    async with target.write() as connection:
-        await clear_mark(connection)
 
 
 def _target_settings(settings: Settings, url: str) -> Settings:
@@ -204,10 +190,3 @@ def _address_of(database: Database) -> str:
         return str(Path(url.database or "").absolute())
     host = url.host or url.query.get("host") or "localhost"
     return f"postgresql://{host}{f':{url.port}' if url.port else ''}/{url.database}"
-
-
-def _about_files(settings: Settings) -> str:
-    place = settings.object_store
-    if place.startswith(S3_SCHEME):
-        return f"Files stay in {place}."
-    return f"Files stay in {Path(place).absolute()}: keep that directory, or copy it to the new hosts."

@@ -8,10 +8,9 @@ from gateway.cli.kit.database import read_settings
 from gateway.cli.kit.output import CommandError, show
 from gateway.cli.kit.progress import reporting
 from gateway.settings.settings import Settings
-from gateway.settings.types import S3_SCHEME
-from storage.backups.manifest import BackupRefused, Manifest, read_manifest
-from storage.backups.restoring import check_backup, restore_backup
-from storage.migrations.revisions import is_known
+from storage.copies.manifest import Manifest, read_manifest
+from storage.copies.restore import check_backup, restore_backup
+from storage.migrations.revisions import COMMIT_OF_OLDEST, is_known, is_newer
 from storage.sealing import Purpose, is_signed
 
 
@@ -19,16 +18,13 @@ def restore(directory: Path, *, check_only: bool, as_json: bool) -> None:
     """Check, restore, and say how to go on. Raises `CommandError`."""
     try:
         manifest = read_manifest(directory)
-        if not is_known(manifest.revision):
-            raise CommandError(f"A newer version, {manifest.version}, made the backup: install that version.")
+        _check_revision(manifest)
         settings = read_settings()
         with reporting() as progress:
             if check_only:
                 check_backup(directory, manifest, progress)
             else:
                 restore_backup(directory, manifest, *_places(settings, manifest), progress)
-    except BackupRefused as refused:
-        raise CommandError(str(refused)) from None
     except OSError as error:
         raise CommandError(f"The backup was not restored ({error.strerror}): {error.filename}.") from None
     has_secret = is_signed(settings.secret(), Purpose.BACKUP, manifest.secret, manifest.id)
@@ -50,15 +46,25 @@ def restore(directory: Path, *, check_only: bool, as_json: bool) -> None:
         )
 
 
+def _check_revision(manifest: Manifest) -> None:
+    if is_newer(manifest.revision):
+        raise CommandError(f"A newer version, {manifest.version}, made the backup: install that version.")
+    if not is_known(manifest.revision):
+        raise CommandError(
+            f"The backup is at revision {manifest.revision}, which this version does not upgrade: restore it "
+            f"with commit {COMMIT_OF_OLDEST}, and run its `duograph migrate` first."
+        )
+
+
 def _places(settings: Settings, manifest: Manifest) -> tuple[Path, Path | None]:
     """The database file and the directory of the local object store. Raises `CommandError`."""
+    store = settings.object_directory
     if settings.sqlite_path is None:
         raise CommandError("This is a backup of SQLite: set DUOGRAPH_DATABASE_URL to sqlite:///PATH.")
-    is_local = not settings.object_store.startswith(S3_SCHEME)
-    if manifest.has_objects and not is_local:
+    if manifest.has_objects and store is None:
         raise CommandError("The backup has files: set DUOGRAPH_OBJECT_STORE to a directory.")
     if not manifest.has_objects and settings.object_store != manifest.object_place:
         raise CommandError(
             f"The files of the backup are in {manifest.object_place}: set DUOGRAPH_OBJECT_STORE to it."
         )
-    return settings.sqlite_path, Path(settings.object_store) if is_local else None
+    return settings.sqlite_path, store

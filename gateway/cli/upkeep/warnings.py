@@ -1,11 +1,9 @@
 """Warnings about settings that work but are risky, each with a remedy."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
-from gateway.settings.types import S3_SCHEME
 
 READABLE_BY_OTHERS = 0o077
 
@@ -45,12 +43,12 @@ def _about_production(settings: Settings) -> Iterator[tuple[str, str]]:
         yield "mail", "Emails are written to DUOGRAPH_OUTBOX and not sent: set DUOGRAPH_SMTP_URL."
     elif settings.mail_from == defaults["mail_from"].default:
         yield "mail", "Many servers reject emails from duograph@localhost: set DUOGRAPH_MAIL_FROM."
-    place = settings.object_store
-    if not place.startswith(S3_SCHEME) and not Path(place).is_absolute():
+    directory = settings.object_directory
+    if directory is not None and not directory.is_absolute():
         yield (
             "object store",
-            f"Files are stored in {place}, relative to the current directory: set DUOGRAPH_OBJECT_STORE to "
-            "s3://BUCKET or an absolute path.",
+            f"Files are stored in {directory}, relative to the current directory: set DUOGRAPH_OBJECT_STORE "
+            "to s3://BUCKET or an absolute path.",
         )
     path = settings.sqlite_path
     if path is not None and path.exists() and path.stat().st_mode & READABLE_BY_OTHERS:

@@ -13,9 +13,9 @@ from typing import Any
 
 from sqlalchemy import Boolean, Column, Date, LargeBinary, Table, Uuid
 
+from storage.copies import totals
+from storage.copies.derived import without_timeout
 from storage.engine.database import Database
-from storage.moving import totals
-from storage.moving.derived import without_timeout
 from storage.types import MomentColumn
 
 _BYTES = 8

@@ -5,13 +5,11 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Boolean, Date, Enum, Integer, LargeBinary, Numeric, Table, Uuid
 
-from storage.moving import totals
+from storage.copies import totals
 from storage.types import MomentColumn
 
 MOST_ROWS, MOST_BYTES = 10_000, 8 * 1024 * 1024
@@ -39,22 +37,20 @@ class SourceTable:
         self.names = [each.name for each in table.columns]
         keys = [each.name for each in table.primary_key.columns]
         self._places = [self.names.index(key) for key in keys]
-        self._select = f"SELECT {', '.join(map(_quoted, self.names))} FROM {_quoted(table.name)}"  # noqa: S608
-        listed = ", ".join(map(_quoted, keys))
+        names, listed = (", ".join(f'"{name}"' for name in some) for some in (self.names, keys))
+        self._select = f'SELECT {names} FROM "{table.name}"'  # noqa: S608
         self._after = f" WHERE ({listed}) > ({', '.join('?' * len(keys))})"
         self._order = f" ORDER BY {listed} LIMIT {MOST_ROWS}"
-        self._wide = [place for place, each in enumerate(table.columns) if not isinstance(each.type, _NARROW)]
-        has_blobs = any(isinstance(each.type, LargeBinary) for each in table.columns)
+        types = list(enumerate(each.type for each in table.columns))
+        self._wide = [place for place, type in types if not isinstance(type, _NARROW)]
+        has_blobs = any(isinstance(type, LargeBinary) for _, type in types)
         self._rows_at_a_time = 1 if has_blobs else _ROWS_AT_A_TIME
-
-    @cached_property
-    def _converters(self) -> dict[int, Callable[[Any], Any]]:
-        """What makes PostgreSQL's value of SQLite's, by place."""
-        return {
+        # What makes PostgreSQL's value of SQLite's, by place.
+        self._converters = {
             place: converter
-            for place, each in enumerate(self.table.columns)
+            for place, type in types
             for kind, converter in _CONVERTERS.items()
-            if isinstance(each.type, kind)
+            if isinstance(type, kind)
         }
 
     def read(self, connection: sqlite3.Connection, last: str | None) -> Batch | None:
@@ -73,10 +69,6 @@ class SourceTable:
         key = json.dumps([rows[-1][place] for place in self._places])
         return Batch(self._converted(rows), key)
 
-    def count(self, connection: sqlite3.Connection) -> int:
-        (many,) = connection.execute(f"SELECT count(*) FROM {_quoted(self.table.name)}").fetchone()  # noqa: S608
-        return int(many)
-
     def _converted(self, rows: list[Row]) -> list[Row]:
         columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
         for place, convert in self._converters.items():
@@ -85,19 +77,6 @@ class SourceTable:
             lists, place = columns[self.names.index("list")], self.names.index("value")
             columns[place] = list(map(totals.on_postgresql, lists, columns[place]))
         return list(zip(*columns, strict=True))
-
-
-def open_source(file: Path) -> sqlite3.Connection:
-    """A connection that only reads, for one thread at a time."""
-    connection = sqlite3.connect(
-        f"{file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
-    )
-    connection.execute("PRAGMA query_only=ON")
-    return connection
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'
 
 
 def _moment(text: str) -> datetime:

@@ -1,45 +1,27 @@
 """Copying the tables of a SQLite file to PostgreSQL.
 
 Each batch is one transaction with the note of how far it got, so a move that is killed goes on after the
-last batch: the position is the number of the table, and the last key in it.
+last batch. A position is the number of a table and the last key that was copied of it, as JSON; the tables
+before are complete.
 """
 
 import asyncio
 import json
 import sqlite3
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
 
 from sqlalchemy import Table
 
+from storage.copies.derived import drop_derived, without_timeout
+from storage.copies.marks import Mark, advance
+from storage.copies.source import Batch, SourceTable
+from storage.copies.sqlite_files import CopyRefused
 from storage.engine.connections import DRIVER_ERRORS, Connection
 from storage.engine.database import Database
 from storage.engine.outages import DatabaseUnreachable, is_lost
-from storage.moving.derived import drop_derived, without_timeout
-from storage.moving.marks import Mark, MoveDisturbed, advance
-from storage.moving.source import Batch, SourceTable
 from storage.tables.registry import METADATA
 
 TABLES: tuple[Table, ...] = tuple(METADATA.sorted_tables)
-
-
-@dataclass(frozen=True)
-class Position:
-    """The tables before `number` are copied, and of that one the rows up to the key `last`."""
-
-    number: int = 0
-    last: str | None = None
-
-    @classmethod
-    def read(cls, text: str) -> "Position":
-        return cls(*json.loads(text)) if text else cls()
-
-    @property
-    def text(self) -> str:
-        return json.dumps([self.number, self.last])
-
-
-COMPLETE = Position(len(TABLES))
 
 
 async def filled_tables(database: Database) -> list[str]:
@@ -50,35 +32,31 @@ async def filled_tables(database: Database) -> list[str]:
 
 
 async def copy_rows(source: sqlite3.Connection, target: Database, mark: Mark) -> AsyncIterator[Mark]:
-    """Copy what the mark of the target lacks; yields the mark after each batch. Raises `MoveDisturbed`.
+    """Copy what the mark of the target lacks; yields the mark after each batch. Raises `CopyRefused`.
 
-    The target then lacks foreign keys and indexes (`storage/moving/derived.py`).
+    The target then lacks foreign keys and indexes (`storage/copies/derived.py`).
     """
-    position = Position.read(mark.position)
-    if position != COMPLETE:
+    begin, last = json.loads(mark.position) if mark.position else (0, None)
+    if begin < len(TABLES):
         await drop_derived(target)
-    for number in range(position.number, len(TABLES)):
+    for number in range(begin, len(TABLES)):
         table = SourceTable(TABLES[number])
-        last = position.last if number == position.number else None
         reading = _read_ahead(table, source, last)
         while (batch := await reading) is not None:
             reading = _read_ahead(table, source, batch.last)
-            after = replace(
-                mark, position=Position(number, batch.last).text, copied=mark.copied + len(batch.records)
-            )
             try:
                 async with target.write() as connection:
                     await _insert(connection, table, batch)
-                    await advance(connection, mark, after)
+                    mark = await advance(connection, mark, [number, batch.last], len(batch.records))
             except BaseException:
                 # The thread uses the connection, which the caller is about to close.
                 await asyncio.wait([reading])
                 raise
-            mark = after
             yield mark
-    if position != COMPLETE:
+        last = None
+    if begin < len(TABLES):
         async with target.write() as connection:
-            await advance(connection, mark, replace(mark, position=COMPLETE.text))
+            await advance(connection, mark, [len(TABLES), None], 0)
 
 
 def _read_ahead(
@@ -97,7 +75,7 @@ async def _insert(connection: Connection, table: SourceTable, batch: Batch) -> N
         if isinstance(error, OSError) or is_lost(error):
             raise DatabaseUnreachable(f"The connection to PostgreSQL was lost: {error}") from error
         # Its detail has values of the row.
-        raise MoveDisturbed(
+        raise CopyRefused(
             f"PostgreSQL refuses rows of {table.table.name} ({type(error).__name__}, after the key "
             f"{batch.last}): {error}."
         ) from None

@@ -1,15 +1,16 @@
 """The uploaded files of a backup: exactly those that the rows of its database refer to."""
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from storage.backups.files import copy_file
-from storage.objects.disk import resolve_below
+from storage.copies.sqlite_files import open_file
+from storage.objects.disk import make_directories, resolve_below
 
+_CHUNK_BYTES = 1024 * 1024
 _ROWS_AT_A_TIME = 500
 _UPLOADED = "SELECT path, size, checksum_sha256_hex FROM files WHERE is_uploaded ORDER BY path"
 
@@ -24,11 +25,24 @@ class Stored(NamedTuple):
 
 def stored_objects(database: Path) -> Iterator[Stored]:
     """What the database's rows of completed uploads say."""
-    uri = f"{database.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True, timeout=30)) as connection:
+    with closing(open_file(database)) as connection:
         cursor = connection.execute(_UPLOADED)
         while some := cursor.fetchmany(_ROWS_AT_A_TIME):
             yield from (Stored(*row) for row in some)
+
+
+def sum_of(source: Path, target: Path | None = None) -> str:
+    """The SHA-256 of a file, which is copied to `target` meanwhile. Raises `FileNotFoundError`."""
+    with source.open("rb") as read:
+        if target is None:
+            return file_digest(read, "sha256").hexdigest()
+        digest = sha256()
+        make_directories(target.parent)
+        with target.open("wb") as written:
+            while chunk := read.read(_CHUNK_BYTES):
+                digest.update(chunk)
+                written.write(chunk)
+    return digest.hexdigest()
 
 
 @dataclass
@@ -46,7 +60,7 @@ class ObjectCopies:
             return True
         copy = resolve_below(self.directory, stored.path)
         try:
-            sum = copy_file(resolve_below(self.store, stored.path), copy)
+            sum = sum_of(resolve_below(self.store, stored.path), copy)
         except (FileNotFoundError, NotADirectoryError):
             return False
         self.sums[stored.path] = sum

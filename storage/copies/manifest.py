@@ -13,15 +13,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from storage.copies.sqlite_files import CopyRefused
 from storage.objects.interface import PathRefused
 from storage.objects.paths import check_path
 
 FORMAT = 1
 MANIFEST, SUMS, DATABASE, OBJECTS = "manifest.json", "SHA256SUMS", "database.sqlite", "objects"
-
-
-class BackupRefused(Exception):
-    """What is wrong with a backup or with the place to restore it to, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -58,19 +55,19 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Raises `BackupRefused`."""
+    """Raises `CopyRefused`."""
     try:
         values: Any = json.loads((directory / MANIFEST).read_bytes())
     except (FileNotFoundError, NotADirectoryError):
-        raise BackupRefused(f"{directory} is no complete backup: it has no {MANIFEST}.") from None
+        raise CopyRefused(f"{directory} is no complete backup: it has no {MANIFEST}.") from None
     except ValueError:
-        raise _altered(MANIFEST) from None
+        raise altered(MANIFEST) from None
     if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise BackupRefused(f"{directory} was made by another version of Duograph: restore it with that one.")
+        raise CopyRefused(f"{directory} was made by another version of Duograph: restore it with that one.")
     try:
         return Manifest(**values)
     except TypeError:
-        raise _altered(MANIFEST) from None
+        raise altered(MANIFEST) from None
 
 
 def write_sums(directory: Path, sums: Mapping[str, str]) -> str:
@@ -81,16 +78,16 @@ def write_sums(directory: Path, sums: Mapping[str, str]) -> str:
 
 
 def read_sums(directory: Path, manifest: Manifest) -> dict[str, str]:
-    """The sum of each file by its path. Raises `BackupRefused` if the list is not the manifest's."""
+    """The sum of each file by its path. Raises `CopyRefused` if the list is not the manifest's."""
     try:
         content = (directory / SUMS).read_bytes()
     except FileNotFoundError:
-        raise _altered(SUMS) from None
+        raise altered(SUMS) from None
     if sha256(content).hexdigest() != manifest.sums_sha256:
-        raise _altered(SUMS)
+        raise altered(SUMS)
     sums = dict(_sums_in(content.decode()))
     if DATABASE not in sums or len(sums) != manifest.objects + 1:
-        raise _altered(SUMS)
+        raise altered(SUMS)
     return sums
 
 
@@ -100,9 +97,9 @@ def _sums_in(text: str) -> Iterator[tuple[str, str]]:
         try:
             check_path(path)
         except PathRefused:
-            raise _altered(SUMS) from None
+            raise altered(SUMS) from None
         yield path, sum
 
 
-def _altered(name: str) -> BackupRefused:
-    return BackupRefused(f"{name} of the backup was changed after it was made: use another copy of it.")
+def altered(name: str) -> CopyRefused:
+    return CopyRefused(f"{name} of the backup is not as it was made: use another copy of the backup.")

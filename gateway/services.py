@@ -1,0 +1,58 @@
+"""The services that resolvers use, from the settings: those of a gateway and of a command."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+
+from gateway.mail.budget import MailBudget
+from gateway.rate_limits.limits import RateLimiter
+from gateway.settings.server import Environment
+from gateway.settings.settings import Settings
+from oauth.revocation.signed_reports import ReportKeys
+from resolvers.operations.context import Quota, Services
+from storage.engine.database import Database
+from storage.enums import FileService
+from storage.objects.interface import ObjectStore
+from storage.usage.document_counts import DocumentCounts
+from storage.usage.usage import Usage
+
+
+def make_services(
+    settings: Settings,
+    database: Database,
+    objects: ObjectStore,
+    mail_budget: MailBudget,
+    *,
+    reserved_slugs: frozenset[str],
+    wake_delivery: Callable[[], None],
+) -> Services:
+    return Services(
+        database=database,
+        objects=objects,
+        base_url=settings.base_url,
+        auth_url=settings.sign_in_url,
+        secret_key=settings.secret(),
+        reserved_slugs=reserved_slugs,
+        size_limits={
+            FileService.DOWNLOADABLE: settings.max_size_downloadable,
+            FileService.PRODUCT_MEDIA: settings.max_size_product_media,
+            FileService.WORKSPACE_AVATAR: settings.max_size_workspace_avatar,
+        },
+        report_keys=ReportKeys(settings.secret_scanning_keys_url),
+        document_counts=DocumentCounts(),
+        usage=Usage(),
+        wake_delivery=wake_delivery,
+        quota=Quota(settings.storage_quota, settings.open_upload_quota),
+        download_life=timedelta(minutes=settings.download_minutes),
+        mail_budget=mail_budget,
+        # In development without a mail server, emails are files and reach no strangers.
+        mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,
+    )
+
+
+def make_mail_budget(
+    settings: Settings, limiter: RateLimiter, refusals: Counter[str] | None = None
+) -> MailBudget:
+    """The limits of emails; `refusals` counts those that did not fit."""
+    per_recipient, per_workspace = settings.mail_limit_recipient, settings.mail_limit_workspace
+    return MailBudget(limiter, per_recipient, per_workspace, settings.mail_limit_user, refusals)

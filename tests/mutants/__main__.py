@@ -1,0 +1,116 @@
+"""`python -m tests.mutants`: how many small changes of the product its tests notice.
+
+SEED draws COUNT sites in the functions of resolvers/, storage/metrics/ and oauth/. One run of the tests on
+each database tells which tests reach which site. Then each site is changed in turn, and its tests run, the
+quickest first, until one fails. Prints the changes that no test noticed, and a table by folder.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+from tests.mutants.sites import FOLDERS, ROOT, Site, draw
+
+COUNT = int(os.environ.get("COUNT", "200"))
+SEED = int(os.environ.get("SEED", "10"))
+# Tests of these run the gateway in their own process, where a site can be changed.
+FOLDERS_OF_TESTS = [
+    f"tests/{name}"
+    for name in (
+        *("credentials", "customers", "events", "file_shares", "files", "mail", "metrics", "oauth", "pages"),
+        *("portal", "second_factors", "shares", "surfaces", "totals", "workspaces"),
+    )
+]
+# Long, and about whole processes or whole contracts.
+LEFT_OUT = [
+    "browser",
+    "test_crash",
+    "test_every_page",
+    "test_log_secrecy",
+    "test_openapi_fuzz",
+    "test_scripts",
+]
+DATABASES = {"sqlite": "not postgresql", "postgresql": "postgresql"}
+FEW_TESTS, MOST_TESTS = 10, 60
+
+
+def main() -> int:
+    sites = draw(COUNT, SEED)
+    caught: dict[int, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for database, chosen in DATABASES.items():
+            tests = _tests_by_site(Path(folder) / f"{database}.reached", chosen)
+            left = {number: ids for number, ids in tests.items() if number not in caught}
+            caught |= _caught(Path(folder) / f"{database}.caught", chosen, left)
+    _tell(sites, caught)
+    return 0
+
+
+def _tests_by_site(notes: Path, chosen: str) -> dict[int, list[str]]:
+    """The tests that reach each site and pass, the quickest first."""
+    _run_tests(notes, chosen, {})
+    seconds: dict[str, float] = {}
+    reached: dict[int, list[str]] = defaultdict(list)
+    for line in _lines(notes):
+        if line.get("passed"):
+            seconds[line["test"]] = line["seconds"]
+        for number in line.get("reaches", ()):
+            reached[number].append(line["test"])
+    return {number: _chosen(tests, seconds) for number, tests in reached.items()}
+
+
+def _chosen(tests: list[str], seconds: dict[str, float]) -> list[str]:
+    """What a function worked out may be kept: a few tests that reach it stand for all of their files."""
+    first = sorted((test for test in tests if test in seconds), key=seconds.__getitem__)
+    files = {test.partition("::")[0] for test in first}
+    beside = [test for test in seconds if test.partition("::")[0] in files and test not in set(first)]
+    if len(first) < FEW_TESTS:
+        first += sorted(beside, key=seconds.__getitem__)
+    return first[:MOST_TESTS]
+
+
+def _caught(notes: Path, chosen: str, tests: dict[int, list[str]]) -> dict[int, str]:
+    """The test that noticed the change, by site."""
+    _run_tests(notes, chosen, {"tests": tests})
+    return {line["site"]: line["caught"] for line in _lines(notes) if line["caught"]}
+
+
+def _run_tests(notes: Path, chosen: str, plan: dict[str, Any]) -> None:
+    plan_file = notes.with_suffix(".plan")
+    plan_file.write_text(json.dumps({"count": COUNT, "seed": SEED, "notes": str(notes)} | plan))
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "tests.mutants.plugin"]
+    left_out = [f"--ignore-glob=*{name}*" for name in LEFT_OUT]
+    subprocess.run(
+        [*command, "-k", chosen, *left_out, *FOLDERS_OF_TESTS],
+        cwd=ROOT,
+        env=os.environ | {"MUTANTS_PLAN": str(plan_file)},
+        stdout=notes.with_suffix(".out").open("w"),
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+
+
+def _lines(notes: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in notes.read_text().splitlines()]
+
+
+def _tell(sites: list[Site], caught: dict[int, str]) -> None:
+    drawn, noticed = Counter[str](), Counter[str]()
+    for site in sites:
+        (folder,) = (name for name in FOLDERS if site.path.startswith(f"{name}/"))
+        drawn[folder] += 1
+        noticed[folder] += site.number in caught
+        if site.number not in caught:
+            print(f"{site.path}:{site.line}: {site.was}  ->  {site.becomes}")
+    for folder in FOLDERS:
+        print(f"{folder}: {noticed[folder]} of {drawn[folder]} noticed")
+    print(f"all: {noticed.total()} of {drawn.total()} noticed (COUNT={COUNT} SEED={SEED})")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
