@@ -169,10 +169,10 @@ async def create_customer(request: Request, connection: Connection, workspace_id
         await connection.fetch(statements.NEW_MEMBER, now, workspace_id, member_id, id, email, folded, name)
         await connection.fetch(statements.NEW_EVENT, now, workspace_id, uuid4(), id, event)
         lists = ["customers", "members", "members.customer_id", "events", "events.customer_id"]
-        values = ["", "", str(id), "", str(id)]
-        await connection.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), lists, values, [1] * len(lists))
+        values, delta_id = ["", "", str(id), "", str(id)], uuid4()
+        await connection.fetch(statements.NEW_TOTALS, workspace_id, delta_id, lists, values, [1] * len(lists))
         names = ["customer.created"]
-        await connection.fetch(statements.NEW_NAMES, workspace_id, uuid4(), "system", now, names, [1])
+        await connection.fetch(statements.NEW_NAMES, workspace_id, delta_id, "system", now, names, [1])
     of_both = {"created_at": now, "modified_at": None, "external_id": None, "email": email, "name": name}
     customer = of_both | {
         "id": id,
@@ -198,10 +198,10 @@ async def ingest_events(request: Request, connection: Connection, workspace_id: 
         await connection.fetch(statements.NEW_EVENTS, now, workspace_id, ids, names)
         await connection.fetch(statements.NEW_FACTS, workspace_id, facts, moment)
         await connection.fetch(statements.NEW_DELTAS, workspace_id, facts, moment)
-        await connection.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), ["events"], [""], [len(names)])
-        many = Counter(names)
+        many, delta_id = Counter(names), uuid4()
+        await connection.fetch(statements.NEW_TOTALS, workspace_id, delta_id, ["events"], [""], [len(names)])
         await connection.fetch(
-            statements.NEW_NAMES, workspace_id, uuid4(), "user", now, [*many], [*many.values()]
+            statements.NEW_NAMES, workspace_id, delta_id, "user", now, [*many], [*many.values()]
         )
     return write({"inserted": len(names), "duplicates": 0, "ids": ids})
 
