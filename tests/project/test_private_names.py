@@ -17,7 +17,7 @@ USED = {
     # Strawberry's public operation name is that of the first operation if the request has none.
     ("resolvers/graph/survey/extension.py", "_provided_operation_name"),
     # graphql-core's schema, which validates and surveys documents; Strawberry has no public name for it.
-    ("resolvers/graph/core_schema.py", "_schema"),
+    ("resolvers/graph/execution/core_schema.py", "_schema"),
 }
 # Documented in spite of their underscore.
 PUBLIC = {"_asdict", "_fields", "_getframe", "_make", "_replace"}

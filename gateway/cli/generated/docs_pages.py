@@ -9,7 +9,7 @@ from gateway.monitoring.declarations import METRICS as GATEWAY_METRICS
 from gateway.settings.settings import describe_settings
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import OPENID_SCOPES, Scope
-from resolvers.graph.core_schema import core_schema
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import Operation
 from rest_compat.api import documented_routes

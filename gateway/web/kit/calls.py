@@ -29,7 +29,7 @@ from graphql import (
 from strawberry.utils.str_converters import to_camel_case
 
 from gateway.web.kit.visits import Visit
-from resolvers.graph.core_schema import core_schema
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.root import Exposed, exposed
 from resolvers.operations.declaration import Operation, operation_of
 from rest_compat.api import operation_routes

@@ -21,7 +21,7 @@ from graphql import (
 from graphql.execution.values import VariableValues, get_variable_values
 from strawberry.types.arguments import convert_arguments
 
-from resolvers.graph.core_schema import core_schema
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.executor import DEFINITION, NeedsStockExecutor
 from resolvers.graph.execution.fields import OPERATION, validated
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField, select_from

@@ -6,7 +6,7 @@ import orjson
 import strawberry
 from graphql import DocumentNode, get_operation_ast
 
-from resolvers.graph.core_schema import core_schema
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.plans import DocumentPlan, plan_of
 from resolvers.graph.survey.used_fields import used_by
 from storage.caches import Cache

@@ -21,7 +21,7 @@ from graphql import (
 from strawberry.extensions import SchemaExtension
 from strawberry.types import ExecutionResult as Answer
 
-from resolvers.graph.core_schema import core_schema
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import ADMITTED
 from resolvers.graph.survey.cost import survey
 from resolvers.graph.survey.documents import Documents
