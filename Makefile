@@ -12,7 +12,7 @@ MINUTES ?= 15
 SIZES ?= 100k,1M
 UPLOAD_MIB ?= 200
 ROWS ?= 1000000
-# Hundreds of tests start `duograph`: without bytecode each start compiles every library, which takes five seconds.
+# Without bytecode each start of `duograph`, in tests and benchmarks, compiles every library for three seconds.
 export PYTHONDONTWRITEBYTECODE :=
 # SEED=7 repeats an order of the tests; without it each run draws one, and tells it.
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))

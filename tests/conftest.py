@@ -1,8 +1,9 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from itertools import count
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -16,10 +17,10 @@ from gateway.rate_limits.moving_windows import MemoryWindows
 from oauth.sign_in import passwords
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from storage.totals.verify import compare_totals
 from tests.support.browsing import Browsing, browsing, signed_in
-from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
+from tests.support.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 from tests.support.in_browser import launched
+from tests.support.ledgers import compare_totals
 from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
 from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
@@ -157,6 +158,17 @@ def caller(request: pytest.FixtureRequest, gateway: Gateway) -> Callable[[str | 
 def surface(caller: Callable[[str | None], Surface], tenant: Tenant) -> Surface:
     """A caller with the tenant's token, over each surface in turn."""
     return caller(tenant.token)
+
+
+@pytest.fixture
+def graphql(gateway: Gateway, tenant: Tenant) -> Callable[..., Awaitable[Any]]:
+    """Send a document with the tenant's token, or with another; gives the answer's JSON."""
+
+    async def send(document: str, token: str = tenant.token, **variables: Any) -> Any:
+        body = {"query": document, "variables": variables}
+        return (await gateway.client.post("/graphql", json=body, headers=bearer(token))).json()
+
+    return send
 
 
 @pytest.fixture

@@ -18,16 +18,16 @@ from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.operations.shapes.shapes import Shape
 from schema.events.events import Event, EventNameQuery, EventNameSorting, EventNameSummary, EventQuery
 from schema.kit.pages import Page
+from storage.ledger.books import Workspaces
 from storage.rows.rows import table_of
 from storage.tables.events.event_names import EventNameRow
 from storage.tables.events.events import EventRow
-from storage.totals.periods import Workspaces
+from storage.totals.events import EVENT_NAMES
 from storage.totals.reading import event_names
-from storage.totals.tallies import EVENT_NAMES
 
 _table = table_of(EventRow)
 # The columns of a query, not of a table in the database: a list needs their types and nullability.
-_columns = [table_of(EventNameRow).c[name] for name in ("name", *EVENT_NAMES.combinations)]
+_columns = [table_of(EventNameRow).c[name] for name in ("name", *EVENT_NAMES.values)]
 _names = Table(
     "names",
     MetaData(),

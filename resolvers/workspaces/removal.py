@@ -13,13 +13,13 @@ from resolvers.files.clean_up import SETTLED_AFTER, remember_content, remove_con
 from resolvers.operations.context import Services
 from storage.clock import now
 from storage.engine.connections import Connection
+from storage.ledger.workspace_lock import lock_workspace
 from storage.rows.rows import every_of, first, first_of, table_of, update_rows
 from storage.tables.idempotency_keys import IdempotencyKeyRow
 from storage.tables.shares.files import DiscardedObjectRow, FileRow
 from storage.tables.workspaces.workspace_locks import WorkspaceLockRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from storage.workspaces.removal import WAYS, first_rows, remove_rows
-from storage.workspaces.workspace_lock import lock_workspace
 
 # Deletes at most some rows of a workspace and returns how many; fewer mean that none is left.
 Batch = Callable[[Connection, UUID, int], Awaitable[int]]

@@ -12,7 +12,7 @@ from sqlalchemy.types import TypeEngine
 from storage.tables.base import table_of
 from storage.tables.registry import COUNTED_MODELS
 from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
-from storage.totals.tallies import list_name, write_value
+from storage.totals.lists import list_name, write_value
 
 TABLES: tuple[Table, ...] = (table_of(ListTotalRow), table_of(ListTotalDeltaRow))
 # The types of the columns that each list is filtered by.

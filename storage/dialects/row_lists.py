@@ -42,7 +42,8 @@ def varying(dialect: str, table: Table, rows: Rows) -> tuple[str, ...]:
     names = tuple(table.c.keys())
     if dialect != "postgresql":
         return names
-    return tuple(name for name in names if not is_constant([row[name] for row in rows])) or names
+    # One at least: its array tells how many rows there are. A cluster looks for one value of the workspace.
+    return tuple(name for name in names if not is_constant([row[name] for row in rows])) or names[-1:]
 
 
 def is_constant(values: list[Any]) -> bool:
@@ -55,16 +56,19 @@ def is_constant(values: list[Any]) -> bool:
     return len(kinds) == 1 and (first == {} or isinstance(first, _PLAIN))
 
 
-def rows_named(dialect: str, table: Table, varying: Collection[str]) -> Select[Any]:
-    """The rows in these parameters, in their order, with the columns of the table."""
+def rows_named(dialect: str, table: Table, varying: Collection[str], prefix: str = "") -> Select[Any]:
+    """The rows in these parameters, in their order, with the columns of the table.
+
+    The names of the parameters on PostgreSQL begin with `prefix`.
+    """
     if dialect == "postgresql":
         columns = {each.name: each for each in table.c}
         some = [name for name in columns if name in varying]
         # One dimension, as a JSON value may be a list itself.
-        arrays = [bindparam(name, type_=ARRAY(columns[name].type, dimensions=1)) for name in some]
+        arrays = [bindparam(prefix + name, type_=ARRAY(columns[name].type, dimensions=1)) for name in some]
         listed = func.unnest(*arrays).table_valued(*some).render_derived()
         values = (
-            listed.c[name] if name in varying else bindparam(name, type_=each.type)
+            listed.c[name] if name in varying else bindparam(prefix + name, type_=each.type)
             for name, each in columns.items()
         )
         return select(*values)

@@ -1,7 +1,8 @@
-"""Work that a transaction leaves to its end, so that it is done once for all the rows that were changed."""
+"""What a transaction leaves to its end: work done once for all changed rows, and notes for the fold."""
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 from uuid import UUID
 
@@ -17,20 +18,25 @@ class Work(Protocol):
 
 Kind = TypeVar("Kind", bound=Work)
 
-Works = dict[Callable[[], Work], Work]
+
+@dataclass
+class Ending:
+    """The work of a transaction by kind, and the workspaces to whose deltas it adds."""
+
+    works: dict[Callable[[], Work], Work] = field(default_factory=dict)
+    unfolded: set[UUID] = field(default_factory=set)
 
 
 @asynccontextmanager
-async def finishing(connection: Connection) -> AsyncIterator[Works]:
+async def finishing(connection: Connection) -> AsyncIterator[Ending]:
     """The body of a transaction: finishes its work unless the block raises."""
-    works: Works = {}
-    connection.works = works
+    ending = connection.ending = Ending()
     try:
-        yield works
-        for work in list(works.values()):
+        yield ending
+        for work in list(ending.works.values()):
             await work.finish(connection)
     finally:
-        connection.works = None
+        connection.ending = None
 
 
 def work_of(connection: Connection, kind: Callable[[], Kind]) -> Kind:
@@ -38,23 +44,13 @@ def work_of(connection: Connection, kind: Callable[[], Kind]) -> Kind:
 
     Raises `RuntimeError` outside `Database.write`, where nothing would finish it.
     """
-    works: Works | None = connection.works
-    if works is None:
+    ending: Ending | None = connection.ending
+    if ending is None:
         raise RuntimeError("Counted rows change only inside `Database.write`.")
-    work = works.get(kind)
+    work = ending.works.get(kind)
     if work is None:
-        work = works[kind] = kind()
+        work = ending.works[kind] = kind()
     return work  # type: ignore[return-value]
-
-
-class Unfolded:
-    """The workspaces to whose deltas a transaction has added; there is nothing to write for this."""
-
-    def __init__(self) -> None:
-        self.workspace_ids: set[UUID] = set()
-
-    async def finish(self, connection: Connection) -> None:
-        """Does nothing."""
 
 
 def note_deltas(connection: Connection, workspace_ids: Iterable[UUID]) -> None:
@@ -62,11 +58,5 @@ def note_deltas(connection: Connection, workspace_ids: Iterable[UUID]) -> None:
 
     Outside `Database.write` they wait until the fold looks into all workspaces.
     """
-    if connection.works is not None:
-        work_of(connection, Unfolded).workspace_ids.update(workspace_ids)
-
-
-def workspaces_to_fold(works: Works) -> Collection[UUID]:
-    """The workspaces that were noted."""
-    unfolded = works.get(Unfolded)
-    return unfolded.workspace_ids if isinstance(unfolded, Unfolded) else ()
+    if connection.ending is not None:
+        connection.ending.unfolded.update(workspace_ids)

@@ -40,7 +40,7 @@ class Connection(ABC):
     """An open connection: `execute` runs SQLAlchemy's statements, `fetch` kept ones, in the same session.
 
     Without `begin`, each statement commits by itself. `driver` is the driver's own connection. `watching`
-    sees kept statements and commits; SQLAlchemy has events for the others. `works` is what the transaction
+    sees kept statements and commits; SQLAlchemy has events for the others. `ending` is what the transaction
     leaves to its end (`storage/engine/before_commit.py`); None outside `Database.write`.
     """
 
@@ -51,7 +51,7 @@ class Connection(ABC):
         self.driver: Any = adapted.driver_connection
         self.dialect: Dialect = alchemy.dialect
         self.last_use = monotonic()
-        self.works: dict[Any, Any] | None = None
+        self.ending: Any = None
         self._is_broken = False
 
     async def execute(

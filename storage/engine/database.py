@@ -23,7 +23,7 @@ from uuid import UUID
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from storage.engine.before_commit import finishing, workspaces_to_fold
+from storage.engine.before_commit import finishing
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
@@ -167,12 +167,11 @@ class Database:
             self._writer,
             _lent(self._primary) as connection,
             _transaction(connection, writes=True, repeatable=repeatable),
-            finishing(connection) as works,
+            finishing(connection) as ending,
         ):
             yield connection
-        workspace_ids = workspaces_to_fold(works)
-        self.note_unfolded(workspace_ids)
-        self.note_writes(workspace_ids)
+        self.note_unfolded(ending.unfolded)
+        self.note_writes(ending.unfolded)
 
     @asynccontextmanager
     async def write_apart(self) -> AsyncIterator[Connection]:

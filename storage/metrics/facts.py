@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 
 from storage.engine.before_commit import note_deltas
 from storage.engine.connections import Connection, SqliteThread
+from storage.engine.inserts import insert_late, insert_twice
 from storage.enums import FactKind
-from storage.rows.inserts import insert_late, insert_twice
 from storage.rows.rows import Values, table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.metrics.metrics import MetricFactRow

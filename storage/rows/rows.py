@@ -25,11 +25,11 @@ from sqlalchemy.exc import IntegrityError, NoResultFound
 from sqlmodel import SQLModel
 
 from storage.engine.connections import Connection
-from storage.rows.inserts import insert_all, insert_new
+from storage.engine.inserts import insert_all, insert_new
 from storage.rows.row_values import changes_of, differing, fields_of, with_defaults
 from storage.tables import base
 from storage.tables.workspaces.deletions import DeletionRow
-from storage.totals.changes import count, counted_columns
+from storage.totals.lists import count, counted_columns
 
 Model = TypeVar("Model", bound=SQLModel)
 Values = base.Values

@@ -1,25 +1,20 @@
 """The number of events in a span of time: totals of whole days and hours, plus a count of what is left."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
-from uuid import UUID
 
-from sqlalchemy import ColumnElement, FromClause, Select, Table, case, func, literal, select, true, union_all
+from sqlalchemy import ColumnElement, Select, Table, func, select
 
 from storage.dialects.extremes import greatest, least
 from storage.dialects.periods import Period, begins, next_begins
-from storage.tables.base import Values, table_of
+from storage.ledger.books import Workspaces
+from storage.tables.base import table_of
 from storage.tables.events.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
 from storage.tables.events.events import EventRow
-from storage.types import CodePointText
 
 # A moment as a value or as a place in a statement.
 Moment = ColumnElement[Any]
-# Makes the condition on a column of workspaces.
-Workspaces = Callable[[ColumnElement[UUID]], ColumnElement[bool]]
 
 _events, _counts, _deltas = table_of(EventRow), table_of(EventCountRow), table_of(EventDeltaRow)
 
@@ -52,39 +47,6 @@ class Span:
             yield Span(self.begins, first if self.ends is None else least(first, self.ends))
         if last is not None:
             yield Span(last if first is None else greatest(last, first), self.ends)
-
-
-def in_all_periods(deltas: FromClause) -> FromClause:
-    """Rows for `event_counts` made from deltas by name and hour; rows with equal keys are not combined."""
-    kinds = union_all(
-        *(
-            select(literal(period.value).label("period"), literal(name, CodePointText()).label("name"))
-            for period in Period
-            for name in (None, ALL_NAMES)
-        )
-    ).subquery("kinds")
-    day = begins(Period.DAY, deltas.c.hour)
-    beginning = case((kinds.c.period == Period.DAY.value, day), else_=deltas.c.hour)
-    rows = select(
-        deltas.c.workspace_id,
-        func.coalesce(kinds.c.name, deltas.c.name).label("name"),
-        kinds.c.period,
-        beginning.label("begins"),
-        deltas.c.occurrences,
-    )
-    return rows.join_from(deltas, kinds, true()).subquery("in_all_periods")
-
-
-def values_in_all_periods(deltas: Iterable[Values]) -> list[Values]:
-    """The same in Python, with rows of equal keys combined."""
-    counts: Counter[tuple[UUID, str, Period, datetime]] = Counter()
-    for delta in deltas:
-        hour: datetime = delta["hour"]
-        for period, beginning in ((Period.HOUR, hour), (Period.DAY, hour.replace(hour=0))):
-            for name in (delta["name"], ALL_NAMES):
-                counts[delta["workspace_id"], name, period, beginning] += delta["occurrences"]
-    names = ("workspace_id", "name", "period", "begins")
-    return [dict(zip(names, key, strict=True)) | {"occurrences": many} for key, many in counts.items()]
 
 
 def numbers_in(

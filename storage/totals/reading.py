@@ -7,7 +7,6 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    FromClause,
     ScalarSelect,
     Select,
     Table,
@@ -20,10 +19,15 @@ from sqlalchemy import (
 )
 from sqlmodel import SQLModel
 
+from storage.ledger.books import Workspaces
 from storage.tables.base import table_of
+from storage.tables.events.event_counts import EventDeltaRow
+from storage.tables.events.event_names import EventNameRow
 from storage.tables.events.events import EventRow
-from storage.totals.periods import Workspaces, numbers_in
-from storage.totals.tallies import EVENT_NAMES, LIST_TOTALS, Tally, list_name
+from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
+from storage.totals.events import EVENT_NAMES, EVENTS
+from storage.totals.lists import joined, list_name
+from storage.totals.periods import numbers_in
 
 Condition = Callable[[Table], ColumnElement[bool]]
 
@@ -43,38 +47,20 @@ def total_of(
         return None
     name = list_name(model, columns)
     values = [
-        _joined([_parameter(model, column, value) for column, value in zip(columns, row, strict=True)])
+        joined([_parameter(model, column, value) for column, value in zip(columns, row, strict=True)])
         for row in product(*(_listed(filters[column]) for column in columns))
     ]
+    listed = (ListTotalRow, ListTotalDeltaRow)
     return _sum(
-        _numbers(LIST_TOTALS, workspaces, lambda table: (table.c.list == name) & table.c.value.in_(values))
+        _numbers(
+            listed, "total", workspaces, lambda table: (table.c.list == name) & table.c.value.in_(values)
+        )
     )
-
-
-def totals(tally: Tally, workspaces: Workspaces) -> Select[Any]:
-    """The keys of a tally with their totals; a key without rows is left out."""
-    return _combined(tally, ["workspace_id", *tally.keys], workspaces)
 
 
 def event_names(workspaces: Workspaces) -> Select[Any]:
     """The names of the events of some workspaces together, with the other columns of `event_names`."""
-    return _combined(EVENT_NAMES, EVENT_NAMES.keys, workspaces)
-
-
-def _combined(tally: Tally, keys: Sequence[str], workspaces: Workspaces) -> Select[Any]:
-    def of(table: Table) -> FromClause:
-        return select(table).where(workspaces(table.c.workspace_id)).subquery()
-
-    kept, waiting = of(tally.totals), tally.spread(of(tally.deltas.table))
-    rows = union_all(
-        *(select(*(each.c[name] for name in tally.columns)) for each in (kept, waiting))
-    ).subquery()
-    return tally.combined(rows, keys).having(func.sum(rows.c[tally.number]) != 0)
-
-
-def as_text(columns: Sequence[ColumnElement[Any]]) -> ColumnElement[str]:
-    """The value of a total: the columns as the database writes them, separated by commas."""
-    return _joined([cast(column, Text) for column in columns])
+    return EVENT_NAMES.kept(EVENTS, workspaces, ["name"])
 
 
 def _number_of_events(filters: Mapping[str, Any], workspaces: Workspaces) -> ScalarSelect[int]:
@@ -83,14 +69,17 @@ def _number_of_events(filters: Mapping[str, Any], workspaces: Workspaces) -> Sca
         names = [_parameter(EventRow, "name", value) for value in _listed(filters["name"])]
     if "timestamp" in filters:
         return _sum(numbers_in(filters["timestamp"], names, workspaces))
-    return _sum(_numbers(EVENT_NAMES, workspaces, lambda table: table.c.name.in_(names or [])))
+    named = (EventNameRow, EventDeltaRow)
+    return _sum(_numbers(named, "occurrences", workspaces, lambda table: table.c.name.in_(names or [])))
 
 
-def _numbers(tally: Tally, workspaces: Workspaces, condition: Condition) -> list[Select[Any]]:
+def _numbers(
+    models: Sequence[type[SQLModel]], number: str, workspaces: Workspaces, condition: Condition
+) -> list[Select[Any]]:
     """Queries of the numbers of rows in the totals and in the deltas that meet the condition."""
     return [
-        select(table.c[tally.number]).where(workspaces(table.c.workspace_id), condition(table))
-        for table in (tally.totals, tally.deltas.table)
+        select(table.c[number]).where(workspaces(table.c.workspace_id), condition(table))
+        for table in map(table_of, models)
     ]
 
 
@@ -107,13 +96,3 @@ def _parameter(model: type[SQLModel], column: str, value: Any) -> ColumnElement[
     type = table_of(model).c[column].type
     given = value if isinstance(value, ColumnElement) else literal(getattr(value, "value", value), type)
     return cast(given, Text)
-
-
-def _joined(texts: Sequence[ColumnElement[str]]) -> ColumnElement[str]:
-    if not texts:
-        return literal("")
-    first, *others = texts
-    joined = first
-    for text in others:
-        joined = joined + "," + text
-    return joined

@@ -7,17 +7,20 @@ from sqlalchemy import Select, Table, bindparam, select, union_all
 
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
-from storage.metrics.cells.fold import fold_deltas
+from storage.ledger.folding import fold
+from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.cells.merges import fold_merge
-from storage.rows.rows import table_of
-from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonMergeDeltaRow
-from storage.totals.fold import DELTAS, fold_totals
-from storage.workspaces.workspace_lock import lock_workspace
+from storage.metrics.packs.ledger import CELLS
+from storage.tables.base import table_of
+from storage.tables.metrics.metric_cells import PersonMergeDeltaRow
+from storage.totals.events import EVENTS
+from storage.totals.lists import LISTS
 
 MOST_ROWS, FEWEST_ROWS = 1_000, 50
 # SQLite has one writer: a fold that holds the lock for long would block all other writers.
 _SECONDS_ON_SQLITE = 0.015
 
+LEDGERS = (CELLS, LISTS, EVENTS)
 _BEFORE_ALL = UUID(int=0)
 # A cluster asks every node to find what other processes wrote, and left when they ended.
 SECONDS_BETWEEN_SWEEPS = 30
@@ -29,9 +32,8 @@ def _first_after(table: Table) -> Select[UUID]:
     return select(first.c.workspace_id)
 
 
-_WAITING = union_all(
-    *map(_first_after, (table_of(MetricDeltaRow), table_of(PersonMergeDeltaRow), *DELTAS))
-).subquery()
+_DELTAS = (*(ledger.deltas for ledger in LEDGERS), table_of(PersonMergeDeltaRow))
+_WAITING = union_all(*map(_first_after, _DELTAS)).subquery()
 _FIRST_AFTER = Kept(select(_WAITING.c.workspace_id).order_by(_WAITING.c.workspace_id).limit(1))
 
 
@@ -77,9 +79,8 @@ class Fold:
             if not await lock_workspace(connection, workspace_id):
                 self._database.note_unfolded((workspace_id,))
                 return True
-            many = await fold_deltas(connection, workspace_id, self._rows)
+            many = max([await fold(connection, ledger, workspace_id, self._rows) for ledger in LEDGERS])
             had_merge = await fold_merge(connection, workspace_id)
-            many = max(many, await fold_totals(connection, workspace_id, self._rows))
         if many == self._rows or had_merge:
             self._is_behind = True
             self._database.note_unfolded((workspace_id,))

@@ -1,7 +1,6 @@
 """What clients use of the API: gathered in memory by one increment for a request, and written in batches."""
 
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
@@ -10,10 +9,11 @@ from uuid import UUID
 from sqlalchemy import Select, select
 
 from storage.clock import now
-from storage.dialects.upsert import Upsert, upsert
 from storage.engine.connections import Connection
-from storage.engine.database import Database
 from storage.enums import ClientKind, UsageKind, UsageSurface
+from storage.ledger.books import Combination
+from storage.ledger.memory import CountsInMemory
+from storage.ledger.totals import Totals
 from storage.rows.rows import table_of
 from storage.tables.base import Values
 from storage.tables.credentials.usage import UsageRow
@@ -25,13 +25,10 @@ MOST_GATHERED = 100_000
 MOST_CLIENTS = 100
 # Whose clients are remembered until the day ends.
 MOST_WORKSPACES = 1_000
-ROWS_AT_A_TIME = 1_000
 
 _table, _workspaces = table_of(UsageRow), table_of(WorkspaceRow)
-_key = (
-    *(_table.c.workspace_id, _table.c.day, _table.c.client_kind),
-    *(_table.c.client_id, _table.c.surface, _table.c.name),
-)
+_LATEST = dict.fromkeys(("kind", "is_deprecated", "last_used_at"), Combination.LATEST)
+COUNTS = Totals(_table, _LATEST)
 
 
 class Part(NamedTuple):
@@ -72,14 +69,13 @@ class Client(NamedTuple):
 Place = tuple[str, UsageSurface, Part]
 
 
-class Usage:
+class Usage(CountsInMemory[Place, int]):
     """What the clients of one process used since it was last written."""
 
     def __init__(self) -> None:
+        super().__init__(MOST_GATHERED)
         self._gathered: dict[tuple[str, Used], int] = {}
         self._number_of_parts = 0
-        self._unwritten: dict[Place, int] = {}
-        self._writing = asyncio.Lock()
         self._day: date | None = None
         # Those that are counted on that day, by workspace.
         self._clients: dict[UUID, set[Client]] = {}
@@ -95,40 +91,22 @@ class Usage:
                 self._number_of_parts += len(used.parts)
                 self._gathered[client, used] = 1
 
-    async def write(self, database: Database) -> bool:
-        """Write what was gathered, in short transactions; what fails is written the next time.
-
-        Returns False: nothing is left to write.
-        """
-        async with self._writing:
-            self._collect()
-            while self._unwritten:
-                places = list(self._unwritten)[:ROWS_AT_A_TIME]
-                async with database.write() as connection:
-                    await self._write(connection, places)
-                for place in places:
-                    del self._unwritten[place]
-        return False
-
     def _collect(self) -> None:
-        """Add up what was gathered by part, unless the database has been away for long."""
-        if len(self._unwritten) >= MOST_GATHERED:
-            return
+        """Add up what was gathered by part."""
         gathered, self._gathered, self._number_of_parts = self._gathered, {}, 0
         for (client, used), requests in gathered.items():
             for part in used.parts:
                 place = (client, used.surface, part)
                 self._unwritten[place] = self._unwritten.get(place, 0) + requests
 
-    async def _write(self, connection: Connection, places: Sequence[Place]) -> None:
+    async def _write(self, connection: Connection, counts: Mapping[Place, int]) -> None:
         moment = now()
         if self._day != moment.date():
             self._day, self._clients = moment.date(), {}
-        rows: dict[tuple[Client, UsageSurface, str], Values] = {}
-        for key, surface, part in places:
+        rows: list[Values] = []
+        for (key, surface, part), requests in counts.items():
             client = await self._client(connection, key, moment.date())
-            row = rows.setdefault(
-                (client, surface, part.name),
+            rows.append(
                 {
                     "workspace_id": client.workspace_id,
                     "day": moment.date(),
@@ -138,18 +116,17 @@ class Usage:
                     "name": part.name,
                     "kind": part.kind.value,
                     "is_deprecated": part.is_deprecated,
-                    "requests": 0,
+                    "requests": requests,
                     "last_used_at": moment,
-                },
+                }
             )
-            row["requests"] += self._unwritten[key, surface, part]
-        named = _workspaces.c.id.in_({client[0] for client, *_ in rows})
+        named = _workspaces.c.id.in_({row["workspace_id"] for row in rows})
         living = select(_workspaces.c.id).where(named, _workspaces.c.deleted_at.is_(None))
         ids = set((await connection.execute(living)).scalars())
+        added = [row for row in rows if row["workspace_id"] in ids]
         # In one order, so that processes do not wait for each other in a circle.
-        added = [rows[key] for key in sorted(rows, key=str) if key[0].workspace_id in ids]
-        if added:
-            await connection.execute(_adding(connection.dialect.name), added)
+        added.sort(key=lambda row: [str(row[name]) for name in COUNTS.keys])
+        await COUNTS.add_rows(connection, added)
 
     async def _client(self, connection: Connection, key: str, day: date) -> Client:
         """The client to count for: beyond `MOST_CLIENTS` on a day, all others of the workspace as one."""
@@ -166,19 +143,6 @@ class Usage:
                 return Client(client.workspace_id, ClientKind.OTHERS, client.workspace_id)
             clients.add(client)
         return client
-
-
-def _adding(dialect: str) -> Upsert:
-    insert = upsert(dialect, _table)
-    sent = insert.excluded
-    return insert.on_conflict_do_update(
-        index_elements=list(_key),
-        set_={
-            "requests": _table.c.requests + sent.requests,
-            "last_used_at": sent.last_used_at,
-            "is_deprecated": sent.is_deprecated,
-        },
-    )
 
 
 def _clients_of(workspace_id: UUID, day: date) -> Select[str, UUID]:

@@ -10,11 +10,13 @@ from resolvers.accounts.users import find_user
 from resolvers.metrics import answers
 from resolvers.workspaces.administration import insert_workspace
 from storage.enums import EventSource
+from storage.ledger.folding import fold
+from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.cells.blocks import block_of
-from storage.metrics.cells.fold import fold_deltas
 from storage.metrics.cells.merges import fold_merge
 from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import microseconds, record_facts
+from storage.metrics.packs.ledger import CELLS
 from storage.metrics.packs.packing import OVER_AFTER, pack
 from storage.rows.rows import insert_rows, table_of
 from storage.tables.customers.customers import CustomerRow
@@ -29,7 +31,6 @@ from storage.tables.metrics.metric_cells import (
 from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
 from storage.tables.metrics.metrics import MetricFactRow, PersonMergeRow
 from storage.tables.shares.shares import ShareRow
-from storage.workspaces.workspace_lock import lock_workspace
 from tests.metrics import reference
 from tests.metrics.histories import CURRENCIES, Teller, facts_of
 from tests.support.gateways import make_tenant
@@ -148,7 +149,7 @@ async def fold_some(gateway, home, random):
     for workspace in home.currencies:
         async with gateway.database.write() as connection:
             await lock_workspace(connection, workspace, wait=True)
-            await fold_deltas(connection, workspace, random.choice([0, 20, 10_000]))
+            await fold(connection, CELLS, workspace, random.choice([0, 20, 10_000]))
             if random.random() < 0.5:
                 await fold_merge(connection, workspace)
 

@@ -11,8 +11,6 @@ from sqlalchemy import delete, insert, update
 from storage.enums import FactKind
 from storage.metrics.cells import merges
 from storage.metrics.cells.cells import ACTIVITY, MONEY
-from storage.metrics.cells.rebuild import rebuild
-from storage.metrics.cells.verify import verify
 from storage.metrics.definitions import Combination, Metric, UncountedMetric, Unit
 from storage.metrics.facts import Fact, record_facts
 from storage.metrics.measures import COST, Measure
@@ -21,6 +19,7 @@ from storage.tables.metrics.metric_cells import PersonCellRow, PersonMergeDeltaR
 from storage.tables.metrics.metrics import PersonMergeRow
 from storage.upkeep.folding import Fold
 from tests.support.facts import fold_all, waiting
+from tests.support.ledgers import rebuild_cells, verify_cells
 
 EARLIEST = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -91,14 +90,14 @@ async def test_several_folds_beside_writers_leave_nothing_out_and_count_nothing_
 
     await asyncio.gather(*(record(40) for _ in range(10)), *map(keep_folding, folds))
     await fold_all(gateway, home)
-    cells, differences = await verify(gateway.database, home)
+    cells, differences = await verify_cells(gateway.database, home)
     assert (cells > 100, differences) == (True, 0)
     assert await waiting(gateway, home) == 0
 
 
 async def test_what_is_not_folded_yet_is_no_difference(gateway, home, record):
     await record(50)
-    assert (await verify(gateway.database, home))[1] == 0
+    assert (await verify_cells(gateway.database, home))[1] == 0
 
 
 async def test_a_merge_reaches_the_bitmaps_a_few_at_a_time(gateway, home, surface, monkeypatch):
@@ -118,14 +117,14 @@ async def test_a_merge_reaches_the_bitmaps_a_few_at_a_time(gateway, home, surfac
     while await waiting(gateway, home, PersonMergeDeltaRow):
         await fold.run()
         seen.add((await surface.get_metrics(**query, interval="year"))["totals"]["active_user_by_event"])
-        assert (await verify(gateway.database, home))[1] == 0
+        assert (await verify_cells(gateway.database, home))[1] == 0
     assert seen == {2}
 
 
 async def test_differences_are_found_and_a_rebuild_makes_them_good(gateway, home, record):
     await record(200)
     await fold_all(gateway, home)
-    cells, _ = await verify(gateway.database, home)
+    cells, _ = await verify_cells(gateway.database, home)
     persons = table_of(PersonCellRow)
     async with gateway.database.write() as connection:
         for table, column in ((ACTIVITY, "download_count"), (MONEY, "cost_parts_low")):
@@ -133,9 +132,9 @@ async def test_differences_are_found_and_a_rebuild_makes_them_good(gateway, home
             await connection.execute(update(table).where(hours).values({column: table.c[column] + 1}))
         days = (persons.c.workspace_id == home) & (persons.c.grain == 86_400)
         await connection.execute(delete(persons).where(days))
-    assert (await verify(gateway.database, home))[1] > 6
-    assert await rebuild(gateway.database, home) == cells
-    assert await verify(gateway.database, home) == (cells, 0)
+    assert (await verify_cells(gateway.database, home))[1] > 6
+    assert await rebuild_cells(gateway.database, home) == cells
+    assert await verify_cells(gateway.database, home) == (cells, 0)
 
 
 async def test_a_rebuild_beside_writers_and_folds_makes_the_cells_of_the_log(gateway, home, record):
@@ -150,7 +149,7 @@ async def test_a_rebuild_beside_writers_and_folds_makes_the_cells_of_the_log(gat
     await asyncio.gather(
         *(record(30) for _ in range(8)),
         keep_folding(),
-        *(rebuild(gateway.database, home) for _ in range(3)),
+        *(rebuild_cells(gateway.database, home) for _ in range(3)),
     )
     await fold_all(gateway, home)
-    assert (await verify(gateway.database, home))[1] == 0
+    assert (await verify_cells(gateway.database, home))[1] == 0

@@ -8,8 +8,7 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from storage.enums import FactKind
-from storage.metrics.cells.blocks import BLOCK, DAYS, block_of, forget_packs
-from storage.metrics.cells.rebuild import rebuild
+from storage.metrics.cells.blocks import BLOCK, DAYS, block_of
 from storage.metrics.definitions import BY_SLUG, METRICS
 from storage.metrics.facts import Fact, microseconds, record_facts
 from storage.metrics.grouping import share_cells, share_persons
@@ -17,10 +16,10 @@ from storage.metrics.grouping.engine import GroupedReader
 from storage.metrics.grouping.groups import REST, Grouping
 from storage.metrics.grouping.make import make_groups
 from storage.metrics.packs import packing
+from storage.metrics.packs.ledger import Packs
 from storage.metrics.packs.making import PackMaking
 from storage.metrics.packs.packed_blocks import gaps, packed_blocks
 from storage.metrics.packs.packing import OVER_AFTER, Packing, pack_all
-from storage.metrics.packs.verify_packs import verify_packs
 from storage.metrics.periods import Interval, make_timeline
 from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.engine import Needs, read
@@ -30,6 +29,7 @@ from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonMergeDelta
 from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
 from storage.tables.metrics.metrics import PersonMergeRow
 from tests.support.facts import fold_all
+from tests.support.ledgers import rebuild_cells, verify_cells
 from tests.support.patience import until
 from tests.support.statements import noted
 
@@ -147,7 +147,7 @@ async def test_packs_answer_as_cells_do(gateway, home, record, compare):
     await record(1_500)
     await fold_all(gateway, home)
     await pack_all(gateway.database, home)
-    assert await verify_packs(gateway.database, home) == 0
+    assert (await verify_cells(gateway.database, home)).differences == 0
     async with gateway.database.snapshot() as connection:
         await compare(connection, packs=4)
 
@@ -166,7 +166,7 @@ async def test_late_facts_and_merges_are_in_the_answer_before_and_after_they_are
     async with gateway.database.snapshot() as connection:
         await compare(connection, packs=3)
     await pack_all(gateway.database, home)
-    assert await verify_packs(gateway.database, home) == 0
+    assert (await verify_cells(gateway.database, home)).differences == 0
     async with gateway.database.snapshot() as connection:
         await compare(connection, packs=4)
 
@@ -223,11 +223,11 @@ async def test_differing_packs_are_found_and_a_rebuild_removes_them(gateway, hom
         await connection.execute(totals.values(totals=b""))
         of_pack = share_packs.c.workspace_id == home, share_packs.c.at == second
         await connection.execute(update(share_packs).where(*of_pack).values(hours=b""))
-    assert await verify_packs(gateway.database, home) == 2
-    await rebuild(gateway.database, home)
+    assert (await verify_cells(gateway.database, home)).differences == 2
+    await rebuild_cells(gateway.database, home)
     assert await packed(gateway, home) == []
     await pack_all(gateway.database, home)
-    assert await verify_packs(gateway.database, home) == 0
+    assert (await verify_cells(gateway.database, home)).differences == 0
 
 
 async def packed(gateway, home):
@@ -252,7 +252,7 @@ async def test_the_background_task_packs_a_few_shares_at_a_time(gateway, home, r
 async def test_live_facts_forget_nothing(gateway, home):
     with noted(gateway.database) as statements:
         async with gateway.database.write() as connection:
-            await forget_packs(connection, home, [microseconds(datetime.now(UTC))])
+            await Packs().add(connection, home, [{"moment": microseconds(datetime.now(UTC))}])
     assert not [statement for statement in statements if "metric_packs" in statement]
 
 

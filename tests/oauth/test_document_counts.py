@@ -46,7 +46,7 @@ async def test_counts_that_cannot_be_written_are_written_later(sender, monkeypat
         raise OSError("The database is away.")
 
     with monkeypatch.context() as broken:
-        broken.setattr(document_counts, "_write", fail)
+        broken.setattr(document_counts.DocumentCounts, "_write", fail)
         with pytest.raises(OSError, match="away"):
             await counts.write(sender.gateway.database)
     await sender.send()

@@ -13,16 +13,15 @@ from resolvers.accounts.users import create_user
 from resolvers.workspaces.administration import insert_workspace
 from storage.engine.database import MOST_UNFOLDED, Database
 from storage.enums import FactKind
-from storage.metrics.cells.rebuild import rebuild
-from storage.metrics.cells.verify import verify
+from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.facts import Fact, record_facts
 from storage.migrations.run import upgrade
 from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow, PersonCellRow
 from storage.upkeep import folding
 from storage.upkeep.folding import Fold
-from storage.workspaces.workspace_lock import lock_workspace
 from tests.storage.conftest import make_empty
+from tests.support.ledgers import rebuild_cells, verify_cells
 from tests.support.statements import noted
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
@@ -86,11 +85,11 @@ async def test_a_workspace_that_cannot_be_folded_does_not_stop_the_others(databa
         await record(database, home, person=2)
     assert len(await one_round(fold)) == 1
     assert await waiting(database) == {broken}
-    await rebuild(database, broken)
+    await rebuild_cells(database, broken)
     assert await one_round(Fold(database, HOUR)) == []
     assert await waiting(database) == set()
     for home in homes:
-        assert (await verify(database, home))[1] == 0
+        assert (await verify_cells(database, home))[1] == 0
 
 
 # SQLite is always swept: one file costs no more than a note.

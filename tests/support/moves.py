@@ -10,13 +10,12 @@ from pathlib import Path
 import asyncpg
 from sqlalchemy import select
 
-from gateway.cli.upkeep.metrics import verify_all
 from storage.engine.database import Database
 from storage.rows.rows import table_of
 from storage.tables.registry import METADATA
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from storage.totals.verify import verify_totals
 from tests.support.command import Command, Process
+from tests.support.ledgers import verify_cells, verify_totals
 
 LOCK = 1
 # A trigger and not a lock on the table, which would keep the move from dropping its keys before.
@@ -61,7 +60,7 @@ async def differences_in(url: str) -> int:
         ids = (await connection.execute(select(table_of(WorkspaceRow).c.id))).scalars().all()
     differences = 0
     for id in ids:
-        differences += (await verify_all(database, id)).differences
+        differences += (await verify_cells(database, id)).differences
         differences += (await verify_totals(database, id)).differences
     await database.close()
     return differences

@@ -31,8 +31,8 @@ _PLUMBING = frozenset(
         "storage/engine/pool.py",
         "storage/engine/replica.py",
         "storage/rows/rows.py",
-        "storage/rows/inserts.py",
-        "storage/rows/upserts.py",
+        "storage/engine/inserts.py",
+        "storage/engine/upserts.py",
         "storage/engine/watched_statements.py",
         "tests/support/statement_check.py",
     }

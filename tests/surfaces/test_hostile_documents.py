@@ -149,17 +149,6 @@ async def test_scopes_behind_fragments_and_directives_are_demanded_once_each_is_
         assert refused(answer)[0] == "unauthorized"
 
 
-async def test_a_fragment_costs_each_time_that_it_is_spread(ask, counting):
-    tenant = await make_tenant(counting)
-    document = (
-        "{ a: shares(limit: 3) { ...L } b: shares(limit: 4) { ...L } }"
-        " fragment L on SharePage { data { workspace { name } } }"
-    )
-    answer = await ask(document, token=tenant.token)
-    assert "errors" not in answer.json()
-    assert answer.headers["ratelimit-cost"] == str(1 + 1 + 1 + 1)
-
-
 @pytest.mark.parametrize(
     "document",
     [

@@ -27,7 +27,7 @@ from tests.support.own_databases import own_database
 from tests.support.recording import Recorder
 from tests.support.serving import logged, serving
 from tests.support.surfaces import GraphQL, Refused, Rest, Surface
-from tests.support.world import World, make_world
+from tests.support.world import World, world_of
 
 pytestmark = pytest.mark.both_databases
 
@@ -113,9 +113,7 @@ def token_for(operation: str, tenant: Tenant, world: World) -> str | None:
 
 async def build(site: Site) -> tuple[Tenant, World]:
     tenant = await make_tenant(site.twin, name=site.sent.add(marker()))
-    workspace = Rest(site.client, site.twin.app, tenant.token)
-    user = Rest(site.client, site.twin.app, tenant.personal_token)
-    return tenant, await make_world(workspace, user, tenant)
+    return tenant, await world_of(site.twin, tenant)
 
 
 async def call_every_operation(

@@ -13,8 +13,8 @@ from storage.tables.events.event_names import EventNameRow
 from storage.tables.registry import COUNTED_MODELS
 from storage.tables.shares.shares import ShareRow
 from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
-from storage.totals.verify import rebuild_totals, verify_totals
 from tests.support.facts import fold_all, waiting
+from tests.support.ledgers import rebuild_totals, verify_totals
 from tests.support.uploads import new_file
 from tests.totals.histories import History
 

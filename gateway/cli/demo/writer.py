@@ -21,8 +21,10 @@ from resolvers.operations.context import Context
 from schema.values.scalars import Long
 from storage.engine.connections import Connection
 from storage.enums import Currency
-from storage.metrics.cells.fold import add_to_cells
+from storage.ledger.folding import add_to_books, fold
+from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.facts import row_of
+from storage.metrics.packs.ledger import CELLS
 from storage.persons.persons import PersonReference, persons_of
 from storage.rows.rows import insert_complete_rows, new_row, table_of, values_of
 from storage.tables.events.events import EventRow
@@ -34,8 +36,8 @@ from storage.tables.shares.file_share_sessions import (
     FileShareSessionRow,
 )
 from storage.tables.shares.shares import SharePriceRow, ShareRow
-from storage.totals.fold import fold_totals
-from storage.workspaces.workspace_lock import lock_workspace
+from storage.totals.events import EVENTS
+from storage.totals.lists import LISTS
 
 SESSIONS_AT_A_TIME = 2_000
 DELTAS_AT_A_TIME = 10_000
@@ -67,8 +69,9 @@ async def write_activity(ctx: Context, workspace_id: UUID, sessions: int, days: 
             progress.advance(task, len(histories))
     async with database.write() as connection:
         await lock_workspace(connection, workspace_id, wait=True)
-        while await fold_totals(connection, workspace_id, DELTAS_AT_A_TIME):
-            pass
+        for ledger in (LISTS, EVENTS):
+            while await fold(connection, ledger, workspace_id, DELTAS_AT_A_TIME):
+                pass
 
 
 async def _items(connection: Connection, workspace_id: UUID, random: Random) -> list[Item]:
@@ -123,4 +126,4 @@ async def _write(
     ):
         await insert_complete_rows(connection, model, rows)
     await lock_workspace(connection, workspace_id, wait=True)
-    await add_to_cells(connection, workspace_id, facts)
+    await add_to_books(connection, CELLS, workspace_id, facts)

@@ -1,7 +1,7 @@
 """What is kept beside the rows that it is computed from, and can be checked and rebuilt by commands."""
 
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -14,6 +14,8 @@ from gateway.cli.kit.input import workspace_of
 from gateway.cli.kit.output import CommandError, show
 from gateway.settings.settings import Settings
 from storage.engine.database import Database
+from storage.ledger.books import Ledger
+from storage.ledger.checking import rebuild, verify
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
@@ -25,20 +27,15 @@ _workspaces = table_of(WorkspaceRow)
 
 @dataclass(frozen=True)
 class Kept:
-    """The `name` of what is kept, its `source`, and the `noun` of its commands.
-
-    For one workspace, `recount` gives how many there are and how many of them differ; `remake` makes them
-    again and gives how many there are.
-    """
+    """The `name` of what is kept, its `source`, the `noun` of its commands, and its ledgers."""
 
     name: str
     source: str
     noun: str
-    recount: Work
-    remake: Callable[[Database, UUID], Awaitable[int]]
+    ledgers: Sequence[Ledger]
 
     def verify(self, workspace: str | None, *, as_json: bool) -> None:
-        many, differences = wait_for(_each(read_settings(), workspace, "Verifying", self.recount))
+        many, differences = wait_for(_each(read_settings(), workspace, "Verifying", self._verify))
         text = f"{many} {self.name}, {differences} differ from {self.source}."
         show({self.name: many, "differences": differences}, text, as_json=as_json)
         if differences:
@@ -52,9 +49,12 @@ class Kept:
         text = f"Rebuilt {many} {self.name}; {differences} had differed from {self.source}."
         show({self.name: many, "differences": differences}, text, as_json=as_json)
 
+    async def _verify(self, database: Database, workspace_id: UUID) -> Count:
+        return await verify(database, workspace_id, self.ledgers)
+
     async def _rebuild(self, database: Database, workspace_id: UUID) -> Count:
-        _, differences = await self.recount(database, workspace_id)
-        return await self.remake(database, workspace_id), differences
+        _, differences = await self._verify(database, workspace_id)
+        return await rebuild(database, workspace_id, self.ledgers), differences
 
 
 async def _each(settings: Settings, slug: str | None, label: str, work: Work) -> Count:

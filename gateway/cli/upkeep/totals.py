@@ -1,6 +1,7 @@
 """What `duograph totals` does."""
 
 from gateway.cli.upkeep.derived import Kept
-from storage.totals.verify import rebuild_totals, verify_totals
+from storage.totals.events import EVENTS
+from storage.totals.lists import LISTS
 
-TOTALS = Kept("totals", "the rows", "totals", verify_totals, rebuild_totals)
+TOTALS = Kept("totals", "the rows", "totals", (LISTS, EVENTS))

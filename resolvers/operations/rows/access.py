@@ -25,6 +25,7 @@ from oauth.principals import Principal
 from schema.errors import NotFound
 from storage.dialects.matching import AnyOf, ListOf
 from storage.enums import CredentialKind, Visibility, WorkspaceRole
+from storage.ledger.books import Workspaces
 from storage.rows.rows import table_of
 from storage.tables.accounts.second_factors import PasskeyRow
 from storage.tables.accounts.users import UserRow
@@ -37,7 +38,6 @@ from storage.tables.customers.customers import CustomerRow, CustomerSessionRow, 
 from storage.tables.shares.file_share_sessions import FileShareSessionRow
 from storage.tables.shares.shares import ShareRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow
-from storage.totals.periods import Workspaces
 from storage.totals.reading import total_of
 from storage.workspaces.distribution import COLUMN
 

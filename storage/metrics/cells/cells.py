@@ -1,18 +1,19 @@
-"""From facts to cells: which columns each kind of fact adds to, and adding up facts in memory."""
+"""From facts to cells of sums: which columns each kind of fact adds to, in memory and in SQL."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from operator import add
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, partial
 from typing import Any
-from uuid import UUID
 
-from pyroaring import BitMap
-from sqlalchemy import Table
+from sqlalchemy import BigInteger, FromClause, Integer, Select, Table, cast, func, literal, select, union_all
 
 from storage.enums import FactKind
-from storage.metrics.cells.tiling import CellKey, Grain
+from storage.ledger.books import Key, Row
+from storage.ledger.totals import Totals
+from storage.metrics.cells.period_sql import cell_of
+from storage.metrics.cells.tiling import Grain
 from storage.metrics.sums import SUMMED, CellColumn, FactSum
-from storage.rows.rows import table_of
+from storage.rows.rows import Values, table_of
 from storage.tables.metrics.metric_cells import NO_SHARE, ActivityCellRow, MoneyCellRow
 
 ACTIVITY, MONEY = table_of(ActivityCellRow), table_of(MoneyCellRow)
@@ -22,12 +23,8 @@ PERSON_GRAINS = (Grain.EIGHT_DAYS, *WORKSPACE_GRAINS)
 # A quarter hour of one share rarely holds more than one fact.
 SHARE_GRAINS = (Grain.DAY, Grain.FOUR_HOURS, Grain.HOUR)
 
-ColumnsByKind = Mapping[FactKind, list[CellColumn]]
-# A row of the log, or of the deltas.
-LoggedFact = Mapping[Any, Any]
 
-
-def _columns_in(table: Table) -> ColumnsByKind:
+def _columns_in(table: Table) -> Mapping[FactKind, list[CellColumn]]:
     return {
         kind: [
             column
@@ -39,7 +36,12 @@ def _columns_in(table: Table) -> ColumnsByKind:
     }
 
 
-ACTIVITY_COLUMNS, MONEY_COLUMNS = _columns_in(ACTIVITY), _columns_in(MONEY)
+_COLUMNS = {table: _columns_in(table) for table in (ACTIVITY, MONEY)}
+
+
+def keys_of(table: Table) -> list[str]:
+    """The columns of a cell's key, in the order of the table."""
+    return [column.name for column in table.primary_key.columns]
 
 
 def sums_of(table: Table) -> list[str]:
@@ -47,78 +49,76 @@ def sums_of(table: Table) -> list[str]:
     return [column.name for column in table.c if not column.primary_key]
 
 
-def _places_in(table: Table, columns: ColumnsByKind) -> dict[str, list[tuple[int, CellColumn]]]:
+@cache
+def _places_in(table: Table) -> dict[str, list[tuple[int, CellColumn]]]:
     """Where among the sums each kind of fact, as the log names it, adds which column."""
     places = {name: place for place, name in enumerate(sums_of(table))}
-    return {kind.value: [(places[column.name], column) for column in columns[kind]] for kind in columns}
+    return {
+        kind.value: [(places[column.name], column) for column in columns]
+        for kind, columns in _COLUMNS[table].items()
+    }
 
 
-# A share or `NO_SHARE`, followed by a currency in cells of money.
-_Owner = tuple[Any, ...]
-_NO_SUMS = {table: [0] * len(sums_of(table)) for table in (ACTIVITY, MONEY)}
-_PLACES = {
-    ACTIVITY: _places_in(ACTIVITY, ACTIVITY_COLUMNS),
-    MONEY: _places_in(MONEY, MONEY_COLUMNS),
-}
-
-
-class Cells:
-    """The cells of one workspace that some facts add up to."""
-
-    def __init__(self, workspace_id: UUID) -> None:
-        self.workspace_id = workspace_id
-        # The sums by the beginning of a quarter hour, and by owner.
-        self._quarters: dict[Table, defaultdict[int, dict[_Owner, list[int]]]] = {
-            table: defaultdict(dict) for table in _PLACES
-        }
-        self._persons: defaultdict[int, set[int]] = defaultdict(set)
-
-    def add(self, facts: Iterable[LoggedFact]) -> None:
-        """Add rows of the log; `persons` applies merges later."""
-        for fact in facts:
-            quarter = Grain.QUARTER.begins(fact["moment"])
-            self._add(ACTIVITY, fact, quarter)
-            if fact["currency"] is not None:
-                self._add(MONEY, fact, quarter, fact["currency"])
-            if fact["kind"] == FactKind.EVENT and fact["person"] is not None:
-                self._persons[quarter].add(fact["person"])
-
-    def _add(self, table: Table, fact: LoggedFact, quarter: int, *currency: str) -> None:
-        places = _PLACES[table][fact["kind"]]
-        if not places:
-            return
-        added = [(place, column.part_of(fact[column.column])) for place, column in places]
-        owners = self._quarters[table][quarter]
+def _spread_values(table: Table, facts: Iterable[Values]) -> Iterator[tuple[Key, Row]]:
+    places, none = _places_in(table), [0] * len(sums_of(table))
+    # The sums by quarter hour, and by owner: a workspace, a share or `NO_SHARE`, and a currency of money.
+    quarters: defaultdict[int, dict[Row, list[int]]] = defaultdict(dict)
+    for fact in facts:
+        columns = places[fact["kind"]]
+        currency = (fact["currency"],) if table is MONEY else ()
+        if not columns or None in currency:
+            continue
+        added = [(place, column.part_of(fact[column.column])) for place, column in columns]
+        owners = quarters[Grain.QUARTER.begins(fact["moment"])]
         for share_id in (NO_SHARE,) if fact["share_id"] is None else (NO_SHARE, fact["share_id"]):
-            owner = share_id, *currency
+            owner = fact["workspace_id"], share_id, *currency
             sums = owners.get(owner)
             if sums is None:
-                sums = owners[owner] = _NO_SUMS[table].copy()
+                sums = owners[owner] = none.copy()
             for place, value in added:
                 sums[place] += value
+    for quarter, owners in quarters.items():
+        begins = {grain: grain.begins(quarter) for grain in WORKSPACE_GRAINS}
+        for owner, sums in owners.items():
+            for grain in WORKSPACE_GRAINS if owner[1] == NO_SHARE else SHARE_GRAINS:
+                yield (*owner, grain.value, begins[grain]), tuple(sums)
 
-    def rows(self, table: Table) -> list[tuple[Any, ...]]:
-        """The cells of `ACTIVITY` or `MONEY` in every grain, with the columns of the table."""
-        cells: dict[tuple[Any, ...], list[int]] = {}
-        for quarter, owners in self._quarters[table].items():
-            begins = {grain: grain.begins(quarter) for grain in WORKSPACE_GRAINS}
-            for owner, sums in owners.items():
-                for grain in WORKSPACE_GRAINS if owner[0] == NO_SHARE else SHARE_GRAINS:
-                    key = *owner, grain.value, begins[grain]
-                    others = cells.get(key)
-                    cells[key] = sums if others is None else list(map(add, others, sums))
-        return [(self.workspace_id, *key, *sums) for key, sums in cells.items()]
 
-    def persons(self, merges: Mapping[int, int]) -> dict[CellKey, BitMap]:
-        """The persons of each cell; `merges` maps absorbed persons to those they were merged into."""
-        bitmaps: defaultdict[CellKey, BitMap] = defaultdict(BitMap)
-        for quarter, persons in self._persons.items():
-            numbers = {merges.get(person, person) for person in persons}
-            for grain in PERSON_GRAINS:
-                bitmaps[CellKey(grain, grain.begins(quarter))].update(numbers)
-        return bitmaps
+def _spread(table: Table, facts: FromClause) -> FromClause:
+    """Cells of all grains: the finest from facts, coarse ones from finer ones."""
+    levels = []
+    for by_share, grains in ((False, WORKSPACE_GRAINS), (True, SHARE_GRAINS)):
+        rows = _added(table, facts, by_share=by_share)
+        for grain in reversed(grains):
+            rows = _grouped(table, rows, grain).cte()
+            levels.append(select(*(rows.c[name] for name in (*keys_of(table), *sums_of(table)))))
+    return union_all(*levels).subquery()
 
-    @property
-    def numbers(self) -> set[int]:
-        """The persons of all cells."""
-        return set().union(*self._persons.values())
+
+def _added(table: Table, facts: FromClause, *, by_share: bool) -> FromClause:
+    """What each fact adds, in the columns of the table, with its moment as `at`."""
+    columns = _COLUMNS[table]
+    conditions = [facts.c.kind.in_([kind.value for kind, own in columns.items() if own])]
+    if by_share:
+        conditions.append(facts.c.share_id.is_not(None))
+    if table is MONEY:
+        conditions.append(facts.c.currency.is_not(None))
+    share_id = facts.c.share_id if by_share else literal(NO_SHARE)
+    keys = [facts.c.workspace_id, share_id.label("share_id"), facts.c.currency, facts.c.moment.label("at")]
+    values = (column.of_facts(facts).label(column.name) for own in columns.values() for column in own)
+    return select(*keys, *values).where(*conditions).subquery()
+
+
+def _grouped(table: Table, rows: FromClause, grain: Grain) -> Select[Any]:
+    keys = [name for name in keys_of(table) if name not in ("grain", "at")]
+    values = [*keys, *sums_of(table)]
+    placed = select(*(rows.c[name] for name in values), cell_of(rows.c.at, grain).label("at")).subquery().c
+    sums = [cast(func.sum(placed[name]), BigInteger).label(name) for name in sums_of(table)]
+    by = [*(placed[name] for name in keys), placed.at]
+    return select(*by, literal(grain.value, Integer).label("grain"), *sums).group_by(*by)
+
+
+ACTIVITY_CELLS, MONEY_CELLS = (
+    Totals(table, spread=partial(_spread, table), spread_values=partial(_spread_values, table))
+    for table in (ACTIVITY, MONEY)
+)

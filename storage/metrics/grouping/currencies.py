@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from storage.metrics.definitions import Metric
 from storage.metrics.grouping.groups import AnyKey
 from storage.metrics.reading.engine import Columns, Needs, Reading, columns_of
-from storage.metrics.reading.reader import Source
+from storage.metrics.reading.reader import GroupedBy, Question, Source
 
 
 async def columns_by_currency(
@@ -19,7 +19,8 @@ async def columns_by_currency(
     In the columns of a currency all other metrics are 0, and money is 0 in the last.
     """
     money = [fact_sum for fact_sum in Needs.of(metrics).fact_sums if fact_sum.in_currency]
-    found = await source.money(money, edges) if money else {}
+    question = Question(money, edges, grouped_by=GroupedBy.CURRENCY)
+    found = await source.sums(question) if money else {}
     columns: dict[AnyKey, Columns] = {
         code: _only(metrics, columns_of(metrics, Reading({**total.sums, **found[code]}, total.persons)))
         for code in sorted(found)

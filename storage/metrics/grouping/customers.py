@@ -4,57 +4,36 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import add
-from typing import Any
 from uuid import UUID
 
 from storage.engine.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.grouping.customer_list import CustomersOf, customers_of
-from storage.metrics.grouping.fact_groups import GroupedFacts
-from storage.metrics.grouping.groups import REST, AnyKey, Key
-from storage.metrics.reading.fact_statements import GroupedBy
-from storage.metrics.reading.reader import Selection, Sums
+from storage.metrics.grouping.groups import REST, AnyKey, Groups, Key
+from storage.metrics.reading.fact_source import FactSource
+from storage.metrics.reading.period_sums import PeriodSums
+from storage.metrics.reading.reader import GroupedBy, Question, Selection, Sums
 from storage.metrics.sums import FactSum
 
 _EVENTS = FactSum(FactKind.EVENT, "count")
 
 
 @dataclass
-class CustomerGroups:
+class CustomerGroups(Groups):
     """A group for each customer; facts of nobody who is a customer have no key. In a snapshot."""
 
     connection: Connection
     selection: Selection
     _customers: dict[UUID, CustomersOf] | None = field(default=None, init=False, repr=False)
 
-    async def sums(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-        keys: Collection[Key] | None = None,
-    ) -> Mapping[Key, Sums]:
-        sums: dict[Key, Sums] = {}
+    async def sums(self, question: Question, keys: Collection[Key] | None = None) -> Mapping[Key, Sums]:
+        sums = PeriodSums(question)
+        by_person = replace(question, grouped_by=GroupedBy.PERSON)
         async for customers, facts in self._facts(keys):
-            for person, own in (await facts.sums(fact_sums, edges, currency, states)).items():
-                _add(sums, customers.by_person[person], own)
-        return sums
-
-    async def keyed(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-    ) -> Sums:
-        together: dict[None, Sums] = {None: {fact_sum: [0] * len(edges) for fact_sum in fact_sums}}
-        async for _, facts in self._facts(None):
-            for own in (await facts.sums(fact_sums, edges, currency, states)).values():
-                _add(together, None, own)
-        return together[None]
+            for person, own in (await facts.sums(by_person)).items():
+                sums.add_sums({customers.by_person[person]: own})
+        return sums.by_key
 
     async def persons(
         self, edges: Sequence[int], total: PersonCounts, keys: Collection[Key | None] | None = None
@@ -77,13 +56,14 @@ class CustomerGroups:
         """The periods, from 0, in which each customer has an event."""
         active: defaultdict[Key, set[int]] = defaultdict(set)
         async for customers, facts in self._facts(keys):
-            for person, found in await facts.rows(edges).sums_by_key([_EVENTS]):
+            rows = await facts.rows(Question([_EVENTS], edges, grouped_by=GroupedBy.PERSON))
+            for person, found in await rows.sums([_EVENTS]):
                 active[customers.by_person[person]].add(bisect_right(edges, found.moment) - 1)
         return active
 
     async def _facts(
         self, keys: Collection[Key | None] | None
-    ) -> AsyncIterator[tuple[CustomersOf, GroupedFacts]]:
+    ) -> AsyncIterator[tuple[CustomersOf, FactSource]]:
         """The facts of the customers, or of these, in each workspace that has any."""
         if self._customers is None:
             self._customers = await customers_of(self.connection, self.selection)
@@ -92,19 +72,7 @@ class CustomerGroups:
             persons = [person for id in ids for person in customers.persons[id]]
             if persons:
                 selection = replace(self.selection, workspace_ids=[workspace_id])
-                yield (
-                    customers,
-                    GroupedFacts(self.connection, selection, GroupedBy.PERSON, {workspace_id: persons}),
-                )
-
-
-def _add(sums: dict[Any, Sums], key: Any, own: Sums) -> None:
-    """Add the sums of one person to those of a group."""
-    before = sums.get(key)
-    if before is None:
-        sums[key] = own
-        return
-    sums[key] = {fact_sum: list(map(add, before[fact_sum], values)) for fact_sum, values in own.items()}
+                yield customers, FactSource(self.connection, selection, {workspace_id: persons})
 
 
 def _without(total: PersonCounts, parts: Collection[PersonCounts]) -> PersonCounts:

@@ -11,7 +11,7 @@ from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.definitions import Metric
 from storage.metrics.grouping.groups import REST, AnyKey, Groups, Key
 from storage.metrics.reading.engine import Columns, Needs, Reading, columns_of, read, total_of
-from storage.metrics.reading.reader import Source, Sums
+from storage.metrics.reading.reader import Question, Source, Sums
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ class GroupedReader:
     ) -> dict[AnyKey, Sums]:
         if not needs.fact_sums:
             return {key: {} for key in [*keys, REST]}
-        asked = needs.fact_sums, edges, self.currency, needs.states
+        asked = Question(needs.fact_sums, edges, self.currency, needs.states)
         named = [key for key in keys if key is not None]
-        found = await self.groups.sums(*asked, keys=named) if named else {}
+        found = await self.groups.sums(asked, named) if named else {}
         nothing = no_sums(needs, edges)
         sums: dict[AnyKey, Sums] = {key: found.get(key, nothing) for key in named}
         whole = {fact_sum: total[fact_sum] for fact_sum in needs.fact_sums}
         if None in keys:
-            sums[None] = difference(whole, [await self.groups.keyed(*asked)])
+            sums[None] = difference(whole, [await self.groups.keyed(asked)])
         return {key: sums[key] for key in keys} | {REST: difference(whole, sums.values())}
 
     async def _all(self, needs: Needs, edges: Sequence[int]) -> dict[Key | None, Reading]:
@@ -70,7 +70,7 @@ class GroupedReader:
         total = await read(self.source, needs, edges, self.currency)
         sums: Mapping[Key, Sums] = {}
         if needs.fact_sums:
-            sums = await self.groups.sums(needs.fact_sums, edges, self.currency, needs.states)
+            sums = await self.groups.sums(Question(needs.fact_sums, edges, self.currency, needs.states))
         persons: Mapping[AnyKey, PersonCounts] = {}
         if total.persons is not None:
             persons = await self.groups.persons(edges, total.persons)

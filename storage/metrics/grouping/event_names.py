@@ -18,12 +18,12 @@ from storage.enums import EventSource, FactKind
 from storage.metrics.cells.bitmaps import DistinctPersons, PersonCounts, PersonsInPeriod, replace_absorbed
 from storage.metrics.cells.merges import merges_of
 from storage.metrics.cells.period_sql import period_of
-from storage.metrics.grouping.groups import REST, AnyKey, Key
+from storage.metrics.grouping.groups import REST, AnyKey, Groups, Key
 from storage.metrics.reading.customer_persons import persons_of_customers
 from storage.metrics.reading.fact_statements import PersonsOf
-from storage.metrics.reading.period_sums import PeriodSumsByKey, SumOfFacts
-from storage.metrics.reading.reader import Selection, Sums
-from storage.metrics.sums import FactSum, halves, whole_sums
+from storage.metrics.reading.period_sums import PeriodSums, SumOfFacts
+from storage.metrics.reading.reader import Question, Selection, Sums
+from storage.metrics.sums import halves, whole_sums
 from storage.rows.rows import table_of
 from storage.tables.events.events import EventRow
 
@@ -45,44 +45,24 @@ class _Query:
 
 
 @dataclass
-class EventNameGroups:
+class EventNameGroups(Groups):
     """A group for each name; everything but events has no name. `connection` is in a snapshot."""
 
     connection: Connection
     selection: Selection
     _persons: PersonsOf | None = field(default=None, init=False, repr=False)
 
-    async def sums(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-        keys: Collection[Key] | None = None,
-    ) -> Mapping[Key, Sums]:
-        sums = PeriodSumsByKey(fact_sums, edges)
-        if any(fact_sum.kind is FactKind.COST for fact_sum in fact_sums):
+    async def sums(self, question: Question, keys: Collection[Key] | None = None) -> Mapping[Key, Sums]:
+        sums, currency = PeriodSums(question), question.currency
+        if any(fact_sum.kind is FactKind.COST for fact_sum in question.fact_sums):
             for workspace_id in self.selection.workspace_ids:
-                rows = await self._rows(_costs, workspace_id, edges, keys, currency=currency)
+                rows = await self._rows(_costs, workspace_id, question.edges, keys, currency=currency)
                 costs = (
                     (name, SumOfFacts(at, FactKind.COST, currency, whole_sums(_COST, parts)))
                     for name, at, *parts in rows
                 )
                 sums.add_facts(costs, currency)
         return {name: own for name, own in sums.by_key.items() if name is not None}
-
-    async def keyed(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-    ) -> Sums:
-        total = {fact_sum: [0] * len(edges) for fact_sum in fact_sums}
-        for own in (await self.sums(fact_sums, edges, currency, states)).values():
-            for fact_sum, values in own.items():
-                total[fact_sum] = [one + other for one, other in zip(total[fact_sum], values, strict=True)]
-        return total
 
     async def persons(
         self, edges: Sequence[int], total: PersonCounts, keys: Collection[Key | None] | None = None

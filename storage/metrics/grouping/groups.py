@@ -6,8 +6,8 @@ from typing import Final, Protocol
 from uuid import UUID
 
 from storage.metrics.cells.bitmaps import PersonCounts
-from storage.metrics.reading.reader import Sums
-from storage.metrics.sums import FactSum
+from storage.metrics.reading.period_sums import PeriodSums
+from storage.metrics.reading.reader import Question, Sums
 
 
 class Grouping(StrEnum):
@@ -30,26 +30,17 @@ AnyKey = Key | Rest | None
 
 
 class Groups(Protocol):
-    """Edges are microseconds since 1970, ascending, as in `Source`."""
+    """The facts of a selection by group."""
 
-    async def sums(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-        keys: Collection[Key] | None = None,
-    ) -> Mapping[Key, Sums]:
+    async def sums(self, question: Question, keys: Collection[Key] | None = None) -> Mapping[Key, Sums]:
         """The sums of each group that has a key and facts; with `keys`, only of these groups."""
 
-    async def keyed(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-    ) -> Sums:
+    async def keyed(self, question: Question) -> Sums:
         """The sums of all groups that have a key, together."""
+        together = PeriodSums(question)
+        for own in (await self.sums(question)).values():
+            together.add_sums({None: own})
+        return together.by_key[None]
 
     async def persons(
         self, edges: Sequence[int], total: PersonCounts, keys: Collection[Key | None] | None = None

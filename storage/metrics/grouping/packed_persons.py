@@ -4,20 +4,20 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from pyroaring import BitMap
-from sqlalchemy import Select, Uuid, bindparam, select
+from sqlalchemy import Uuid, bindparam, select
 
-from storage.dialects.number_lists import as_numbers, numbers_named
+from storage.dialects.number_lists import as_numbers
 from storage.engine.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.bitmaps import PersonCounts, replace_absorbed
 from storage.metrics.cells.blocks import BLOCK, DAYS
 from storage.metrics.cells.tiling import Grain
 from storage.metrics.grouping.groups import REST, AnyKey, Key
+from storage.metrics.packs.packed_blocks import columns_of_packs
 from storage.metrics.packs.person_days import (
     BusyPersons,
     Cut,
@@ -35,10 +35,9 @@ from storage.metrics.packs.person_days import (
 from storage.metrics.reading.fast_rows import driver_rows
 from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import NO_SHARE, MetricDeltaRow
-from storage.tables.metrics.metric_packs import MetricPackRow
 
 _DAY, _HOUR = Grain.DAY.microseconds, Grain.HOUR.microseconds
-_packs, _deltas = table_of(MetricPackRow), table_of(MetricDeltaRow)
+_deltas = table_of(MetricDeltaRow)
 _WORKSPACE_ID = bindparam("workspace_id", type_=Uuid())
 
 
@@ -113,7 +112,8 @@ class PackedPersons:
         only = None if share_ids is None else {share_id.bytes for share_id in share_ids}
         values = own | {"blocks": as_numbers(dialect, self.blocks)}
         apart = []
-        for at, busiest, together in await driver_rows(connection, _packs_of(dialect), values):
+        packs = columns_of_packs(dialect, "busiest", "together")
+        for at, busiest, together in await driver_rows(connection, packs, values):
             busy = [each for each in read_busy(busiest) if only is None or each.share in only]
             self._add_shares(at, busy, days_of_busy)
             known = {each.share for each in busy}
@@ -123,7 +123,8 @@ class PackedPersons:
                 self._groups[REST].add(at, days_together(together, self._cuts(at)))
         if apart:
             values = own | {"blocks": as_numbers(dialect, apart)}
-            for at, others in await driver_rows(connection, _others_of(dialect), values):
+            packs = columns_of_packs(dialect, "others")
+            for at, others in await driver_rows(connection, packs, values):
                 shares = [each for each in read_persons(others) if only is None or each.share in only]
                 self._add_shares(at, shares, days_of)
 
@@ -230,20 +231,6 @@ def _count(group: _Group, slots: _Slots) -> PersonCounts:
 
 def _bytes(key: Key | None) -> bytes:
     return key.bytes if isinstance(key, UUID) else NO_SHARE.bytes
-
-
-@cache
-def _packs_of(dialect: str) -> Select[Any]:
-    blocks = select(numbers_named(dialect, "blocks").c.value)
-    own = _packs.c.workspace_id == _WORKSPACE_ID, _packs.c.at.in_(blocks)
-    return select(_packs.c.at, _packs.c.busiest, _packs.c.together).where(*own)
-
-
-@cache
-def _others_of(dialect: str) -> Select[Any]:
-    blocks = select(numbers_named(dialect, "blocks").c.value)
-    own = _packs.c.workspace_id == _WORKSPACE_ID, _packs.c.at.in_(blocks)
-    return select(_packs.c.at, _packs.c.others).where(*own)
 
 
 _DELTAS = select(_deltas.c.share_id, _deltas.c.moment, _deltas.c.person).where(

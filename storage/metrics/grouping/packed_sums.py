@@ -16,6 +16,7 @@ from storage.engine.connections import Connection
 from storage.metrics.cells.blocks import BLOCK
 from storage.metrics.cells.cells import ACTIVITY, MONEY
 from storage.metrics.cells.tiling import Grain
+from storage.metrics.packs.packed_blocks import columns_of_packs
 from storage.metrics.packs.packed_columns import NO_CURRENCY, PLACES
 from storage.metrics.packs.share_hours import read_hours
 from storage.metrics.packs.share_totals import read_totals
@@ -23,9 +24,9 @@ from storage.metrics.reading.fast_rows import driver_rows
 from storage.metrics.reading.reader import Sums
 from storage.metrics.sums import FactSum
 from storage.rows.rows import table_of
-from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
+from storage.tables.metrics.metric_packs import MetricSharePackRow
 
-_packs, _share_packs = table_of(MetricPackRow), table_of(MetricSharePackRow)
+_share_packs = table_of(MetricSharePackRow)
 _WORKSPACE_ID = bindparam("workspace_id", type_=Uuid())
 
 
@@ -110,7 +111,7 @@ class PackedSums:
             return
         dialect, columns = self.connection.dialect.name, self._columns
         values = {"workspace_id": self.workspace_id, "blocks": as_numbers(dialect, blocks)}
-        for at, packed in await driver_rows(self.connection, _totals_of(dialect), values):
+        for at, packed in await driver_rows(self.connection, columns_of_packs(dialect, "totals"), values):
             period = bisect_left(self.edges, at)
             for currency, share, totals in read_totals(packed, wanted):
                 if only is None or share in only:
@@ -143,13 +144,6 @@ class PackedSums:
 def _bytes(id: UUID | str) -> bytes:
     """The bytes of an id as the driver returns it: SQLite stores texts."""
     return bytes.fromhex(id) if isinstance(id, str) else id.bytes
-
-
-@cache
-def _totals_of(dialect: str) -> Select[Any]:
-    blocks = select(numbers_named(dialect, "blocks").c.value)
-    own = _packs.c.workspace_id == _WORKSPACE_ID, _packs.c.at.in_(blocks)
-    return select(_packs.c.at, _packs.c.totals).where(*own)
 
 
 @cache

@@ -2,29 +2,27 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import add
-from typing import Any
 from uuid import UUID
 
 from storage.engine.connections import Connection
 from storage.metrics.cells.bitmaps import PersonCounts
-from storage.metrics.grouping.fact_groups import GroupedFacts
-from storage.metrics.grouping.groups import AnyKey, Key
+from storage.metrics.grouping.groups import AnyKey, Groups, Key
 from storage.metrics.grouping.share_cells import ShareCells
 from storage.metrics.grouping.share_persons import SharePersons
 from storage.metrics.reading.cell_source import make_source
 from storage.metrics.reading.customer_persons import persons_of_customers
-from storage.metrics.reading.fact_statements import GroupedBy, PersonsOf
-from storage.metrics.reading.reader import Selection, Sums
+from storage.metrics.reading.fact_source import FactSource
+from storage.metrics.reading.fact_statements import PersonsOf
+from storage.metrics.reading.period_sums import PeriodSums
+from storage.metrics.reading.reader import GroupedBy, Question, Selection, Sums
 from storage.metrics.reading.share_list import shares_with_facts
-from storage.metrics.sums import FactSum
 
 # A statement has a parameter for each share, and databases allow about 32,000.
 MOST_SHARES_AT_ONCE = 5_000
 
 
 @dataclass
-class ShareGroups:
+class ShareGroups(Groups):
     """A group for each share. `connection` is in a snapshot."""
 
     connection: Connection
@@ -32,42 +30,26 @@ class ShareGroups:
     _shares: list[UUID] | None = field(default=None, init=False, repr=False)
     _persons: PersonsOf | None = field(default=None, init=False, repr=False)
 
-    async def sums(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-        keys: Collection[Key] | None = None,
-    ) -> Mapping[Key, Sums]:
+    async def sums(self, question: Question, keys: Collection[Key] | None = None) -> Mapping[Key, Sums]:
         sums: dict[Key, Sums] = {}
+        asked = replace(question, grouped_by=GroupedBy.SHARE)
         chosen = await self._all_shares() if keys is None else [key for key in keys if isinstance(key, UUID)]
         for share_ids in _batches(chosen):
             selection = replace(self.selection, share_ids=share_ids)
             if self.selection.customer_ids is None:
-                cells = ShareCells(self.connection, selection, GroupedBy.SHARE)
-                by_share: Mapping[Any, Sums] = await cells.by_share(fact_sums, edges, currency, states)
-                sums.update(by_share)
+                cells = ShareCells(self.connection, selection)
+                sums |= await cells.sums(asked)
             else:
-                facts = GroupedFacts(
-                    self.connection, selection, GroupedBy.SHARE, await self._selected_persons()
-                )
-                sums.update(await facts.sums(fact_sums, edges, currency, states))
+                facts = FactSource(self.connection, selection, await self._selected_persons())
+                sums |= await facts.sums(asked)
         return sums
 
-    async def keyed(
-        self,
-        fact_sums: Sequence[FactSum],
-        edges: Sequence[int],
-        currency: str,
-        states: Sequence[FactSum] = (),
-    ) -> Sums:
-        total: dict[FactSum, list[int]] = {fact_sum: [0] * len(edges) for fact_sum in fact_sums}
+    async def keyed(self, question: Question) -> Sums:
+        together = PeriodSums(question)
         for share_ids in _batches(await self._all_shares()):
             source = make_source(self.connection, replace(self.selection, share_ids=share_ids))
-            for fact_sum, values in (await source.sums(fact_sums, edges, currency, states)).items():
-                total[fact_sum] = list(map(add, total[fact_sum], values))
-        return total
+            together.add_sums({None: (await source.sums(question))[None]})
+        return together.by_key[None]
 
     async def persons(
         self, edges: Sequence[int], total: PersonCounts, keys: Collection[Key | None] | None = None

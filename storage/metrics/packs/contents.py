@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sqlalchemy import BigInteger, Select, Table, Uuid, bindparam, literal, select
 
+from storage.dialects.leaps import values_of
 from storage.engine.connections import Connection
 from storage.enums import FactKind
 from storage.metrics.cells.blocks import BLOCK
@@ -65,26 +66,9 @@ def _cells(table: Table) -> Select[Any]:
     return select(cells.at, *(cells[name] for name in NAMES[table])).where(*conditions).order_by(cells.at)
 
 
-def _currencies() -> Select[Any]:
-    """The currencies of a workspace, found by leaping from one to the next."""
-    cells = MONEY.c
-    own = cells.workspace_id == _WORKSPACE_ID, cells.share_id == NO_SHARE
-    first = select(cells.currency).where(*own).order_by(cells.currency).limit(1).scalar_subquery()
-    found = select(first.label("currency")).cte("currencies", recursive=True)
-    following = (
-        select(cells.currency)
-        .where(*own, cells.currency > found.c.currency)
-        .order_by(cells.currency)
-        .limit(1)
-        .scalar_subquery()
-    )
-    found = found.union_all(select(following).where(found.c.currency.is_not(None)))
-    return select(found.c.currency).where(found.c.currency.is_not(None))
-
-
 _PERSONS = {of_share: _persons(of_share=of_share) for of_share in (True, False)}
 _CELLS = {table: _cells(table) for table in (ACTIVITY, MONEY)}
-_CURRENCIES = _currencies()
+_CURRENCIES = values_of(MONEY.c.currency, MONEY.c.workspace_id == _WORKSPACE_ID, MONEY.c.share_id == NO_SHARE)
 
 
 @dataclass

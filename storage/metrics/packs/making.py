@@ -1,6 +1,6 @@
 """Making the pack of one block, a few shares at a time.
 
-Every fold that changes the block's cells deletes the row of its pack (`forget_packs`). So what is read after
+Every fold that changes the block's cells deletes the row of its pack (`Packs.add`). So what is read after
 the row was written, in however many statements, is of one state as long as the row is still there.
 """
 
@@ -11,9 +11,10 @@ from uuid import UUID, uuid4
 from sqlalchemy import select, update
 
 from storage.clock import now
-from storage.dialects.upsert import upsert
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.engine.upserts import replace, upsert_all
+from storage.ledger.workspace_lock import lock_workspace
 from storage.metrics.cells.blocks import BLOCK
 from storage.metrics.facts import microseconds
 from storage.metrics.packs.contents import PackContents
@@ -23,7 +24,6 @@ from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.metrics.metric_packs import MetricPackRow, MetricSharePackRow
 from storage.tables.metrics.metrics import PersonCounterRow
-from storage.workspaces.workspace_lock import lock_workspace
 
 SHARES_AT_A_TIME = 4
 IN_THE_MAKING = 0
@@ -54,9 +54,7 @@ class PackMaking:
             row = {"workspace_id": self.workspace_id, "at": self.at, "format": IN_THE_MAKING}
             row |= {"maker": self.maker, "begun": microseconds(now())}
             row |= dict.fromkeys(("totals", "busiest", "together", "others"), b"")
-            statement = upsert(connection.dialect.name, _packs).values(row)
-            keys = list(_packs.primary_key.columns)
-            await connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=row))
+            await upsert_all(connection, _packs, [[row[column.name] for column in _packs.c]], replace)
         self._contents = PackContents(self.workspace_id, self.at)
         async with self.database.read() as connection:
             await self._contents.begin(connection)
@@ -71,23 +69,14 @@ class PackMaking:
         self._done += len(shares)
         async with self.database.read() as connection:
             hours = {share_id: await self._contents.add(connection, share_id) for share_id in shares}
-        rows = [
-            {"workspace_id": self.workspace_id, "at": self.at, "share_id": share_id, "hours": own}
-            for share_id, own in hours.items()
-            if own
-        ]
+        rows = [(self.workspace_id, self.at, share_id, own) for share_id, own in hours.items() if own]
         if not rows:
             return True
         async with self.database.write() as connection:
             await lock_workspace(connection, self.workspace_id, wait=True)
             if not await self._is_mine(connection):
                 return False
-            statement = upsert(connection.dialect.name, _share_packs)
-            keys = list(_share_packs.primary_key.columns)
-            replaced = {"hours": statement.excluded.hours}
-            await connection.execute(
-                statement.on_conflict_do_update(index_elements=keys, set_=replaced), rows
-            )
+            await upsert_all(connection, _share_packs, rows, replace)
         return True
 
     async def _finish(self) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum, auto
 from functools import lru_cache
 from typing import Any
 
@@ -28,6 +27,7 @@ from sqlalchemy import (
 from storage.dialects.number_lists import numbers_in
 from storage.metrics.cells.period_sql import Run, period_of, runs
 from storage.metrics.cells.tiling import FIRST_EVER, Grain, Layer, make_cover
+from storage.metrics.reading.reader import GroupedBy
 from storage.metrics.sums import FactSum, cell_columns_of
 from storage.rows.rows import table_of
 from storage.tables.metrics.metric_cells import MetricDeltaRow
@@ -35,19 +35,12 @@ from storage.tables.metrics.metric_cells import MetricDeltaRow
 _deltas = table_of(MetricDeltaRow)
 
 
-class Money(Enum):
-    """How cells of money are read: in one currency, or by currency."""
-
-    OF_ONE = auto()
-    BY_CURRENCY = auto()
-
-
 @dataclass(frozen=True)
 class CellQuery:
     """The cells of `table` that a statement reads: of `grains`, between `edges`, which bound its periods.
 
-    `of_one`: all cells are of one share, or of one workspace as a whole, and of one currency. `by_share`:
-    the cells of each share are added up on their own. `layers`: only these cells, instead of all that cover
+    `of_one`: all cells are of one share, or of one workspace as a whole, and of one currency. `grouped_by`: a
+    key by which cells are added up. `layers`: only these cells, instead of all that cover
     the range. `in_one`: the cells are of one workspace; only then a row can tell whether it has deltas.
     """
 
@@ -55,9 +48,8 @@ class CellQuery:
     table: Table
     edges: tuple[int, ...]
     grains: tuple[Grain, ...]
-    money: Money | None = None
     of_one: bool = False
-    by_share: bool = False
+    grouped_by: GroupedBy | None = None
     layers: tuple[Layer, ...] | None = None
     in_one: bool = True
 
@@ -69,9 +61,9 @@ class CellQuery:
     @property
     def keys(self) -> list[ColumnElement[Any]]:
         """The columns that rows begin with, before their moment."""
-        if self.by_share:
-            return [self.table.c.share_id]
-        return [self.table.c.currency] if self.money is Money.BY_CURRENCY else []
+        if self.grouped_by is None:
+            return []
+        return [self.table.c.currency if self.grouped_by is GroupedBy.CURRENCY else self.table.c.share_id]
 
 
 def has_deltas(*, of_one: bool) -> ColumnElement[bool]:
@@ -87,14 +79,14 @@ def sums_of_cells(
     """Rows of a moment in a period, the sums of the cell columns, and whether there are deltas: null unless
     `in_one`, because a cluster does not look into a second table beside the cells of several workspaces.
 
-    `BY_CURRENCY` puts a currency before each row, `by_share` a share's id. `states` add one row, or one for
-    each key: `FIRST_EVER`, and their sums before the first edge, with 0 for the other sums. Parameters:
-    `workspace_ids` and `share_ids`, which may hold `NO_SHARE`; if `of_one`, a `workspace_id` and a
-    `share_id`; with `OF_ONE` also a `currency`.
+    `grouped_by` puts a key before each row. `states` add one row, or one for each key: `FIRST_EVER`, and
+    their sums before the first edge, with 0 for the other sums. Parameters: `workspace_ids` and `share_ids`,
+    which may hold `NO_SHARE`; if `of_one`, a `workspace_id` and a `share_id`; of money, unless grouped by it,
+    also a `currency`.
     """
     columns = [query.table.c[column.name] for column in cell_columns_of(fact_sums)]
     flag = has_deltas(of_one=query.of_one) if query.in_one else null().label("has_deltas")
-    is_alone = (query.of_one or query.by_share) and query.layers is None
+    is_alone = (query.of_one or query.grouped_by is GroupedBy.SHARE) and query.layers is None
     if is_alone and is_cell_by_cell(query.edges, query.grains):
         (layer,) = query.read_layers
         rows = select(*query.keys, query.table.c.at, *columns, flag).where(*_where(query, layer))
@@ -149,7 +141,7 @@ def _where(query: CellQuery, layer: Layer) -> list[ColumnElement[bool]]:
         _own(cells.share_id, of_one=query.of_one),
         cells_in(query.table, layer, query.edges, query.dialect),
     ]
-    if query.money is Money.OF_ONE:
+    if "currency" in cells and query.grouped_by is not GroupedBy.CURRENCY:
         conditions.append(cells.currency == bindparam("currency"))
     return conditions
 

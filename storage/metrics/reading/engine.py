@@ -8,7 +8,7 @@ from operator import add
 from storage.metrics.cells.bitmaps import PersonCounts
 from storage.metrics.definitions import IN_OTHER_CURRENCIES, Combination, Metric, Number
 from storage.metrics.measures import PERSON, Measure
-from storage.metrics.reading.reader import Source, Sums
+from storage.metrics.reading.reader import GroupedBy, Question, Source, Sums
 from storage.metrics.sums import FactSum
 
 
@@ -64,7 +64,8 @@ async def read(source: Source, needs: Needs, edges: Sequence[int], currency: str
     """Everything that the metrics with these needs are computed from."""
     sums: Sums = {}
     if needs.fact_sums:
-        sums = await source.sums(needs.fact_sums, edges, currency, needs.states)
+        question = Question(needs.fact_sums, edges, currency, needs.states)
+        sums = (await source.sums(question))[None]
     return Reading(sums, await source.persons(edges) if needs.persons else None)
 
 
@@ -114,7 +115,8 @@ async def in_other_currencies(
     measures = {metric.of: None for metric in IN_OTHER_CURRENCIES}
     fact_sums = [fact_sum for measure in measures for fact_sum in measure.fact_sums]
     counts = list({FactSum(fact_sum.kind, "count", True): None for fact_sum in fact_sums})
-    by_currency = await source.money([*fact_sums, *counts], [edges[0], edges[-1]])
+    pair = [edges[0], edges[-1]]
+    by_currency = await source.sums(Question([*fact_sums, *counts], pair, grouped_by=GroupedBy.CURRENCY))
     others = {}
     for other in sorted(by_currency.keys() - {currency}):
         if not any(any(by_currency[other][count]) for count in counts):

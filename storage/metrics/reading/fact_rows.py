@@ -1,6 +1,6 @@
 """Facts, from the log or the deltas, as sums and persons by period."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,22 +26,16 @@ class FactRows:
     selection: Selection
     of_persons: PersonsOf | None = None
 
-    async def sums(self, fact_sums: Sequence[FactSum]) -> list[SumOfFacts]:
+    async def sums(self, fact_sums: Sequence[FactSum]) -> list[tuple[Any, SumOfFacts]]:
+        """The sums with the key that the query groups them by, or None."""
         columns = summed_columns(fact_sums)
         statement = sums_of_facts(self.query, tuple(fact_sums))
-        return [
-            SumOfFacts(at, kind, currency, whole_sums(columns, sums))
-            for at, kind, currency, *sums in await self.connection.execute(statement, self._values)
-            if kind is not None
-        ]
-
-    async def sums_by_key(self, fact_sums: Sequence[FactSum]) -> list[tuple[Any, SumOfFacts]]:
-        """The same for each key of the query, which groups them."""
-        columns = summed_columns(fact_sums)
-        statement = sums_of_facts(self.query, tuple(fact_sums))
+        rows: Iterable[Sequence[Any]] = await self.connection.execute(statement, self._values)
+        if self.query.grouped_by is None:
+            rows = ((None, *row) for row in rows)
         return [
             (key, SumOfFacts(at, kind, currency, whole_sums(columns, sums)))
-            for key, at, kind, currency, *sums in await self.connection.execute(statement, self._values)
+            for key, at, kind, currency, *sums in rows
             if kind is not None
         ]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -32,7 +31,7 @@ from storage.dialects.number_lists import as_numbers, gathered, numbers_in, numb
 from storage.enums import FactKind
 from storage.metrics.cells.period_sql import cell_of, period_of
 from storage.metrics.cells.tiling import FIRST_EVER, Grain
-from storage.metrics.reading.reader import Selection
+from storage.metrics.reading.reader import GroupedBy, Selection
 from storage.metrics.sums import SUMMED, FactSum, halves, kinds_of, summed_columns
 from storage.rows.rows import table_of
 from storage.tables.metrics.metrics import PersonMergeRow
@@ -47,17 +46,9 @@ _HAS_MERGES = exists(select(_merges.c.absorbed).where(_merges.c.workspace_id.in_
 # Up to this number, periods are looked up one by one; when there are more, each holds few facts.
 MOST_LOOKS = 400
 
+_KEYS = {GroupedBy.SHARE: "share_id", GroupedBy.PERSON: "person", GroupedBy.CURRENCY: "currency"}
+
 PersonsOf = Mapping[UUID, Sequence[int]]
-
-
-class GroupedBy(Enum):
-    """The key that statements put before their other columns.
-
-    `SHARE`: the share's id, null for facts without one. `PERSON`: the person's number, or null.
-    """
-
-    SHARE = auto()
-    PERSON = auto()
 
 
 @dataclass(frozen=True)
@@ -167,11 +158,6 @@ def _keys(query: FactQuery, facts: Subquery) -> list[ColumnElement[Any]]:
     return [] if query.grouped_by is None else [facts.c.key]
 
 
-def _key(query: FactQuery) -> ColumnElement[Any]:
-    is_by_share = query.grouped_by is GroupedBy.SHARE
-    return query.table.c.share_id if is_by_share else query.table.c.person
-
-
 def _selected(query: FactQuery, kinds: frozenset[FactKind]) -> Subquery:
     """The facts of these kinds, with the beginning of their period, or `FIRST_EVER`, as `at`."""
     moment, first, last = query.table.c.moment, query.edges[0], query.edges[-1]
@@ -193,7 +179,7 @@ def _restricted(
     facts = query.table.c
     columns: list[ColumnElement[Any]] = [facts[name] for name in ("person", "kind", "currency", *SUMMED)]
     if query.grouped_by is not None:
-        columns.append(_key(query).label("key"))
+        columns.append(facts[_KEYS[query.grouped_by]].label("key"))
     rows = select(*columns, at.label("at"))
     conditions = [facts.workspace_id.in_(_WORKSPACE_IDS), facts.kind.in_(sorted(kinds)), *bounds]
     if query.by_share:

@@ -2,12 +2,12 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import add, sub
 from typing import Any, NamedTuple
 
 from storage.metrics.cells.tiling import FIRST_EVER
-from storage.metrics.reading.reader import Sums
+from storage.metrics.reading.reader import Question, Sums, SumsByKey
 from storage.metrics.sums import FactSum
 
 
@@ -21,22 +21,80 @@ class SumOfFacts(NamedTuple):
 
 
 class PeriodSums:
-    """Sums before the first edge and in the periods between edges."""
+    """Sums before the first edge and in the periods between edges, for each group that has any."""
 
-    def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
-        self.by_fact_sum: Sums = {fact_sum: [0] * len(edges) for fact_sum in fact_sums}
-        self._edges = edges
+    def __init__(self, question: Question) -> None:
+        self._fact_sums, self._edges = question.fact_sums, question.edges
+        self.by_key: SumsByKey = defaultdict(self._zeros)
 
-    def add_cells(self, fact_sums: Sequence[FactSum], rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows of a moment and the values of these sums' cell columns; further columns are ignored."""
-        if not rows:
+    def add_cells(
+        self,
+        fact_sums: Sequence[FactSum],
+        rows: Sequence[Sequence[Any]],
+        read_key: Callable[[Any], Any] | None = None,
+    ) -> None:
+        """Add rows of a moment and the values of these sums' cell columns; further columns are ignored.
+
+        With `read_key`, which makes a key of the driver's value, the key comes first.
+        """
+        if read_key is None:
+            if rows:
+                self._add_cells(self.by_key[None], fact_sums, rows)
             return
+        by_key: defaultdict[Any, list[Sequence[Any]]] = defaultdict(list)
+        for key, *row in rows:
+            by_key[key].append(row)
+        for key, own in by_key.items():
+            self._add_cells(self.by_key[read_key(key)], fact_sums, own)
+
+    def add_facts(self, sums: Iterable[tuple[Any, SumOfFacts]], currency: str) -> None:
+        """Add facts; sums in a currency take only those in this one, or in their key if it is empty."""
+        by_kind: defaultdict[str, list[FactSum]] = defaultdict(list)
+        for fact_sum in self._fact_sums:
+            by_kind[fact_sum.kind].append(fact_sum)
+        for key, facts in sums:
+            if not currency and key is None:
+                continue
+            own, place = self.by_key[key], bisect_right(self._edges, facts.moment)
+            for fact_sum in by_kind[facts.kind]:
+                if not fact_sum.in_currency or facts.currency == (currency or key):
+                    own[fact_sum][place] += facts.by_column[fact_sum.column]
+
+    def add_sums(self, parts: Mapping[Any, Sums], place: int = 0) -> None:
+        """Add sums by key, the first of which is at this place: 0 is before the first edge."""
+        for key, sums in parts.items():
+            is_first = key not in self.by_key
+            target = self.by_key[key]
+            for fact_sum, values in sums.items():
+                if any(values):
+                    own = target[fact_sum]
+                    added = values if is_first else map(add, own[place:], values)
+                    own[place : place + len(values)] = added
+
+    def add_days(
+        self, days: Mapping[Any, Sums], early: Mapping[Any, Sums], states: Sequence[FactSum]
+    ) -> None:
+        """Add the sums of `Days`: those of whole days, without the early cells, and with the next ones.
+
+        `states` also count before the first edge, and so do its early cells.
+        """
+        for key in {**days, **early}:
+            target = self.by_key[key]
+            for fact_sum in self._fact_sums:
+                before, *values = days[key][fact_sum] if key in days else [0] * len(target[fact_sum])
+                _, *parts = early[key][fact_sum] if key in early else [0] * (len(values) + 2)
+                before += parts[0] if fact_sum in states else 0
+                shifted = map(add, map(sub, values, parts), parts[1:])
+                target[fact_sum][:] = map(add, target[fact_sum], [before, *shifted])
+
+    def _zeros(self) -> Sums:
+        return {fact_sum: [0] * len(self._edges) for fact_sum in self._fact_sums}
+
+    def _add_cells(self, own: Sums, fact_sums: Sequence[FactSum], rows: Sequence[Sequence[Any]]) -> None:
         moments, columns = self._by_column(rows)
         places = None if moments is None else [bisect_right(self._edges, moment) for moment in moments]
         targets = [
-            (self.by_fact_sum[fact_sum], column.weight)
-            for fact_sum in fact_sums
-            for column in fact_sum.cell_columns
+            (own[fact_sum], column.weight) for fact_sum in fact_sums for column in fact_sum.cell_columns
         ]
         for (target, weight), values in zip(targets, columns, strict=False):
             if not any(values):
@@ -49,17 +107,6 @@ class PeriodSums:
                 target[:] = map(add, target, weighted)
             else:
                 target[:] = weighted
-
-    def add_facts(self, fact_sums: Sequence[FactSum], sums: Iterable[SumOfFacts], currency: str) -> None:
-        """Add facts to these sums; sums in a currency take only facts in this one."""
-        by_kind: defaultdict[str, list[FactSum]] = defaultdict(list)
-        for fact_sum in fact_sums:
-            by_kind[fact_sum.kind].append(fact_sum)
-        for facts in sums:
-            place = bisect_right(self._edges, facts.moment)
-            for fact_sum in by_kind[facts.kind]:
-                if not fact_sum.in_currency or facts.currency == currency:
-                    self.by_fact_sum[fact_sum][place] += facts.by_column[fact_sum.column]
 
     def _by_column(
         self, rows: Sequence[Sequence[Any]]
@@ -77,79 +124,3 @@ class PeriodSums:
                 return None, columns
         moments, *columns = zip(*rows, strict=True)
         return moments, columns
-
-
-class PeriodSumsByCurrency:
-    """`PeriodSums` for each currency that has any."""
-
-    def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
-        self._fact_sums = fact_sums
-        self._by_currency: defaultdict[str, PeriodSums] = defaultdict(lambda: PeriodSums(fact_sums, edges))
-
-    def add_cells(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows of a currency, followed by what `PeriodSums.add_cells` takes."""
-        for currency, *row in rows:
-            self._by_currency[currency].add_cells(self._fact_sums, [row])
-
-    def add_facts(self, sums: Iterable[SumOfFacts]) -> None:
-        for facts in sums:
-            if facts.currency is not None:
-                self._by_currency[facts.currency].add_facts(self._fact_sums, [facts], facts.currency)
-
-    @property
-    def by_currency(self) -> dict[str, Sums]:
-        return {currency: sums.by_fact_sum for currency, sums in self._by_currency.items()}
-
-
-class PeriodSumsByKey:
-    """`PeriodSums` for each group that has any."""
-
-    def __init__(self, fact_sums: Sequence[FactSum], edges: Sequence[int]) -> None:
-        self._fact_sums = fact_sums
-        self._by_key: defaultdict[Any, PeriodSums] = defaultdict(lambda: PeriodSums(fact_sums, edges))
-
-    def add_cells(self, fact_sums: Sequence[FactSum], rows: Iterable[tuple[Any, Sequence[Any]]]) -> None:
-        """Add a key and what `PeriodSums.add_cells` takes, as often as there are rows."""
-        by_key: defaultdict[Any, list[Sequence[Any]]] = defaultdict(list)
-        for key, row in rows:
-            by_key[key].append(row)
-        for key, own in by_key.items():
-            self._by_key[key].add_cells(fact_sums, own)
-
-    def add_facts(self, sums: Iterable[tuple[Any, SumOfFacts]], currency: str) -> None:
-        by_key: defaultdict[Any, list[SumOfFacts]] = defaultdict(list)
-        for key, facts in sums:
-            by_key[key].append(facts)
-        for key, own in by_key.items():
-            self._by_key[key].add_facts(self._fact_sums, own, currency)
-
-    def add_sums(self, parts: Mapping[Any, Sums], place: int = 0) -> None:
-        """Add sums by key, the first of which is at this place: 0 is before the first edge."""
-        for key, sums in parts.items():
-            is_first = key not in self._by_key
-            target = self._by_key[key].by_fact_sum
-            for fact_sum, values in sums.items():
-                if any(values):
-                    own = target[fact_sum]
-                    added = values if is_first else map(add, own[place:], values)
-                    own[place : place + len(values)] = added
-
-    def add_days(
-        self, days: Mapping[Any, Sums], early: Mapping[Any, Sums], states: Sequence[FactSum]
-    ) -> None:
-        """Add the sums of `Days`: those of whole days, without the early cells, and with the next ones.
-
-        `states` also count before the first edge, and so do its early cells.
-        """
-        for key in {**days, **early}:
-            target = self._by_key[key].by_fact_sum
-            for fact_sum in self._fact_sums:
-                before, *values = days[key][fact_sum] if key in days else [0] * len(target[fact_sum])
-                _, *parts = early[key][fact_sum] if key in early else [0] * (len(values) + 2)
-                before += parts[0] if fact_sum in states else 0
-                shifted = map(add, map(sub, values, parts), parts[1:])
-                target[fact_sum][:] = map(add, target[fact_sum], [before, *shifted])
-
-    @property
-    def by_key(self) -> dict[Any, Sums]:
-        return {key: sums.by_fact_sum for key, sums in self._by_key.items()}

@@ -1,10 +1,10 @@
 """The shares that have facts, found by leaping from one to the next in the index of facts by share."""
 
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam
 
+from storage.dialects.leaps import values_of
 from storage.engine.connections import Connection
 from storage.metrics.reading.fact_source import FACTS
 from storage.metrics.reading.reader import Selection
@@ -12,22 +12,7 @@ from storage.metrics.reading.reader import Selection
 _WORKSPACE_ID = bindparam("workspace_id", type_=FACTS.c.workspace_id.type)
 
 
-def _shares() -> Select[Any]:
-    own = FACTS.c.workspace_id == _WORKSPACE_ID, FACTS.c.share_id.is_not(None)
-    first = select(FACTS.c.share_id).where(*own).order_by(FACTS.c.share_id).limit(1).scalar_subquery()
-    shares = select(first.label("share_id")).cte("shares", recursive=True)
-    following = (
-        select(FACTS.c.share_id)
-        .where(*own, FACTS.c.share_id > shares.c.share_id)
-        .order_by(FACTS.c.share_id)
-        .limit(1)
-        .scalar_subquery()
-    )
-    shares = shares.union_all(select(following).where(shares.c.share_id.is_not(None)))
-    return select(shares.c.share_id).where(shares.c.share_id.is_not(None))
-
-
-_SHARES = _shares()
+_SHARES = values_of(FACTS.c.share_id, FACTS.c.workspace_id == _WORKSPACE_ID)
 
 
 async def shares_with_facts(connection: Connection, selection: Selection) -> list[UUID]:
@@ -37,5 +22,5 @@ async def shares_with_facts(connection: Connection, selection: Selection) -> lis
     shares: dict[UUID, None] = {}
     for workspace_id in selection.workspace_ids:
         rows = await connection.execute(_SHARES, {"workspace_id": workspace_id})
-        shares |= dict.fromkeys(row.share_id for row in rows)
+        shares |= dict.fromkeys(rows.scalars())
     return list(shares)

@@ -1,6 +1,6 @@
 """Inserting rows by kept statements: one for a single row of a table, and one for any number of rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -46,6 +46,17 @@ async def insert_twice(connection: Connection, table: Table, copies: Table, rows
     await connection.fetch(kept, _values(connection, table, rows, columns))
 
 
+async def insert_into_each(connection: Connection, rows: Mapping[Table, Sequence[Values]]) -> None:
+    """Like `insert_all` for several tables, in one statement. PostgreSQL only, like `insert_twice`."""
+    dialect = connection.dialect
+    each = tuple((table, varying(dialect.name, table, some)) for table, some in rows.items())
+    values: Values = {}
+    for table, columns in each:
+        own = as_rows(dialect.name, table, rows[table], columns)
+        values |= {f"{table.name}_{name}": value for name, value in own.items()}
+    await connection.fetch(_into_each(dialect, each), values)
+
+
 def insert_late(connection: SqliteThread, table: Table, rows: Sequence[Values]) -> None:
     """Insert rows, which no key may refuse, together with the next statement or the COMMIT."""
     written = _into(connection.dialect, table, None).on(connection.dialect)
@@ -68,6 +79,19 @@ def _into_both(dialect: Dialect, table: Table, copies: Table, columns: Varying) 
     names = copies.c.keys()
     inserted = _insert(dialect.name, table, columns).returning(*(table.c[name] for name in names)).cte()
     return Kept(insert(copies).from_select(names, select(*(inserted.c[name] for name in names))), dialect)
+
+
+@lru_cache(maxsize=MOST_STATEMENTS)
+def _into_each(dialect: Dialect, each: tuple[tuple[Table, tuple[str, ...]], ...]) -> Kept:
+    first, *others = (
+        insert(table).from_select(
+            table.c.keys(), rows_named(dialect.name, table, columns, prefix=f"{table.name}_")
+        )
+        for table, columns in each
+    )
+    for statement in others:
+        first = first.add_cte(statement.cte(f"into_{statement.table.name}"))
+    return Kept(first, dialect)
 
 
 def _insert(dialect: str, table: Table, columns: Varying) -> Upsert:

@@ -1,0 +1,77 @@
+"""Folding a ledger: moves deltas of a workspace into the books."""
+
+from collections.abc import Sequence
+from functools import cache
+from uuid import UUID
+
+from sqlalchemy import Column, Table, Uuid, bindparam, delete, select, tuple_
+
+from storage.engine.connections import Connection, SqliteThread
+from storage.engine.kept_statements import Kept
+from storage.ledger.books import Ledger
+from storage.tables.base import Values
+
+
+async def fold(connection: Connection, ledger: Ledger, workspace_id: UUID, most: int) -> int:
+    """Move up to `most` deltas of a workspace, which is locked, into the books; returns their number.
+
+    Without the lock, two folds could update the same rows in different orders, and wait for each other.
+    """
+    is_sqlite = isinstance(connection, SqliteThread)
+    if is_sqlite and ledger.at_once:
+        return 0
+    some = _first(ledger.deltas) if is_sqlite else _taken(ledger.deltas)
+    rows = await connection.fetch(some, {"home": workspace_id, "most": most})
+    if not rows:
+        return 0
+    if isinstance(connection, SqliteThread):
+        deleting = _without_first(ledger.deltas).on(connection.dialect)
+        values = {"home": workspace_id, "before": len(rows) - 1}
+        connection.put_off(deleting.text, [deleting.arguments(values)])
+    names = [column.name for column in _columns(ledger.deltas)]
+    deltas: Sequence[Values] = [
+        dict(zip(names, row, strict=True), workspace_id=workspace_id)
+        for row in some.on(connection.dialect).converted(rows)
+    ]
+    await add_to_books(connection, ledger, workspace_id, deltas)
+    return len(rows)
+
+
+async def add_to_books(
+    connection: Connection, ledger: Ledger, workspace_id: UUID, deltas: Sequence[Values]
+) -> None:
+    """Add deltas of a workspace, which is locked, to the books."""
+    for book in ledger.books:
+        await book.add(connection, workspace_id, deltas)
+
+
+@cache
+def _taken(deltas: Table) -> Kept:
+    """PostgreSQL deletes some deltas of a workspace and returns them."""
+    key = [column for column in deltas.primary_key.columns if column.name != "workspace_id"]
+    home = deltas.c.workspace_id == bindparam("home", type_=Uuid())
+    some = select(*key).where(home).limit(bindparam("most"))
+    is_one = key[0].in_(some) if len(key) == 1 else tuple_(*key).in_(some)
+    return Kept(delete(deltas).where(home, is_one).returning(*_columns(deltas)))
+
+
+@cache
+def _first(deltas: Table) -> Kept:
+    """SQLite, which has one writer, reads them, and deletes as many together with a later statement.
+
+    RETURNING takes twice as long.
+    """
+    home = deltas.c.workspace_id == bindparam("home", type_=Uuid())
+    return Kept(select(*_columns(deltas)).where(home).order_by(deltas.c.id).limit(bindparam("most")))
+
+
+@cache
+def _without_first(deltas: Table) -> Kept:
+    home = deltas.c.workspace_id == bindparam("home", type_=Uuid())
+    last = select(deltas.c.id).where(home).order_by(deltas.c.id).limit(1).offset(bindparam("before"))
+    return Kept(delete(deltas).where(home, deltas.c.id <= last.scalar_subquery()))
+
+
+def _columns(deltas: Table) -> list[Column[object]]:
+    """What is read of a delta."""
+    return [column for column in deltas.c if column.name not in ("workspace_id", "id")]

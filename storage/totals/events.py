@@ -1,0 +1,84 @@
+"""The names of events, with how often and when they occurred, and the number of events by hour and day."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlalchemy import FromClause, case, func, literal, select, true, union_all
+
+from storage.dialects.periods import Period, begins, hour_of
+from storage.ledger.books import Combination, Key, Ledger, Row, Workspaces
+from storage.ledger.totals import Totals
+from storage.tables.base import Values, table_of
+from storage.tables.events.event_counts import ALL_NAMES, EventCountRow, EventDeltaRow
+from storage.tables.events.event_names import EventNameRow
+from storage.tables.events.events import EventRow
+from storage.types import CodePointText
+
+_COMBINATIONS = {
+    # A name has one source: ingestion refuses the names of the service's own events.
+    "source": Combination.LEAST,
+    "first_seen": Combination.LEAST,
+    "last_seen": Combination.GREATEST,
+}
+
+
+def events_of(rows: Sequence[Values], by: int) -> Iterator[tuple[Key, Row]]:
+    """What new rows of events change. Raises `ValueError` for deleted ones."""
+    if by < 0:
+        raise ValueError("Events are never deleted: first and last ones would have to be found again.")
+    for row in rows:
+        moment = row["timestamp"]
+        key = row["workspace_id"], row["name"], hour_of(moment)
+        yield key, (str(row["source"]), by, moment, moment)
+
+
+def _recounted(workspaces: Workspaces) -> FromClause:
+    table = table_of(EventRow)
+    hour = begins(Period.HOUR, table.c.timestamp)
+    return (
+        select(
+            table.c.workspace_id,
+            table.c.name,
+            hour.label("hour"),
+            func.min(table.c.source).label("source"),
+            func.count().label("occurrences"),
+            func.min(table.c.timestamp).label("first_seen"),
+            func.max(table.c.timestamp).label("last_seen"),
+        )
+        .where(workspaces(table.c.workspace_id))
+        .group_by(table.c.workspace_id, table.c.name, hour)
+        .cte("counted")
+    )
+
+
+def _in_all_periods(deltas: FromClause) -> FromClause:
+    """Rows of `event_counts`: of the hour and of the day, and of the name and of all names."""
+    kinds = union_all(
+        *(
+            select(literal(period.value).label("period"), literal(name, CodePointText()).label("name"))
+            for period in Period
+            for name in (None, ALL_NAMES)
+        )
+    ).subquery("kinds")
+    day = begins(Period.DAY, deltas.c.hour)
+    beginning = case((kinds.c.period == Period.DAY.value, day), else_=deltas.c.hour)
+    rows = select(
+        deltas.c.workspace_id,
+        func.coalesce(kinds.c.name, deltas.c.name).label("name"),
+        kinds.c.period,
+        beginning.label("begins"),
+        deltas.c.occurrences,
+    )
+    return rows.join_from(deltas, kinds, true()).subquery("in_all_periods")
+
+
+def _values_in_all_periods(deltas: Iterable[Values]) -> Iterator[tuple[Key, Row]]:
+    for delta in deltas:
+        hour, many = delta["hour"], delta["occurrences"]
+        for period, beginning in ((Period.HOUR, hour), (Period.DAY, hour.replace(hour=0))):
+            for name in (delta["name"], ALL_NAMES):
+                yield (delta["workspace_id"], name, period, beginning), (many,)
+
+
+EVENT_NAMES = Totals(table_of(EventNameRow), _COMBINATIONS, is_coarse=True)
+EVENT_COUNTS = Totals(table_of(EventCountRow), {}, _in_all_periods, _values_in_all_periods, is_coarse=True)
+EVENTS = Ledger(table_of(EventDeltaRow), _recounted, (EVENT_NAMES, EVENT_COUNTS), _COMBINATIONS, at_once=True)

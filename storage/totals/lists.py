@@ -1,0 +1,94 @@
+"""The totals of lists: how many rows a list has, as a whole and for the filters that its class declares."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, FromClause, Select, Text, cast, func, literal, select, union_all
+from sqlmodel import SQLModel
+
+from storage.engine.connections import Connection
+from storage.ledger.books import Key, Ledger, Row, Workspaces
+from storage.ledger.recording import record
+from storage.ledger.totals import Totals
+from storage.tables.base import Values, table_of
+from storage.tables.events.events import EventRow
+from storage.tables.registry import COUNTED_MODELS
+from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
+from storage.totals.events import EVENTS, events_of
+
+
+def count(connection: Connection, model: type[SQLModel], rows: Sequence[Values], by: int = 1) -> None:
+    """Count rows, by column, that the transaction inserts; with `by` -1, those that it deletes.
+
+    Deleted rows that are kept, with `deleted_at`, do not count.
+    """
+    if getattr(model, "counted", ()):
+        present = [row for row in rows if row.get("deleted_at") is None]
+        record(connection, LISTS, _changes(connection.dialect.name, model, present, by))
+        if model is EventRow:
+            record(connection, EVENTS, events_of(present, by))
+
+
+def counted_columns(model: type[SQLModel]) -> frozenset[str]:
+    """The columns whose values decide in which totals a row is counted; empty if its table has none."""
+    groups = getattr(model, "counted", ())
+    return frozenset({name for group in groups for name in group} | {"deleted_at"} if groups else ())
+
+
+def list_name(model: type[SQLModel], columns: Sequence[str]) -> str:
+    """The name of a list that is filtered by these columns."""
+    return ".".join((table_of(model).name, *columns))
+
+
+def write_value(dialect: str, value: Any) -> str:
+    """The value as the database would write it as text; SQLite has neither UUIDs nor booleans."""
+    if isinstance(value, UUID):
+        return str(value) if dialect == "postgresql" else value.hex
+    if isinstance(value, bool):
+        return str(value).lower() if dialect == "postgresql" else str(int(value))
+    return str(value)
+
+
+def joined(texts: Sequence[ColumnElement[str]]) -> ColumnElement[str]:
+    """The value of a total: texts as the database writes the columns, separated by commas."""
+    if not texts:
+        return literal("")
+    whole, *others = texts
+    for text in others:
+        whole = whole + "," + text
+    return whole
+
+
+def _changes(
+    dialect: str, model: type[SQLModel], rows: Sequence[Values], by: int
+) -> Iterator[tuple[Key, Row]]:
+    for columns in getattr(model, "counted", ()):
+        name = list_name(model, columns)
+        places = Counter((row["workspace_id"], *(row[column] for column in columns)) for row in rows)
+        for (workspace_id, *values), many in places.items():
+            if None not in values:
+                value = ",".join(write_value(dialect, value) for value in values)
+                yield (workspace_id, name, value), (many * by,)
+
+
+def _recounted(workspaces: Workspaces) -> FromClause:
+    groups = [_group(workspaces, model, columns) for model in COUNTED_MODELS for columns in model.counted]
+    return union_all(*groups).cte("counted")
+
+
+def _group(workspaces: Workspaces, model: type[SQLModel], names: Sequence[str]) -> Select[Any]:
+    table = table_of(model)
+    columns = [table.c[name] for name in names]
+    present = [column.is_not(None) for column in columns]
+    if "deleted_at" in table.c:
+        present.append(table.c.deleted_at.is_(None))
+    value = joined([cast(column, Text) for column in columns])
+    key = (table.c.workspace_id, literal(list_name(model, names)).label("list"), value.label("value"))
+    rows = select(*key, func.count().label("total")).where(workspaces(table.c.workspace_id), *present)
+    return rows.group_by(table.c.workspace_id, *columns)
+
+
+LIST_TOTALS = Totals(table_of(ListTotalRow))
+LISTS = Ledger(table_of(ListTotalDeltaRow), _recounted, (LIST_TOTALS,), at_once=True)
