@@ -89,7 +89,7 @@ async def test_names_are_spelled_as_graphql_spells_them(graphql, document, loc, 
 async def test_the_values_of_an_enum_are_spelled_as_graphql_spells_them(graphql):
     dates = 'startDate: "2026-01-01", endDate: "2026-01-31", interval: DAY'
     for document, variables in (
-        (f"{{ metrics({dates}, metrics: [BOGUS]) {{ currency }} }}", None),
+        (f"{{ metrics({dates}, metrics: [BOGUS]) {{ currency }} }}", {}),
         (f"query($m: [MetricSlug!]) {{ metrics({dates}, metrics: $m) {{ currency }} }}", {"m": ["BOGUS"]}),
     ):
         (error,) = (await graphql(document, **variables))["errors"]
