@@ -1,8 +1,9 @@
 """Units of work: every statement reaches SQLite or PostgreSQL through one of these.
 
-All that other folders need of this one is `Database`, the `Connection` that a unit lends (`connections.py`),
-`Kept` (`kept_statements.py`), what a transaction leaves to its end (`before_commit.py`), what an error of the
-database means (`outages.py`), and for settings and monitoring `Terms`, `StatementWatch` and `State`.
+All that other folders need of this one is `Database`, the `Connection` that a unit lends
+(`connections.py`), `Kept` (`kept_statements.py`), `inserts.py` and `upserts.py`, what a transaction leaves
+to its end (`before_commit.py`), what an error of the database means (`outages.py`), and for settings and
+monitoring `Terms`, `StatementWatch` and `State`.
 """
 
 import asyncio
