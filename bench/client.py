@@ -29,6 +29,10 @@ class Client:
 
     def send(self, request: Request) -> Any:
         """The JSON of the answer. Raises `Refused`, also for the errors of a GraphQL document."""
+        return orjson.loads(self.answer(request))
+
+    def answer(self, request: Request) -> bytes:
+        """The same, as it was sent."""
         try:
             answer = self._answer(request)
         except ConnectionError:
@@ -38,7 +42,7 @@ class Client:
         content = answer.read()
         if answer.status >= 300 or content.startswith(b'{"errors"') or b'"errors":[' in content:
             raise Refused(f"{request.method} {request.path} answered {answer.status}: {content[:300]!r}")
-        return orjson.loads(content)
+        return content
 
     def close(self) -> None:
         self._connection.close()

@@ -5,9 +5,8 @@ orjson the rest. It checks a token's hash, expiry, revocation and scopes, answer
 the same rows as the gateway, which `tests/project/test_floor.py` compares. Nothing else is asked of it: no
 other arguments, validation, limits, logs, ETags or signed cursors.
 
-The floor uses asyncpg's pool, and a list takes a statement for its rows and one for its total. With
-FLOOR=tuned it is the tuned floor, which holds its connections and prepared statements itself and reads both
-together.
+It is what a careful author writes: asyncpg's own pool, of which each request takes a connection, and for a
+list a statement for its rows and one for its total.
 
     DATABASE=postgresql://... uvicorn bench.floor:app --loop uvloop --http httptools --no-access-log
 """
@@ -19,9 +18,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID, uuid4
 
+import asyncpg
 import orjson
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -29,10 +29,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bench import floor_statements as statements
-from bench.floor_connections import Connection, Connections, Pool, Stack
 
 ADDRESS = dict.fromkeys(("line1", "line2", "postal_code", "city", "state", "country"))
 ADDRESS_TEXT = orjson.dumps(ADDRESS).decode()
+CONNECTIONS = 20
+SERVER_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "timezone": "UTC"}
 LABELS = {"customer.created": "Customer Created"}
 
 Values = dict[str, Any]
@@ -40,12 +41,21 @@ Values = dict[str, Any]
 
 @asynccontextmanager
 async def lifespan(app: Starlette) -> AsyncIterator[None]:
-    kind: type[Connections] = Stack if os.environ.get("FLOOR") == "tuned" else Pool
-    app.state.connections = await kind.open(os.environ["DATABASE"])
-    yield
-    await app.state.connections.close()
+    async with asyncpg.create_pool(
+        os.environ["DATABASE"],
+        min_size=CONNECTIONS,
+        max_size=CONNECTIONS,
+        reset=keep_as_it_is,
+        server_settings=SERVER_SETTINGS,
+    ) as app.state.pool:
+        yield
 
 
+async def keep_as_it_is(_: asyncpg.Connection) -> None:
+    """Requests leave nothing in a connection to be reset."""
+
+
+Connection: TypeAlias = asyncpg.Connection
 Answer = Callable[[Request, Connection, UUID], Coroutine[Any, Any, Response]]
 
 
@@ -53,16 +63,12 @@ def of_workspace(scope: str, answer: Answer) -> Callable[[Request], Coroutine[An
     """The endpoint that answers if the request's token is live and has the scope."""
 
     async def endpoint(request: Request) -> Response:
-        connections: Connections = request.app.state.connections
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
-        connection = await connections.take()
-        try:
+        async with request.app.state.pool.acquire() as connection:
             credentials = await connection.fetch(statements.TOKEN, sha256(token.encode()).hexdigest(), scope)
             if not credentials:
                 return write({"error": "invalid_token"}, 401)
             return await answer(request, connection, credentials[0][0])
-        finally:
-            await connections.give_back(connection)
 
     return endpoint
 
@@ -89,11 +95,11 @@ def limit_of(request: Request) -> int:
 
 async def list_shares(request: Request, connection: Connection, workspace_id: UUID) -> Response:
     limit = limit_of(request)
-    rows, total = await connection.page(statements.SHARES, workspace_id, limit)
+    rows = await connection.fetch(statements.SHARES, workspace_id, limit)
+    total = await connection.fetchval(statements.TOTAL_OF_SHARES, workspace_id)
     items = []
     for row in rows:
         item = dict(row)
-        item.pop("total", None)
         for name in ("metadata", "prices", "medias", "downloads", "attached_custom_fields"):
             item[name] = orjson.Fragment(item[name])
         items.append(item)
@@ -124,7 +130,8 @@ def avatar_of(email: str) -> str:
 
 async def list_events(request: Request, connection: Connection, workspace_id: UUID) -> Response:
     limit = limit_of(request)
-    rows, total = await connection.page(statements.EVENTS, workspace_id, limit)
+    rows = await connection.fetch(statements.EVENTS, workspace_id, limit)
+    total = await connection.fetchval(statements.TOTAL_OF_EVENTS, workspace_id)
     items = []
     for row in rows:
         item = dict(zip(statements.EVENT_FIELDS, row, strict=False))
@@ -162,10 +169,10 @@ async def create_customer(request: Request, connection: Connection, workspace_id
         await connection.fetch(statements.NEW_MEMBER, now, workspace_id, member_id, id, email, folded, name)
         await connection.fetch(statements.NEW_EVENT, now, workspace_id, uuid4(), id, event)
         lists = ["customers", "members", "members.customer_id", "events", "events.customer_id"]
-        values = ["", "", str(id), "", str(id)]
-        await connection.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), lists, values, [1] * len(lists))
+        values, delta_id = ["", "", str(id), "", str(id)], uuid4()
+        await connection.fetch(statements.NEW_TOTALS, workspace_id, delta_id, lists, values, [1] * len(lists))
         names = ["customer.created"]
-        await connection.fetch(statements.NEW_NAMES, workspace_id, uuid4(), "system", now, names, [1])
+        await connection.fetch(statements.NEW_NAMES, workspace_id, delta_id, "system", now, names, [1])
     of_both = {"created_at": now, "modified_at": None, "external_id": None, "email": email, "name": name}
     customer = of_both | {
         "id": id,
@@ -191,10 +198,10 @@ async def ingest_events(request: Request, connection: Connection, workspace_id: 
         await connection.fetch(statements.NEW_EVENTS, now, workspace_id, ids, names)
         await connection.fetch(statements.NEW_FACTS, workspace_id, facts, moment)
         await connection.fetch(statements.NEW_DELTAS, workspace_id, facts, moment)
-        await connection.fetch(statements.NEW_TOTALS, workspace_id, uuid4(), ["events"], [""], [len(names)])
-        many = Counter(names)
+        many, delta_id = Counter(names), uuid4()
+        await connection.fetch(statements.NEW_TOTALS, workspace_id, delta_id, ["events"], [""], [len(names)])
         await connection.fetch(
-            statements.NEW_NAMES, workspace_id, uuid4(), "user", now, [*many], [*many.values()]
+            statements.NEW_NAMES, workspace_id, delta_id, "user", now, [*many], [*many.values()]
         )
     return write({"inserted": len(names), "duplicates": 0, "ids": ids})
 

@@ -1,21 +1,6 @@
 """The statements of the floor, each written for its one request."""
 
-from typing import NamedTuple
-
-
-class Listing(NamedTuple):
-    """The statements of a list: a page of its rows, its total, and both together."""
-
-    rows: str
-    total: str
-    rows_with_total: str
-
-    @classmethod
-    def of(cls, columns: str, source: str, total: str) -> "Listing":
-        return cls(
-            f"SELECT {columns} {source}", f"SELECT {total}", f"SELECT {columns}, {total} AS total {source}"
-        )
-
+from collections.abc import Sequence
 
 TOKEN = """
 SELECT workspace_id FROM credentials
@@ -30,25 +15,15 @@ _PRICE = """json_build_object(
     'preset_amount', price.preset_amount)"""
 # The floor serves shares without files; the gateway derives the size's text and the public URL.
 _MEDIA = "to_json(file)"
-_PROPERTIES = ", ".join(
-    f"'{name}', field.properties::json -> '{name}'"
-    for name in (
-        "form_label",
-        "form_help_text",
-        "form_placeholder",
-        "textarea",
-        "min_length",
-        "max_length",
-        "options",
-    )
-)
+_PROPERTY_NAMES = "form_label form_help_text form_placeholder textarea min_length max_length options"
+_PROPERTIES = ", ".join(f"'{name}', field.properties::json -> '{name}'" for name in _PROPERTY_NAMES.split())
 _FIELD = f"""json_build_object('custom_field_id', field.id, 'order', attached.position,
     'required', attached.required, 'custom_field', json_build_object(
         'id', field.id, 'created_at', field.created_at, 'modified_at', field.modified_at,
         'metadata', field.metadata::json, 'type', field.type, 'slug', field.slug, 'name', field.name,
         'workspace_id', field.workspace_id, 'properties', json_build_object({_PROPERTIES})))"""
-SHARES = Listing.of(
-    f"""share.id::text, share.created_at, share.modified_at, share.name, share.description,
+SHARES = f"""
+SELECT share.id::text, share.created_at, share.modified_at, share.name, share.description,
     share.visibility, share.is_archived, share.workspace_id::text, share.metadata,
     (SELECT coalesce(json_agg({_PRICE} ORDER BY price.created_at, price.id), '[]')
      FROM share_prices price WHERE price.workspace_id = share.workspace_id
@@ -65,30 +40,25 @@ SHARES = Listing.of(
      FROM share_custom_fields attached JOIN custom_fields field
         ON field.workspace_id = attached.workspace_id AND field.id = attached.custom_field_id
      WHERE attached.workspace_id = share.workspace_id AND attached.share_id = share.id
-    ) AS attached_custom_fields""",
-    """FROM shares share WHERE share.workspace_id = $1
-    ORDER BY share.created_at DESC, share.id DESC LIMIT $2""",
-    "(SELECT count(*) FROM shares WHERE workspace_id = $1)",
-)
+    ) AS attached_custom_fields
+FROM shares share WHERE share.workspace_id = $1
+ORDER BY share.created_at DESC, share.id DESC LIMIT $2
+"""
+TOTAL_OF_SHARES = "SELECT count(*) FROM shares WHERE workspace_id = $1"
 
-CUSTOMER_FIELDS = (
-    "id",
-    "created_at",
-    "modified_at",
-    "external_id",
-    "email",
-    "email_verified",
-    "name",
-    "billing_address",
-    "workspace_id",
-    "type",
-    "metadata",
-    "deleted_at",
+_OF_CUSTOMERS = (
+    "id created_at modified_at external_id email email_verified name billing_address workspace_id type"
+    " metadata deleted_at"
 )
+_OF_EVENTS = (
+    "id timestamp workspace_id customer_id external_customer_id source name metadata member_id"
+    " external_member_id parent_id external_id cost_amount cost_parts cost_currency child_count"
+)
+CUSTOMER_FIELDS, EVENT_FIELDS = _OF_CUSTOMERS.split(), _OF_EVENTS.split()
 _UUIDS = {"id", "workspace_id", "customer_id", "member_id", "parent_id"}
 
 
-def _columns(alias: str, fields: tuple[str, ...]) -> str:
+def _columns(alias: str, fields: Sequence[str]) -> str:
     """The columns of these fields; ids as text, because orjson does not write asyncpg's UUIDs."""
     return ", ".join(f"{alias}.{name}{'::text' if name in _UUIDS else ''}" for name in fields)
 
@@ -105,40 +75,23 @@ FROM customers customer
 WHERE customer.workspace_id = $1 AND customer.id = $2 AND customer.deleted_at IS NULL
 """
 
-EVENT_FIELDS = (
-    "id",
-    "timestamp",
-    "workspace_id",
-    "customer_id",
-    "external_customer_id",
-    "source",
-    "name",
-    "metadata",
-    "member_id",
-    "external_member_id",
-    "parent_id",
-    "external_id",
-    "cost_amount",
-    "cost_parts",
-    "cost_currency",
-    "child_count",
-)
-# What is kept, and the changes that wait to be added.
-_KEPT_TOTAL = """(SELECT sum(kept.total)::bigint FROM (
-        SELECT total FROM list_totals WHERE workspace_id = $1 AND list = '{0}' AND value = ''
-        UNION ALL
-        SELECT total FROM list_total_deltas WHERE workspace_id = $1 AND list = '{0}' AND value = '') kept)"""
-EVENTS = Listing.of(
-    f"""{_columns("event", EVENT_FIELDS[:-1])},
+EVENTS = f"""
+SELECT {_columns("event", EVENT_FIELDS[:-1])},
     (SELECT count(*) FROM events child
      WHERE child.workspace_id = event.workspace_id AND child.parent_id = event.id) AS child_count,
-    {_columns("customer", CUSTOMER_FIELDS)}""",
-    """FROM events event LEFT JOIN customers customer
-        ON customer.workspace_id = event.workspace_id AND customer.id = event.customer_id
-    WHERE event.workspace_id = $1
-    ORDER BY event.timestamp DESC, event.id DESC LIMIT $2""",
-    _KEPT_TOTAL.format("events"),
-)
+    {_columns("customer", CUSTOMER_FIELDS)}
+FROM events event LEFT JOIN customers customer
+    ON customer.workspace_id = event.workspace_id AND customer.id = event.customer_id
+WHERE event.workspace_id = $1
+ORDER BY event.timestamp DESC, event.id DESC LIMIT $2
+"""
+# What is kept, and the changes that wait to be added.
+TOTAL_OF_EVENTS = """
+SELECT sum(kept.total)::bigint FROM (
+    SELECT total FROM list_totals WHERE workspace_id = $1 AND list = 'events' AND value = ''
+    UNION ALL
+    SELECT total FROM list_total_deltas WHERE workspace_id = $1 AND list = 'events' AND value = '') kept
+"""
 
 # What a new customer writes: itself, its owner and the event.
 NEW_CUSTOMER = """

@@ -5,20 +5,19 @@ columns. Figures are medians of rounds in which the three alternate; compare the
 activity almost nothing is computed, so the time is that of the surfaces.
 """
 
-import argparse
-import asyncio
-import tempfile
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import UTC, date, datetime, timedelta
 from statistics import median
 from time import perf_counter
 from typing import Any
 
-import aiohttp
-import orjson
 from strawberry.utils.str_converters import to_camel_case
 
+from bench.client import Client
+from bench.options import options
+from bench.report import table
+from bench.requests import graphql
 from bench.servers import gateway, site
+from bench.wrk import Request
 from storage.metrics.definitions import METRICS
 
 SLUGS = [metric.slug for metric in METRICS]
@@ -32,93 +31,61 @@ DOCUMENTS = {
     "series": f"timestamps series {{ slug values total }} {_SAME}",
 }
 YEAR = timedelta(days=364)
-ENDS = {
-    "with activity": datetime.now(UTC).date(),
-    "without activity": datetime(1990, 12, 31, tzinfo=UTC).date(),
-}
+ENDS = {"with activity": datetime.now(UTC).date(), "without activity": date(1990, 12, 31)}
 INTERVALS = {"365": "day", "8,760": "hour"}
 AT_MOST = {"periods": 2.5, "series": 1.2}
 
 
-def requests_for(address: str, end: Any, interval: str) -> dict[str, tuple[str, str, dict[str, Any]]]:
+def requests_for(end: date, interval: str) -> dict[str, Request]:
     """The same query over REST, and in both forms over GraphQL."""
-    dates = {"start_date": f"{end - YEAR}", "end_date": f"{end}", "interval": interval}
+    path = f"/api/metrics/?start_date={end - YEAR}&end_date={end}&interval={interval}"
     arguments = f'startDate: "{end - YEAR}", endDate: "{end}", interval: {interval.upper()}'
-    requests: dict[str, tuple[str, str, dict[str, Any]]] = {
-        "REST": ("GET", f"{address}/api/metrics/", {"params": dates})
+    documents = {
+        name: graphql(f"{{ metrics({arguments}) {{ {fields} }} }}") for name, fields in DOCUMENTS.items()
     }
-    for name, fields in DOCUMENTS.items():
-        document = f"{{ metrics({arguments}) {{ {fields} }} }}"
-        requests[name] = ("POST", f"{address}/graphql", {"json": {"query": document}})
-    return requests
+    return {"REST": Request("GET", path), **documents}
 
 
-async def send(
-    client: aiohttp.ClientSession, request: tuple[str, str, dict[str, Any]]
-) -> tuple[float, bytes]:
-    """The milliseconds until the last byte of the answer, and the answer."""
-    started = perf_counter()
-    async with client.request(request[0], request[1], **request[2]) as answer:
-        body = await answer.read()
-        if answer.status != 200 or b'"errors"' in body:
-            raise SystemExit(f"{request[1]} answered {answer.status}: {body[:300]!r}")
-    return (perf_counter() - started) * 1000, body
-
-
-def check_same(answers: dict[str, bytes]) -> None:
+def check_same(answers: dict[str, Any]) -> None:
     """Exit unless all three requests answer the same numbers."""
-    rest = orjson.loads(answers["REST"])
-    listed, columns = (orjson.loads(answers[name])["data"]["metrics"] for name in DOCUMENTS)
+    listed, columns = (answers[name]["data"]["metrics"] for name in DOCUMENTS)
     series = {entry["slug"].lower(): entry["values"] for entry in columns["series"]}
     for slug in SLUGS:
-        expected = [period[slug] for period in rest["periods"]]
-        if [period[to_camel_case(slug)] for period in listed["periods"]] != expected or series[
-            slug
-        ] != expected:
+        expected = [period[slug] for period in answers["REST"]["periods"]]
+        by_period = [period[to_camel_case(slug)] for period in listed["periods"]]
+        if not by_period == series[slug] == expected:
             raise SystemExit(f"The surfaces disagree on {slug}.")
 
 
-async def measure(address: str, token: str, rounds: int) -> dict[tuple[str, str], dict[str, float]]:
-    medians = {}
-    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {token}"}) as client:
-        for count, interval in INTERVALS.items():
-            for activity, end in ENDS.items():
-                requests = requests_for(address, end, interval)
-                check_same({name: (await send(client, request))[1] for name, request in requests.items()})
-                times: dict[str, list[float]] = {name: [] for name in requests}
-                for _ in range(rounds):
-                    for name, request in requests.items():
-                        times[name].append((await send(client, request))[0])
-                medians[count, activity] = {name: median(values) for name, values in times.items()}
-    return medians
+def milliseconds(client: Client, request: Request) -> float:
+    """Until the last byte of the answer."""
+    started = perf_counter()
+    client.answer(request)
+    return (perf_counter() - started) * 1000
 
 
-def table(figures: dict[tuple[str, str], dict[str, float]]) -> str:
-    lines = [
-        "| periods x 21 | | REST ms | `periods` ms | of REST | `series` ms | of REST |",
-        "|---|---|" + "---:|" * 5,
-    ]
-    for (count, activity), times in figures.items():
-        cells = [f"{times['REST']:.1f}"]
-        for name in DOCUMENTS:
-            cells += [f"{times[name]:.1f}", f"{times[name] / times['REST']:.2f}x"]
-        lines.append(f"| {count} | {activity} | {' | '.join(cells)} |")
-    limits = "; ".join(f"`{name}` at most {limit} times REST" for name, limit in AT_MOST.items())
-    return "\n".join([*lines, "", f"Targets at 8,760 periods: {limits}."])
+def measure(client: Client, rounds: int, end: date, interval: str) -> list[str]:
+    """The figures of a row: medians, and how often as long as REST both forms take."""
+    requests = requests_for(end, interval)
+    check_same({name: client.send(request) for name, request in requests.items()})
+    turns = [[milliseconds(client, request) for request in requests.values()] for _ in range(rounds)]
+    rest, *forms = map(median, zip(*turns, strict=True))
+    return [f"{rest:.1f}", *(cell for form in forms for cell in (f"{form:.1f}", f"{form / rest:.2f}x"))]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=15, help="calls of each kind; the table shows medians")
-    rounds = parser.parse_args().rounds
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        site(Path(folder), on_postgresql=False) as made,
-        gateway(made) as server,
-    ):
-        figures = asyncio.run(measure(server.address, made.token, rounds))
+    rounds = options(__doc__, rounds=15).rounds
+    with site("sqlite") as made, gateway(made) as server:
+        client = Client(server.address, made.token)
+        rows = [
+            [periods, activity, *measure(client, rounds, end, interval)]
+            for periods, interval in INTERVALS.items()
+            for activity, end in ENDS.items()
+        ]
+    header = ["periods x 21", "", "REST ms", "`periods` ms", "of REST", "`series` ms", "of REST"]
+    limits = "; ".join(f"`{name}` at most {limit} times REST" for name, limit in AT_MOST.items())
     print("Long lists of metrics, SQLite, one worker\n")
-    print(table(figures))
+    print(f"{table(header, rows)}\n\nTargets at 8,760 periods: {limits}.")
 
 
 if __name__ == "__main__":

@@ -5,13 +5,10 @@ Figures are milliseconds of processor time for a request, of server and database
 target is missed.
 """
 
-import argparse
 import sys
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from statistics import median
 from time import monotonic
 from urllib.parse import urlencode
@@ -21,7 +18,8 @@ from rich.console import Console
 
 from bench import servers
 from bench.client import Client
-from bench.growth_rows import LAST_MOMENT, NAMES, fill
+from bench.growth_rows import LAST_MOMENT, NAME, fill
+from bench.options import options
 from bench.processes import processor_seconds
 from bench.reference import SERVERS, Pace, work_seconds
 from bench.report import Check, number, table
@@ -37,7 +35,7 @@ _DAYS = {
     "end_timestamp": (LAST_MOMENT - timedelta(minutes=11)).isoformat(),
 }
 
-progress = Console(stderr=True)
+progress = Console(stderr=True, highlight=False)
 
 
 @dataclass(frozen=True)
@@ -48,24 +46,17 @@ class Tenant:
     rows: int
 
 
-@dataclass(frozen=True)
-class Question:
-    """A list, and whether its growth has a target."""
-
-    name: str
-    path: str
-    is_judged: bool = True
-
-
-QUESTIONS = (
-    Question("events", "/api/events/"),
-    Question("events by name", f"/api/events/?{urlencode({'name': NAMES[0]})}"),
-    Question("events of 90 days", f"/api/events/?{urlencode(_DAYS)}"),
-    Question("events of 90 days by name", f"/api/events/?{urlencode({'name': NAMES[0], **_DAYS})}"),
-    Question("event names", "/api/events/names"),
-    Question("customers", "/api/customers/"),
-    Question("customers by part of a name", "/api/customers/?query=visitor+1234", is_judged=False),
-)
+# Lists by name, with their paths, and the one whose growth has no target.
+QUESTIONS = {
+    "events": "/api/events/",
+    "events by name": f"/api/events/?{urlencode({'name': NAME})}",
+    "events of 90 days": f"/api/events/?{urlencode(_DAYS)}",
+    "events of 90 days by name": f"/api/events/?{urlencode({'name': NAME, **_DAYS})}",
+    "event names": "/api/events/names",
+    "customers": "/api/customers/",
+    "customers by part of a name": "/api/customers/?query=visitor+1234",
+}
+NOT_JUDGED = "customers by part of a name"
 
 
 @dataclass(frozen=True)
@@ -73,25 +64,24 @@ class Growth:
     """Milliseconds for a list of the small workspace, if it has the page, and of the large one."""
 
     database: str
-    question: Question
+    name: str
     small: float | None
     large: float
 
     def check(self, pace: Pace) -> Check:
         where = NAMES_OF_DATABASES[self.database]
         if self.small is None:
-            return pace.check(self.question.name, where, self.large, MOST_MILLISECONDS)
-        most = MOST_GROWTH if self.question.is_judged else None
-        return Check(self.question.name, where, [self.large / self.small], most=most)
+            return pace.check(self.name, where, self.large, MOST_MILLISECONDS)
+        most = None if self.name == NOT_JUDGED else MOST_GROWTH
+        return Check(self.name, where, [self.large / self.small], most=most)
 
     def row(self, pace: Pace) -> list[str]:
         check = self.check(pace)
-        times = ["" if self.small is None else number(self.small), number(self.large)]
         if self.small is None:
-            judged = ["", *pace.targets(check, MOST_MILLISECONDS, " ms")]
+            cells = ["", number(self.large), "", *pace.targets(check, MOST_MILLISECONDS, " ms")]
         else:
-            judged = [number(check.figures[0]), check.bound, "", check.verdict]
-        return [check.what, check.where, *times, *judged]
+            cells = [*map(number, (self.small, self.large)), check.figure, check.bound, "", check.verdict]
+        return [check.what, check.where, *cells]
 
 
 class Meter:
@@ -114,34 +104,25 @@ class Meter:
         return sum(processor_seconds(pid) for pid in self._pids)
 
 
-def measure(site: Site, database: str, tenants: Sequence[Tenant], rounds: int) -> list[Growth]:
-    small, large = tenants
-    growths = []
+def measure(site: Site, database: str, tenants: Sequence[Tenant], rounds: int) -> Iterator[Growth]:
+    _, large = tenants
     with servers.gateway(site) as server:
         meter = Meter(site, server)
-        for question in QUESTIONS:
+        for name, path in QUESTIONS.items():
             for tenant in tenants:
-                meter.milliseconds(tenant, question.path)
-            both = [
-                (meter.milliseconds(small, question.path), meter.milliseconds(large, question.path))
-                for _ in range(rounds)
-            ]
-            before, now = map(median, zip(*both, strict=True))
-            growths.append(Growth(database, question, before, now))
-            progress.print(f"{database}, {question.name}: {now / before:.2f}", highlight=False)
+                meter.milliseconds(tenant, path)
+            both = [[meter.milliseconds(tenant, path) for tenant in tenants] for _ in range(rounds)]
+            yield Growth(database, name, *map(median, zip(*both, strict=True)))
         page = min(LATE_PAGE, large.rows // 20)
         for name in ("events", "customers"):
-            question = Question(f"{name}, page {page:,}", f"/api/{name}/?page={page}")
-            times = [meter.milliseconds(large, question.path) for _ in range(rounds)]
-            growths.append(Growth(database, question, None, median(times)))
-            progress.print(f"{database}, {question.name}: {growths[-1].large:.1f} ms", highlight=False)
-    return growths
+            times = [meter.milliseconds(large, f"/api/{name}/?page={page}") for _ in range(rounds)]
+            yield Growth(database, f"{name}, page {page:,}", None, median(times))
 
 
 def make_tenants(site: Site, sizes: Sequence[int]) -> list[Tenant]:
     tenants = []
     for rows in sizes:
-        progress.print(f"{rows:,} customers and events", highlight=False)
+        progress.print(f"{rows:,} customers and events")
         made = servers.seed(site, sessions=0)
         fill(site, UUID(made["workspace"]["id"]), rows)
         tenants.append(Tenant(made["workspace_token"], rows))
@@ -151,33 +132,21 @@ def make_tenants(site: Site, sizes: Sequence[int]) -> list[Tenant]:
     return tenants
 
 
-def growth_table(growths: Sequence[Growth], sizes: Sequence[int], pace: Pace) -> str:
-    times = (f"{size:,} rows, ms" for size in sizes)
-    header = ["list", "database", *times, "growth", "stated target", "target here", ""]
-    return table(header, [each.row(pace) for each in growths])
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="rounds; the table shows medians")
-    parser.add_argument(
-        "--sizes", type=lambda text: [int(each) for each in text.split(",")], default=[10_000, 1_000_000]
-    )
-    parser.add_argument("--databases", type=lambda text: text.split(","), default=["postgresql", "sqlite"])
-    arguments = parser.parse_args()
+    arguments = options(__doc__, rounds=5, sizes=[10_000, 1_000_000], databases=["postgresql", "sqlite"])
     growths, works = [], []
     for database in arguments.databases:
-        on_postgresql = database == "postgresql"
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            servers.site(Path(folder), on_postgresql=on_postgresql) as site,
-        ):
+        with servers.site(database) as site:
             tenants = make_tenants(site, arguments.sizes)
             works += [work_seconds() for _ in range(arguments.rounds)]
-            growths += measure(site, database, tenants, arguments.rounds)
+            for growth in measure(site, database, tenants, arguments.rounds):
+                growths.append(growth)
+                progress.print(f"{database}, {growth.name}: {growth.large:.3g} ms")
             works += [work_seconds() for _ in range(arguments.rounds)]
     pace = Pace.of(works, SERVERS)
-    print(f"{growth_table(growths, arguments.sizes, pace)}\n\n{pace}")
+    times = (f"{size:,} rows, ms" for size in arguments.sizes)
+    header = ["list", "database", *times, "growth", "stated target", "target here", ""]
+    print(f"{table(header, [each.row(pace) for each in growths])}\n\n{pace}")
     sys.exit(any(not growth.check(pace).is_met for growth in growths))
 
 

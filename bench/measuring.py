@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from time import monotonic, sleep
+from typing import NamedTuple
 
 from bench import wrk
 from bench.processes import QUIET_CORES, Moment, processor_seconds
 from bench.servers import Server
-from bench.wrk import Load, Request
+from bench.wrk import Request
 
 # A server that uses a smaller part of a core than this is idle.
 IDLE_PART = 0.04
@@ -26,72 +27,41 @@ class Side:
     token: str
 
 
-@dataclass(frozen=True)
-class Slice:
-    """A few seconds of one server: microseconds of processor time for each request, and the load.
+class Slice(NamedTuple):
+    """A few seconds of one server.
 
-    `others` is the number of cores that processes outside the measurement used meanwhile.
+    Microseconds of processor time for each request, by the server, the database and both; requests a second;
+    milliseconds; and the cores that processes outside the measurement used meanwhile.
     """
 
     server: float
     database: float
-    load: Load
+    processor: float
+    rate: float
+    p50: float
+    p99: float
     others: float
-
-    @property
-    def processor(self) -> float:
-        return self.server + self.database
-
-
-@dataclass(frozen=True)
-class Figures:
-    """The slices of one server."""
-
-    slices: Sequence[Slice]
-
-    @classmethod
-    def joined(cls, parts: "Iterable[Figures]") -> "Figures":
-        return cls([each for figures in parts for each in figures.slices])
-
-    def median(self, value: Callable[[Slice], float]) -> float:
-        return median(value(each) for each in self.slices)
-
-    @property
-    def server(self) -> float:
-        return self.median(lambda each: each.server)
-
-    @property
-    def database(self) -> float:
-        return self.median(lambda each: each.database)
-
-    @property
-    def processor(self) -> float:
-        return self.median(lambda each: each.processor)
-
-    @property
-    def rate(self) -> float:
-        return self.median(lambda each: each.load.rate)
-
-    @property
-    def p50(self) -> float:
-        return self.median(lambda each: each.load.p50)
-
-    @property
-    def p99(self) -> float:
-        return self.median(lambda each: each.load.p99)
-
-    @property
-    def others(self) -> float:
-        return self.median(lambda each: each.others)
 
     @property
     def is_quiet(self) -> bool:
         return self.others <= QUIET_CORES
 
+    @property
+    def times(self) -> str:
+        return f"{self.server:,.0f} + {self.database:,.0f}"
 
-def ratio(numerator: Figures, denominator: Figures) -> float:
+
+Slices = Sequence[Slice]
+
+
+def typical(slices: Slices) -> Slice:
+    """Each figure is the median of the slices'."""
+    return Slice(*map(median, zip(*slices, strict=True)))
+
+
+def ratio(numerator: Slices, denominator: Slices) -> float:
     """The median, over the rounds, of the ratio of processor times: each is of neighbouring moments."""
-    pairs = zip(numerator.slices, denominator.slices, strict=True)
+    pairs = zip(numerator, denominator, strict=True)
     return median(above.processor / below.processor for above, below in pairs)
 
 
@@ -101,8 +71,8 @@ def measure(
     rounds: int,
     seconds: float,
     rest: Callable[[], None] | None = None,
-) -> list[Figures]:
-    """The figures of each side. All sides are warmed up before the first round.
+) -> list[Slices]:
+    """The slices of each side. All sides are warmed up before the first round.
 
     Requests that change something leave work for later. With `rest`, which does what is left, each side pays
     for what its own requests leave and for nothing else.
@@ -115,10 +85,10 @@ def measure(
             if rest is not None:
                 rest()
             own.append(_slice(side, database_pid, seconds, PAUSE_BETWEEN_FOLDS if rest else PAUSE_SECONDS))
-    return [Figures(own) for own in slices]
+    return [*slices]
 
 
-def settle(pids: Sequence[int], pause: float, most_seconds: float) -> None:
+def settle(pids: Iterable[int], pause: float, most_seconds: float) -> None:
     """Wait until the processes are idle: until they use hardly any processor time in a pause."""
     until, before = monotonic() + most_seconds, -pause
     while (now := sum(map(processor_seconds, pids))) - before > IDLE_PART * pause and monotonic() < until:
@@ -128,8 +98,7 @@ def settle(pids: Sequence[int], pause: float, most_seconds: float) -> None:
 
 def _slice(side: Side, database_pid: int | None, seconds: float, pause: float) -> Slice:
     def used() -> tuple[float, float]:
-        database = processor_seconds(database_pid) if database_pid is not None else 0.0
-        return processor_seconds(side.server.pid), database
+        return processor_seconds(side.server.pid), processor_seconds(database_pid) if database_pid else 0.0
 
     moment, before = Moment.now(), used()
     load = wrk.run(side.server.address, side.token, side.request, seconds)
@@ -139,5 +108,5 @@ def _slice(side: Side, database_pid: int | None, seconds: float, pause: float) -
     # Every connection had one request under way when wrk closed it; the server has answered it by now. Left
     # out, they would make a slow server seem slower.
     per_request = 1e6 / (load.requests + wrk.CONNECTIONS)
-    others = moment.cores_of_others(later, server + database)
-    return Slice(server * per_request, database * per_request, load, others)
+    times = (server * per_request, database * per_request, (server + database) * per_request)
+    return Slice(*times, load.rate, load.p50, load.p99, moment.cores_of_others(later, server + database))

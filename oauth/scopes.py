@@ -65,7 +65,7 @@ def that_would_do(scope: Scope) -> tuple[Scope, ...]:
     """The scopes that each suffice where `scope` is needed, narrowest first."""
     if scope.value.endswith(":read"):
         wider = scope.value.removesuffix(":read") + ":write"
-        if wider in Scope._value2member_map_:
+        if any(each.value == wider for each in Scope):
             return scope, Scope(wider)
     return (scope,)
 

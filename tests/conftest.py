@@ -1,7 +1,9 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from itertools import count
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -16,7 +18,7 @@ from oauth.sign_in import passwords
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from tests.support.browsing import Browsing, browsing, signed_in
-from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
+from tests.support.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 from tests.support.in_browser import launched
 from tests.support.ledgers import compare_totals
 from tests.support.pooler import every_test_is_pooled, pooler, use_poolers
@@ -24,9 +26,8 @@ from tests.support.statement_check import StatementCheck, checking
 from tests.support.surfaces import GraphQL, Rest, Surface
 from tests.support.templates import asynchronous, postgresql_server, sqlite_file
 
-pytest_plugins = ["tests.support.matrix"]
-
 pytest_plugins = [
+    "tests.support.matrix",
     "tests.support.order",
     "tests.support.other_clock",
     "tests.support.own_folder",
@@ -34,7 +35,16 @@ pytest_plugins = [
     "tests.support.times",
 ]
 
+# Without bytecode, each command that a test starts would compile every library.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 _workspaces = table_of(WorkspaceRow)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long tests: a worker that ended with one would keep the others waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def _is_present(workspace_id: ColumnElement[UUID]) -> ColumnElement[bool]:
@@ -148,6 +158,17 @@ def caller(request: pytest.FixtureRequest, gateway: Gateway) -> Callable[[str | 
 def surface(caller: Callable[[str | None], Surface], tenant: Tenant) -> Surface:
     """A caller with the tenant's token, over each surface in turn."""
     return caller(tenant.token)
+
+
+@pytest.fixture
+def graphql(gateway: Gateway, tenant: Tenant) -> Callable[..., Awaitable[Any]]:
+    """Send a document with the tenant's token, or with another; gives the answer's JSON."""
+
+    async def send(document: str, token: str = tenant.token, **variables: Any) -> Any:
+        body = {"query": document, "variables": variables}
+        return (await gateway.client.post("/graphql", json=body, headers=bearer(token))).json()
+
+    return send
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from uuid import UUID
 from sqlalchemy import Executable, text
 from sqlalchemy.schema import AddConstraint, CreateIndex, DropConstraint, DropIndex, ExecutableDDLElement
 
-from bench.metrics.activity import CUSTOMERS, DAYS, Row, activity
+from bench.metrics.activity import CUSTOMERS, Row, activity
 from bench.metrics.raw_tables import TABLES, create_indexes, create_tables, insert_facts
-from bench.metrics.stores import Stores
 from storage.engine.connections import Connection
+from storage.engine.database import Database
 from storage.migrations.run import upgrade
 from storage.rows.rows import insert_rows, table_of
 from storage.tables.customers.customers import CustomerRow
@@ -24,18 +24,13 @@ WORKSPACE_ID = UUID(int=_random.getrandbits(128), version=4)
 SHARE_IDS = [UUID(int=_random.getrandbits(128), version=4) for _ in range(200)]
 CUSTOMER_IDS = [UUID(int=_random.getrandbits(128), version=4) for _ in range(CUSTOMERS)]
 
-# Called with the current step and the completed part of the work, from 0 to 1.
-Progress = Callable[[str, float], None]
-# Roughly the part that the rows take; the statements take the rest.
-ROWS_PART = 0.4
+# Called with the current step.
+Progress = Callable[[str], None]
 
 
-async def load(stores: Stores, name: str, many: int, progress: Progress) -> None:
-    """Make the database `name` with `many` sessions and events; it gets this name once it is complete."""
-    building = f"{name}-building"
-    await stores.drop(building)
-    await stores.create(building)
-    database = stores.open(building)
+async def load(address: str, many: int, progress: Progress) -> None:
+    """Make a database with `many` sessions and events. If this is interrupted, nothing in it is of use."""
+    database = Database(address)
     await upgrade(database)
     async with database.write() as connection:
         await insert_tenant(connection)
@@ -43,13 +38,13 @@ async def load(stores: Stores, name: str, many: int, progress: Progress) -> None
         if database.is_sqlite:
             await _make_fast(connection)
         await connection.begin(writes=True, repeatable=False)
-        await _insert_rows(connection, many, progress)
+        progress("inserting rows")
+        await _insert_rows(connection, many)
         await _index_rows_and_write_log(connection, progress)
         await connection.commit()
-        progress("analyzing", 1.0)
+        progress("analyzing")
         await analyze(connection)
     await database.close()
-    await stores.rename(building, name)
 
 
 async def insert_tenant(connection: Connection) -> None:
@@ -70,15 +65,14 @@ async def _make_fast(connection: Connection) -> None:
         await connection.exec_driver_sql(f"PRAGMA {pragma}")
 
 
-async def _insert_rows(connection: Connection, many: int, progress: Progress) -> None:
+async def _insert_rows(connection: Connection, many: int) -> None:
     dialect = connection.dialect.name
     for statement in create_tables(dialect, WORKSPACE_ID):
         await connection.exec_driver_sql(statement)
     shares = SHARE_IDS if dialect == "postgresql" else [id.hex for id in SHARE_IDS]
-    for day, batch in enumerate(activity(many, shares)):
+    for batch in activity(many, shares):
         for table in TABLES:
             await _bulk(connection, table, getattr(batch, table))
-        progress("rows", ROWS_PART * day / DAYS)
 
 
 async def _bulk(connection: Connection, table: str, rows: list[Row]) -> None:
@@ -102,14 +96,15 @@ async def _index_rows_and_write_log(connection: Connection, progress: Progress) 
         after.append(AddConstraint(_facts.primary_key))
     for statement in before:
         await connection.execute(statement)
-    steps: list[tuple[str, Executable]] = [
-        *(("indexing rows", text(statement)) for statement in create_indexes(dialect)),
-        *(("facts", text(statement)) for statement in insert_facts(dialect)),
-        *(("indexing facts", statement) for statement in after),
+    steps: list[tuple[str, list[Executable]]] = [
+        ("indexing rows", [text(statement) for statement in create_indexes(dialect)]),
+        ("writing facts", [text(statement) for statement in insert_facts(dialect)]),
+        ("indexing facts", [*after]),
     ]
-    for place, (name, step) in enumerate(steps):
-        progress(name, ROWS_PART + (1 - ROWS_PART) * place / len(steps))
-        await connection.execute(step)
+    for doing, statements in steps:
+        progress(doing)
+        for step in statements:
+            await connection.execute(step)
 
 
 async def analyze(connection: Connection) -> None:

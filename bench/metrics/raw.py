@@ -5,14 +5,15 @@ by day in New York: 7 ms for the sessions' sums, against 12 ms with GROUP BY wid
 GROUP BY date_trunc(...); distinct persons likewise.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import TextClause, Uuid, bindparam, text
 
+from bench.metrics.raw_tables import READINGS
 from storage.engine.connections import Connection
 from storage.metrics.definitions import Number
 from storage.metrics.measures import COST_SCALE
@@ -50,48 +51,6 @@ PERSONS = """
     SELECT count(DISTINCT person) FROM raw_events
     WHERE workspace_id = :workspace_id AND at >= :first AND at < :last
 """
-
-
-class TableSums(NamedTuple):
-    """Sums over a table by one of its moments: SQL expressions by name."""
-
-    table: str
-    moment: str
-    sums: Mapping[str, str]
-
-
-_OWN = "FILTER (WHERE currency = :currency)"
-SUMS_BY_TABLE = (
-    TableSums(
-        "sessions",
-        "at",
-        {
-            "sessions": "count(*)",
-            "priced": "count(*) FILTER (WHERE price > 0)",
-            "priced_in_currency": f"count(*) {_OWN}",
-            "prices": f"sum(price) {_OWN}",
-            "size": "sum(size)",
-            "paid": "sum(is_paid)",
-        },
-    ),
-    TableSums("sessions", "first_download_at", {"activated": "count(*)"}),
-    TableSums(
-        "sessions",
-        "ended_at",
-        {"ended": "count(*)", "completed": "sum(is_completed)", "deactivated": "count(first_download_at)"},
-    ),
-    TableSums("downloads", "at", {"downloads": "count(*)"}),
-    TableSums("payments", "at", {"revenue": f"sum(amount) {_OWN}", "fees": f"sum(fee) {_OWN}"}),
-    TableSums(
-        "events",
-        "at",
-        {
-            "amount": f"sum(amount) {_OWN}",
-            "parts": f"sum(parts) {_OWN}",
-            "persons": "count(DISTINCT person)",
-        },
-    ),
-)
 Sums = dict[str, list[int]]
 
 
@@ -112,15 +71,14 @@ class Raw:
             await self.connection.exec_driver_sql(IN_PARALLEL)
             values |= {"begins": edges[:-1], "ends": edges[1:]}
         sums: Sums = {}
-        for table_sums in SUMS_BY_TABLE:
-            expressions = ", ".join(table_sums.sums.values())
-            template = BY_PERIOD[self.connection.dialect.name]
+        template = BY_PERIOD[self.connection.dialect.name]
+        for table, moment, _, expressions in READINGS:
             statement = _statement(
-                template.format(sums=expressions, table=table_sums.table, moment=table_sums.moment)
+                template.format(sums=", ".join(expressions.values()), table=table, moment=moment)
             )
-            sums |= {name: [0] * (len(edges) - 1) for name in table_sums.sums}
+            sums |= {name: [0] * (len(edges) - 1) for name in expressions}
             for place, *row in await self.connection.execute(statement, values):
-                for name, value in zip(table_sums.sums, row, strict=True):
+                for name, value in zip(expressions, row, strict=True):
                     sums[name][place - 1] = int(value or 0)
         before = (await self.connection.execute(_statement(ACTIVE_BEFORE), values)).scalar_one()
         persons = (await self.connection.execute(_statement(PERSONS), values)).scalar_one()

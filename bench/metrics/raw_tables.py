@@ -8,16 +8,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from uuid import UUID
 
-
-class FactsOfRows(NamedTuple):
-    """Facts of one kind, made from the rows of a table that meet a condition, with these columns."""
-
-    kind: str
-    table: str
-    condition: str
-    columns: Mapping[str, str]
-
-
 TABLES = {
     "sessions": "share_id {id}, person integer, at bigint, price bigint, currency text, size bigint,"
     " is_paid integer, first_download_at bigint, ended_at bigint, is_completed integer",
@@ -27,40 +17,71 @@ TABLES = {
     # `parts` are 10^-12 of a minor unit; an event without a cost has no currency.
     "events": "share_id {id}, person integer, at bigint, amount bigint, parts bigint, currency text",
 }
-# The moments by which a table is read, and the columns that are read.
-READ_BY = (
-    ("sessions", "at", "price, currency, size, is_paid"),
-    ("sessions", "first_download_at", ""),
-    ("sessions", "ended_at", "is_completed, first_download_at"),
-    ("downloads", "at", ""),
-    ("payments", "at", "amount, fee, currency"),
-    ("events", "at", "person, amount, parts, currency"),
-)
-# The facts that the rows correspond to.
-FACTS = (
-    FactsOfRows("free_session", "sessions", "price = 0", {"bytes": "size"}),
-    FactsOfRows(
-        "priced_session",
+
+
+class Reading(NamedTuple):
+    """A table read by one of its moments: the columns that are read, and sums of them by name."""
+
+    table: str
+    moment: str
+    columns: str
+    sums: Mapping[str, str]
+
+
+_OWN = "FILTER (WHERE currency = :currency)"
+READINGS = (
+    Reading(
         "sessions",
-        "price > 0",
-        {"bytes": "size", "amount": "price", "currency": "currency"},
+        "at",
+        "price, currency, size, is_paid",
+        {
+            "sessions": "count(*)",
+            "priced": "count(*) FILTER (WHERE price > 0)",
+            "priced_in_currency": f"count(*) {_OWN}",
+            "prices": f"sum(price) {_OWN}",
+            "size": "sum(size)",
+            "paid": "sum(is_paid)",
+        },
     ),
-    FactsOfRows("conversion", "sessions", "is_paid = 1", {}),
-    FactsOfRows("download", "downloads", "at > 0", {}),
-    FactsOfRows("activation", "sessions", "first_download_at > 0", {"moment": "first_download_at"}),
-    FactsOfRows("completion", "sessions", "is_completed = 1", {"moment": "ended_at"}),
-    FactsOfRows("expiry", "sessions", "is_completed = 0", {"moment": "ended_at"}),
-    FactsOfRows("deactivation", "sessions", "ended_at > 0 AND first_download_at > 0", {"moment": "ended_at"}),
-    FactsOfRows(
-        "payment", "payments", "amount > 0", {"amount": "amount", "fee": "fee", "currency": "currency"}
+    Reading("sessions", "first_download_at", "", {"activated": "count(*)"}),
+    Reading(
+        "sessions",
+        "ended_at",
+        "is_completed, first_download_at",
+        {"ended": "count(*)", "completed": "sum(is_completed)", "deactivated": "count(first_download_at)"},
     ),
-    FactsOfRows(
-        "refund", "payments", "amount < 0", {"amount": "amount", "fee": "fee", "currency": "currency"}
+    Reading("downloads", "at", "", {"downloads": "count(*)"}),
+    Reading(
+        "payments",
+        "at",
+        "amount, fee, currency",
+        {"revenue": f"sum(amount) {_OWN}", "fees": f"sum(fee) {_OWN}"},
     ),
-    FactsOfRows("event", "events", "at > 0", {}),
-    FactsOfRows(
-        "cost", "events", "amount >= 0", {"amount": "amount", "parts": "parts", "currency": "currency"}
+    Reading(
+        "events",
+        "at",
+        "person, amount, parts, currency",
+        {"amount": f"sum(amount) {_OWN}", "parts": f"sum(parts) {_OWN}", "persons": "count(DISTINCT person)"},
     ),
+)
+
+# The facts that the rows correspond to: their kind, the table, a condition, and columns from the table's.
+_ENDED, _PAID = {"moment": "ended_at"}, {"amount": "amount", "fee": "fee", "currency": "currency"}
+_PRICED = {"bytes": "size", "amount": "price", "currency": "currency"}
+_COST = {"amount": "amount", "parts": "parts", "currency": "currency"}
+FACTS: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
+    ("free_session", "sessions", "price = 0", {"bytes": "size"}),
+    ("priced_session", "sessions", "price > 0", _PRICED),
+    ("conversion", "sessions", "is_paid = 1", {}),
+    ("download", "downloads", "at > 0", {}),
+    ("activation", "sessions", "first_download_at > 0", {"moment": "first_download_at"}),
+    ("completion", "sessions", "is_completed = 1", _ENDED),
+    ("expiry", "sessions", "is_completed = 0", _ENDED),
+    ("deactivation", "sessions", "ended_at > 0 AND first_download_at > 0", _ENDED),
+    ("payment", "payments", "amount > 0", _PAID),
+    ("refund", "payments", "amount < 0", _PAID),
+    ("event", "events", "at > 0", {}),
+    ("cost", "events", "amount >= 0", _COST),
 )
 DEFAULTS = {"moment": "at", "currency": "NULL", "bytes": "0", "amount": "0", "fee": "0", "parts": "0"}
 # Ids ascend on SQLite: its primary key cannot be created later, and its index is then only appended to.
@@ -79,27 +100,26 @@ def create_tables(dialect: str, workspace_id: UUID) -> list[str]:
 def create_indexes(dialect: str) -> list[str]:
     """The statements that create covering indexes, from which a period is read in order."""
     statements = []
-    for table, moment, columns in READ_BY:
-        name = f"raw_{table}_{moment}"
+    for table, moment, columns, _ in READINGS:
         keys = f"workspace_id, {moment}"
         including = f" INCLUDE ({columns})" if columns else ""
         if dialect == "sqlite":
             keys, including = ", ".join(filter(None, (keys, columns))), ""
-        statements.append(f"CREATE INDEX {name} ON raw_{table} ({keys}){including}")
+        statements.append(f"CREATE INDEX raw_{table}_{moment} ON raw_{table} ({keys}){including}")
     return statements
 
 
 def insert_facts(dialect: str) -> list[str]:
     """The statements that write the log of the same activity."""
     statements = []
-    for number, facts in enumerate(FACTS, 1):
-        values = DEFAULTS | dict(facts.columns)
+    for number, (kind, table, condition, columns) in enumerate(FACTS, 1):
+        values = DEFAULTS | dict(columns)
         id = NEW_ID[dialect].format(number=number)
         statements.append(
             f"""
             INSERT INTO metric_facts (workspace_id, id, kind, share_id, person, count, {", ".join(values)})
-            SELECT workspace_id, {id}, '{facts.kind}', share_id, person, 1, {", ".join(values.values())}
-            FROM raw_{facts.table} WHERE {facts.condition}
+            SELECT workspace_id, {id}, '{kind}', share_id, person, 1, {", ".join(values.values())}
+            FROM raw_{table} WHERE {condition}
             """
         )
     return statements

@@ -48,12 +48,12 @@ async def measure_reads(
     database: Database, dialect: str, size: int, rounds: int, progress: Progress
 ) -> ReadFigures:
     for dates in RANGES:
-        progress(f"comparing answers, {dates.name}", 0)
+        progress(f"comparing answers, {dates.name}")
         await _compare(database, dates)
     times: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds):
+        progress(f"reading, round {turn + 1}")
         for dates in RANGES:
-            progress(f"reading, {dates.name}", turn / rounds)
             started = perf_counter()
             await _raw(database, ALL, dates)
             times.setdefault((dates.name, RAW), []).append(perf_counter() - started)

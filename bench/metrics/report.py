@@ -10,7 +10,6 @@ from bench.metrics.cases import (
     OF_BUSIEST_SHARE,
     QUESTIONS,
     RANGES,
-    Dates,
 )
 from bench.metrics.reads import RAW, ReadFigures
 from bench.metrics.writes import WriteFigures
@@ -19,6 +18,7 @@ from bench.report import Check, number, table
 # How many times faster than raw, by size.
 FASTER_THAN_RAW = {1_000_000: 20, 5_000_000: 60}
 SMALLEST, LARGEST = 100_000, 5_000_000
+RATES = ("live alone", "live", "bulk alone", "back-fill", "folded", "folded, of back-fill")
 NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 
 
@@ -55,46 +55,33 @@ def _checks_of_growth(reads: Sequence[ReadFigures]) -> Iterator[Check]:
 
 
 def _checks_of_writes(figures: WriteFigures) -> Iterator[Check]:
-    where = NAMES[figures.dialect]
-    yield Check("live facts / facts alone", where, [figures.live / figures.live_alone], least=0.8)
-    yield Check("back-fill / bulk insert", where, [figures.back_fill / figures.bulk_alone], least=0.5)
-    yield Check("live facts folded per second", where, [figures.folded], least=5_000)
-    blocked = max(0.0, figures.slowest - figures.slowest_unfolded)
+    where, rates, slowest = NAMES[figures.dialect], figures.rates, figures.slowest
+    yield Check("live facts / facts alone", where, [rates["live"] / rates["live alone"]], least=0.8)
+    yield Check("back-fill / bulk insert", where, [rates["back-fill"] / rates["bulk alone"]], least=0.5)
+    yield Check("live facts folded per second", where, [rates["folded"]], least=5_000)
+    blocked = max(0.0, slowest["live"] - slowest["live unfolded"])
     yield Check("slowest write with the fold minus without, ms", where, [blocked], most=20)
 
 
 def reads_table(reads: Sequence[ReadFigures]) -> str:
     """Medians in milliseconds."""
-    header = ["database", "sessions", "range", "raw", *(question.name for question in QUESTIONS)]
+    columns = [RAW, *(question.name for question in QUESTIONS)]
     rows = [
-        [NAMES[each.dialect], size_name(each.size), dates.name, *_medians(each, dates)]
+        [NAMES[each.dialect], size_name(each.size), dates.name]
+        + [number(each.medians[dates.name, column]) for column in columns]
         for each in reads
         for dates in RANGES
     ]
-    return table(header, rows)
-
-
-def _medians(figures: ReadFigures, dates: Dates) -> list[str]:
-    names = [RAW, *(question.name for question in QUESTIONS)]
-    return [number(figures.medians[dates.name, name]) for name in names]
+    return table(["database", "sessions", "range", *columns], rows)
 
 
 def writes_table(writes: Sequence[WriteFigures]) -> str:
     """Facts per second, and the slowest write in milliseconds."""
-    header = ["database", "live alone", "live", "bulk alone", "back-fill", "folded"]
-    header += ["folded, of back-fill", "slowest without the fold, ms", "with it, ms"]
+    header = ["database", *RATES, "slowest without the fold, ms", "with it, ms"]
     rows = []
     for each in writes:
-        rates = (
-            each.live_alone,
-            each.live,
-            each.bulk_alone,
-            each.back_fill,
-            each.folded,
-            each.folded_back_fill,
-        )
-        slowest = (each.slowest_unfolded, each.slowest)
-        rows.append([NAMES[each.dialect], *map(number, (*rates, *slowest))])
+        figures = [*(each.rates[name] for name in RATES), each.slowest["live unfolded"], each.slowest["live"]]
+        rows.append([NAMES[each.dialect], *map(number, figures)])
     return table(header, rows)
 
 

@@ -1,6 +1,7 @@
 """The speed of recording facts, compared with plain inserts into the log, and of folding them."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -12,8 +13,9 @@ from time import perf_counter
 from uuid import uuid4
 
 from bench.metrics.activity import CUSTOMERS
-from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID, Progress
-from bench.metrics.ours import fold_all, folding
+from bench.metrics.loading import SHARE_IDS, WORKSPACE_ID
+from bench.servers import fold_all
+from gateway.background.tasks import BackgroundTask, running
 from storage.engine.connections import Connection, SqliteThread
 from storage.engine.database import Database
 from storage.engine.inserts import insert_all, insert_late
@@ -21,6 +23,7 @@ from storage.enums import FactKind
 from storage.metrics.facts import Fact, record_facts, row_of
 from storage.tables.base import table_of
 from storage.tables.metrics.metrics import MetricFactRow
+from storage.upkeep.folding import SECONDS_BETWEEN_SWEEPS, Fold
 
 WRITERS = 8
 LIVE, BATCHES, BATCH = 2_000, 16, 500
@@ -42,17 +45,11 @@ Write = Callable[[Connection, Sequence[Fact]], Awaitable[None]]
 
 @dataclass(frozen=True)
 class WriteFigures:
-    """Medians: facts per second, and the slowest write in milliseconds."""
+    """Medians by what was written: facts per second, and the slowest write in milliseconds."""
 
     dialect: str
-    live_alone: float
-    live: float
-    bulk_alone: float
-    back_fill: float
-    folded: float
-    folded_back_fill: float
-    slowest_unfolded: float
-    slowest: float
+    rates: dict[str, float]
+    slowest: dict[str, float]
 
 
 async def insert_alone(connection: Connection, facts: Sequence[Fact]) -> None:
@@ -67,24 +64,25 @@ async def insert_alone(connection: Connection, facts: Sequence[Fact]) -> None:
         await insert_all(connection, _table, rows)
 
 
-async def measure_writes(database: Database, dialect: str, rounds: int, progress: Progress) -> WriteFigures:
+async def measure_writes(database: Database, dialect: str, rounds: int) -> WriteFigures:
     random = Random(2)
-    rates: dict[str, list[float]] = {}
-    slowest: dict[str, list[float]] = {}
+    rates: defaultdict[str, list[float]] = defaultdict(list)
+    slowest: defaultdict[str, list[float]] = defaultdict(list)
 
     async def measure(name: str, write: Write, units: list[list[Fact]], *, with_fold: bool = False) -> None:
-        async with folding(database) if with_fold else nullcontext():
+        # As the gateway does, in the background.
+        fold = BackgroundTask("fold", Fold(database, SECONDS_BETWEEN_SWEEPS).run, every=0.5)
+        async with running([fold]) if with_fold else nullcontext():
             times, seconds = await _write_at_once(database, write, units)
-        rates.setdefault(name, []).append(sum(map(len, units)) / seconds)
-        slowest.setdefault(name, []).append(1_000 * max(times))
+        rates[name].append(sum(map(len, units)) / seconds)
+        slowest[name].append(1_000 * max(times))
 
     async def measure_fold(name: str, many: int) -> None:
         started = perf_counter()
         await fold_all(database)
-        rates.setdefault(name, []).append(many / (perf_counter() - started))
+        rates[name].append(many / (perf_counter() - started))
 
-    for turn in range(rounds):
-        progress("writing", turn / rounds)
+    for _ in range(rounds):
         await measure("live alone", insert_alone, _live(random))
         await measure("live unfolded", record_facts, _live(random))
         await measure_fold("folded", LIVE)
@@ -92,19 +90,9 @@ async def measure_writes(database: Database, dialect: str, rounds: int, progress
         await fold_all(database)
         await measure("bulk alone", insert_alone, _back_fill(random))
         await measure("back-fill", record_facts, _back_fill(random))
-        await measure_fold("folded back-fill", BATCHES * BATCH)
-    medians = {name: median(values) for name, values in rates.items()}
-    return WriteFigures(
-        dialect,
-        live_alone=medians["live alone"],
-        live=medians["live"],
-        bulk_alone=medians["bulk alone"],
-        back_fill=medians["back-fill"],
-        folded=medians["folded"],
-        folded_back_fill=medians["folded back-fill"],
-        slowest_unfolded=median(slowest["live unfolded"]),
-        slowest=median(slowest["live"]),
-    )
+        await measure_fold("folded, of back-fill", BATCHES * BATCH)
+    medians = [{name: median(values) for name, values in each.items()} for each in (rates, slowest)]
+    return WriteFigures(dialect, *medians)
 
 
 async def _write_at_once(

@@ -5,12 +5,10 @@ up, and PostGraphile 5, which answers the same fields without a token. It is ins
 that it needs. Exits with 1 if a target is missed.
 """
 
-import argparse
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,7 +17,8 @@ from rich.console import Console
 
 from bench import servers
 from bench.client import Client
-from bench.measuring import Figures, Side, measure, ratio
+from bench.measuring import Side, Slices, measure, ratio, typical
+from bench.options import options
 from bench.report import Check, number, table
 from bench.requests import document_of_shares, graphql
 from bench.servers import Server, Site
@@ -31,13 +30,6 @@ INSTALLED = Path("var/bench/postgraphile").resolve()
 _SOURCES = Path(__file__).parent / "postgraphile"
 
 progress = Console(stderr=True)
-
-
-@contextmanager
-def stock_strawberry(site: Site) -> Iterator[Server]:
-    with servers.uvicorn("bench.peers.stock_strawberry:app", {"DATABASE": site.database_url}) as server:
-        servers.wait_for(f"{server.address}/docs")
-        yield server
 
 
 def install_postgraphile() -> bool:
@@ -61,10 +53,10 @@ def postgraphile(site: Site) -> Iterator[Server]:
         "NODE_ENV": "production",
     }
     command = [str(programs / "node"), str(programs / "postgraphile")]
-    with servers.running(command, environment, INSTALLED) as pid:
+    with servers.running(command, environment, INSTALLED) as process:
         address = f"http://127.0.0.1:{port}"
         servers.wait_for(f"{address}/graphql", b'{"query": "{ __typename }"}')
-        yield Server(address, pid)
+        yield Server(address, process.pid)
 
 
 def peer_request(site: Site, ours: Server) -> Request:
@@ -85,53 +77,48 @@ def check_same(site: Site, ours: Side, peer: Side) -> None:
         raise SystemExit(f"A peer answers other shares: {names}")
 
 
-def compare(site: Site, rounds: int, seconds: float) -> tuple[dict[str, Figures], list[Check]]:
-    """The figures of the gateway and of its peers, and the checks of the latter."""
+def compare(site: Site, rounds: int, seconds: float) -> dict[str, Slices]:
+    """What the gateway, the first, and its peers took."""
     assert site.postgresql is not None
     request = graphql(document_of_shares())
     with ExitStack() as stack:
         ours = Side(stack.enter_context(servers.gateway(site)), request, site.token)
-        peers = {"stock Strawberry": Side(stack.enter_context(stock_strawberry(site)), request, site.token)}
+        stock = servers.uvicorn("bench.peers.stock_strawberry:app", site.database_url, "/docs")
+        sides = {
+            "the gateway": ours,
+            "stock Strawberry": Side(stack.enter_context(stock), request, site.token),
+        }
         if install_postgraphile():
             server = stack.enter_context(postgraphile(site))
-            peers["PostGraphile"] = Side(server, peer_request(site, ours.server), site.token)
-        for peer in peers.values():
-            check_same(site, ours, peer)
+            sides["PostGraphile"] = Side(server, peer_request(site, ours.server), site.token)
+        for side in sides.values():
+            check_same(site, ours, side)
         servers.vacuum(site)
-        progress.print(f"The gateway and {', '.join(peers)}")
-        own, *others = measure([ours, *peers.values()], site.postgresql.pid, rounds, seconds)
-    figures = dict(zip(peers, others, strict=True))
-    checks = [
-        Check(name, "peer / ours", [ratio(each, own)], least=TARGETS[name]) for name, each in figures.items()
-    ]
-    return {"the gateway": own, **figures}, checks
-
-
-def peers_table(figures: dict[str, Figures], checks: list[Check]) -> str:
-    by_name = {check.what: check for check in checks}
-    header = ["GraphQL: list of 10 shares", "server + database, us", "/ ours", "target", ""]
-    header += ["req/s", "p50, ms", "p99, ms"]
-    rows = []
-    for name, each in figures.items():
-        check = by_name.get(name)
-        judged = [number(check.figures[0]), check.bound, check.verdict] if check else ["", "", ""]
-        speeds = map(number, (each.rate, each.p50, each.p99))
-        rows.append([name, f"{each.server:,.0f} + {each.database:,.0f}", *judged, *speeds])
-    return table(header, rows)
+        progress.print(", ".join(sides))
+        measured = measure([*sides.values()], site.postgresql.pid, rounds, seconds)
+        return dict(zip(sides, measured, strict=True))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="rounds; the table shows medians")
-    parser.add_argument("--seconds", type=float, default=2, help="seconds of each turn")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, rounds=5, seconds=2.0)
     require_wrk()
-    with tempfile.TemporaryDirectory() as folder, servers.site(Path(folder), on_postgresql=True) as site:
-        figures, checks = compare(site, arguments.rounds, arguments.seconds)
-    print(peers_table(figures, checks))
-    if "PostGraphile" not in figures:
+    with servers.site() as site:
+        measured = compare(site, arguments.rounds, arguments.seconds)
+    own = measured["the gateway"]
+    checks = {
+        name: Check(name, "peer / ours", [ratio(each, own)], least=TARGETS[name])
+        for name, each in measured.items()
+        if each is not own
+    }
+    rows = []
+    for name, each in measured.items():
+        middle, judged = typical(each), checks[name].cells if name in checks else ["", "", ""]
+        rows.append([name, middle.times, *judged, *map(number, (middle.rate, middle.p50, middle.p99))])
+    header = ["GraphQL: list of 10 shares", "server + database, us", "/ ours", "target", ""]
+    print(table([*header, "req/s", "p50, ms", "p99, ms"], rows))
+    if "PostGraphile" not in checks:
         print("\nPostGraphile was left out: npm could not install it and Node 22.")
-    sys.exit(any(not check.is_met for check in checks))
+    sys.exit(any(not check.is_met for check in checks.values()))
 
 
 if __name__ == "__main__":

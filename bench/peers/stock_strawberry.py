@@ -1,4 +1,4 @@
-"""A peer: GraphQL by stock Strawberry over SQLModel entities.
+"""A peer: GraphQL by stock Strawberry over the gateway's SQLModel entities, with relationships added to them.
 
 It answers the same document as the gateway, looks the token up too, and keeps parsed and validated documents
 by Strawberry's own extensions.
@@ -15,21 +15,50 @@ from uuid import UUID
 
 import strawberry
 from fastapi import Depends, FastAPI, HTTPException, Request
+from sqlalchemy import and_, inspect
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
-from sqlalchemy.orm import selectinload
+from sqlalchemy.orm import relationship, selectinload
 from sqlmodel import func, select
 from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.fastapi import GraphQLRouter
 from strawberry.scalars import JSON
 
-from bench.peers import entities
+from storage.tables import registry as _all_tables  # noqa: F401
+from storage.tables.credentials.credentials import CredentialRow
+from storage.tables.shares.custom_fields import CustomFieldRow
+from storage.tables.shares.files import FileRow
+from storage.tables.shares.shares import (
+    ShareCustomFieldRow,
+    ShareDownloadRow,
+    ShareMediaRow,
+    SharePriceRow,
+    ShareRow,
+)
+
+# SQLModel does not type columns and relationships as what SQLAlchemy takes.
+shares: Any = ShareRow
+prices: Any = SharePriceRow
+lists: tuple[Any, ...] = (ShareMediaRow, ShareDownloadRow, ShareCustomFieldRow)
+medias, downloads, attached = (each.__table__ for each in lists)
+of_share = and_(shares.workspace_id == prices.workspace_id, shares.id == prices.share_id, ~prices.is_archived)
+RELATIONSHIPS = {
+    "prices": relationship(
+        prices, primaryjoin=of_share, order_by=(prices.created_at, prices.id), viewonly=True
+    ),
+    "medias": relationship(FileRow, secondary=medias, order_by=medias.c.position, viewonly=True),
+    "downloads": relationship(FileRow, secondary=downloads, order_by=downloads.c.position, viewonly=True),
+    "attachments": relationship(ShareCustomFieldRow, order_by=attached.c.position, viewonly=True),
+}
+for name, listed in RELATIONSHIPS.items():
+    inspect(ShareRow).add_property(name, listed)
+inspect(ShareCustomFieldRow).add_property("custom_field", relationship(CustomFieldRow, viewonly=True))
 
 engine = create_async_engine(os.environ["DATABASE"], pool_size=20, max_overflow=0)
 make_session = async_sessionmaker(engine, expire_on_commit=False)
 
 
 def metadata_of(root: Any) -> JSON:
-    return JSON(root.pairs)
+    return JSON(root.custom_metadata)
 
 
 @strawberry.type
@@ -173,25 +202,19 @@ class Query:
     @strawberry.field
     async def shares(self, info: strawberry.Info, limit: int = 10) -> SharePage:
         session, workspace_id = info.context["session"], info.context["workspace_id"]
-        # SQLModel types relationships as what they hold, not as what `selectinload` takes.
-        share: Any = entities.Share
-        attachment: Any = entities.Attachment
-        own = share.workspace_id == workspace_id
-        attachments = selectinload(share.attachments).selectinload(attachment.custom_field)
+        attachment: Any = ShareCustomFieldRow
+        own = shares.workspace_id == workspace_id
+        nested = map(selectinload, (shares.prices, shares.medias, shares.downloads))
+        attachments = selectinload(shares.attachments).selectinload(attachment.custom_field)
         statement = (
-            select(share)
+            select(shares)
             .where(own)
-            .order_by(share.created_at.desc(), share.id.desc())
+            .order_by(shares.created_at.desc(), shares.id.desc())
             .limit(limit)
-            .options(
-                selectinload(share.prices),
-                selectinload(share.medias),
-                selectinload(share.downloads),
-                attachments,
-            )
+            .options(*nested, attachments)
         )
         rows = list((await session.scalars(statement)).all())
-        total = (await session.scalars(select(func.count()).select_from(share).where(own))).one()
+        total = (await session.scalars(select(func.count()).select_from(shares).where(own))).one()
         pages = -(-total // limit)
         cursor = f"{rows[-1].created_at.isoformat()} {rows[-1].id}" if total > limit else None
         meta = PageMeta(total=total, page=1, per_page=limit, pages=pages, next_cursor=cursor)
@@ -206,7 +229,7 @@ async def open_session() -> AsyncIterator[AsyncSession]:
 async def context_of(request: Request, session: AsyncSession = Depends(open_session)) -> dict[str, Any]:  # noqa: B008
     """The session and the workspace of a live token with the scope."""
     token = request.headers.get("authorization", "").removeprefix("Bearer ")
-    credential = await session.get(entities.Credential, sha256(token.encode()).hexdigest())
+    credential = await session.get(CredentialRow, sha256(token.encode()).hexdigest())
     if (
         credential is None
         or credential.revoked_at is not None

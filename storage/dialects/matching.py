@@ -9,6 +9,8 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
+from storage.dialects.processors import from_driver, to_driver
+
 
 class ListOf(TypeDecorator[Any]):
     """A list of values as one value: an array on PostgreSQL, JSON on SQLite."""
@@ -26,13 +28,13 @@ class ListOf(TypeDecorator[Any]):
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         if dialect.name == "postgresql":
             return value
-        convert = self.item._cached_bind_processor(dialect) or (lambda item: item)
+        convert = to_driver(self.item, dialect) or (lambda item: item)
         return json.dumps([convert(item) for item in value])
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         if dialect.name == "postgresql" or value is None:
             return value
-        convert = self.item._cached_result_processor(dialect, None) or (lambda item: item)
+        convert = from_driver(self.item, dialect) or (lambda item: item)
         return [convert(item) for item in json.loads(value)]
 
 

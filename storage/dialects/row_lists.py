@@ -26,6 +26,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
+from storage.dialects.processors import to_driver
+
 Rows = Sequence[Mapping[str, Any]]
 _ROWS = "all_rows"
 # Equal values of one of these types are the same. Across types they are not: 1 == True.
@@ -116,7 +118,7 @@ class _JsonRows(TypeDecorator[Any]):
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
         cells = []
         for each in self.columns:
-            convert = each.type._cached_bind_processor(dialect)
+            convert = to_driver(each.type, dialect)
             values = [row[each.name] for row in value]
             cells.append(map(convert, values) if convert else values)
         return orjson.dumps(list(zip(*cells, strict=True))).decode()

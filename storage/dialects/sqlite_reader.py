@@ -13,7 +13,7 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.url import URL
 
 from storage.dialects.metadata_text import metadata_text
-from storage.dialects.sqlite_driver import prepare_connection
+from storage.dialects.sqlite_driver import opened
 
 # How long a read may hold the event loop; a page of 100 rows with their lists takes less.
 MOST_SECONDS = 0.003
@@ -54,13 +54,8 @@ class SqliteReader:
             self._connection = None
 
     def _open(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection = sqlite3.connect(self._file, **self._options)
-        try:
-            prepare_connection(connection)
-            connection.execute("PRAGMA query_only=ON")
-        except sqlite3.Error:
-            connection.close()
-            raise
+        connection = opened(self._file, sqlite3.Connection, **self._options)
+        connection.execute("PRAGMA query_only=ON")
         connection.set_progress_handler(self._is_late, STEPS)
         connection.create_function("metadata_text", 2, self._metadata_text, deterministic=True)
         return connection

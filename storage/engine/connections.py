@@ -1,31 +1,26 @@
 """Connections to a database, on which SQLAlchemy's statements and kept ones run side by side."""
 
-import logging
-import socket
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from math import inf
 from random import uniform
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import asyncpg
 from sqlalchemy import Executable
 from sqlalchemy.engine import CursorResult, Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlalchemy.util.concurrency import greenlet_spawn
 
 from storage.caches import Cache
-from storage.dialects.sqlite_driver import SqliteConnection
+from storage.dialects.sqlite_driver import SqliteDriver, refusal
 from storage.engine.connection_terms import Terms
 from storage.engine.kept_statements import Kept, KeptText
 from storage.engine.outages import DatabaseUnreachable
-
-log = logging.getLogger(__name__)
+from storage.engine.watched_statements import Watching
 
 # A connection that has been idle for longer is asked before use.
 TRUSTED_SECONDS = 5
@@ -35,39 +30,24 @@ LIFE_PART = (0.9, 1.0)
 # measured with `pg_backend_memory_contexts`; that of a list with nested lists takes 200 KB.
 BYTES_OF_A_LETTER = 50
 BYTES_PREPARED = 8 * 1024 * 1024
-# A server or proxy that is gone without a word is noticed after 60 seconds.
-KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 60_000}
-
 DRIVER_ERRORS = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)
 
-Listener = Callable[[str], None]
 Values = Mapping[str, Any]
 Result = TypeVar("Result")
-
-
-def listeners_of_log() -> list[Listener]:
-    """The log, if it shows statements now; asking it at each one takes 0.5 % of a short request."""
-    return [partial(log.debug, "%s")] if log.isEnabledFor(logging.DEBUG) else []
-
-
-def tell(listeners: Sequence[Listener], written: KeptText) -> None:
-    """Tell the listeners which kept statement runs."""
-    for listener in listeners:
-        listener(written.text)
 
 
 class Connection(ABC):
     """An open connection: `execute` runs SQLAlchemy's statements, `fetch` kept ones, in the same session.
 
-    Without `begin`, each statement commits by itself. `driver` is the driver's own connection. `listeners`
-    are told the text of each kept statement; SQLAlchemy has events for the others. `ending` is what the
-    transaction leaves to its end (`storage/engine/before_commit.py`); None outside `Database.write`.
+    Without `begin`, each statement commits by itself. `driver` is the driver's own connection. `watching`
+    sees kept statements and commits; SQLAlchemy has events for the others. `ending` is what the transaction
+    leaves to its end (`storage/engine/before_commit.py`); None outside `Database.write`.
     """
 
-    def __init__(self, alchemy: AsyncConnection, adapted: Any, listeners: Sequence[Listener]) -> None:
+    def __init__(self, alchemy: AsyncConnection, adapted: Any, watching: Watching) -> None:
         self._alchemy = alchemy
         self._adapted = adapted
-        self._listeners = listeners
+        self._watching = watching
         self.driver: Any = adapted.driver_connection
         self.dialect: Dialect = alchemy.dialect
         self.last_use = monotonic()
@@ -91,17 +71,29 @@ class Connection(ABC):
         """The function's result: SQLAlchemy's connection is its first argument, and it may wait inside."""
         return await self._alchemy.run_sync(function, *arguments)
 
-    @abstractmethod
     async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
         """All rows of a kept statement, as the driver returns them. Raises `DBAPIError`."""
+        written = kept.on(self.dialect)
+        self._watching.tell(written.text)
+        with self._watching.watched(written.text):
+            return await self._fetch(written, values)
+
+    @abstractmethod
+    async def _fetch(self, written: KeptText, values: Values) -> Sequence[Any]:
+        """All rows of a kept statement. Raises `DBAPIError`."""
 
     @abstractmethod
     async def begin(self, *, writes: bool, repeatable: bool) -> None:
         """Begin a transaction; with `repeatable` all its statements see the same state."""
 
-    @abstractmethod
     async def commit(self) -> None:
         """End a transaction. Raises `DBAPIError`, and `RuntimeError` if the server has rolled it back."""
+        with self._watching.watched("COMMIT"):
+            await self._commit()
+
+    @abstractmethod
+    async def _commit(self) -> None:
+        """End a transaction, as `commit` does."""
 
     async def rollback(self) -> None:
         """End a transaction that failed, if it has not ended. Never raises."""
@@ -144,20 +136,16 @@ class Connection(ABC):
             await self._alchemy.invalidate()
             await self._alchemy.close()
 
-    def _translated(self, error: Exception) -> Exception:
-        """The error as SQLAlchemy would raise it, without the values of the statement."""
-        if isinstance(error, asyncpg.InternalClientError):
-            return DatabaseUnreachable("The connection to the database is ending.")
-        base = self.dialect.loaded_dbapi.Error
-        try:
-            self._adapted._handle_exception(error)
-        except base as adapted:
-            return DBAPIError.instance(
-                "a kept statement", None, adapted, base, hide_parameters=True, dialect=self.dialect
-            )
-        except OSError as lost:
-            return DatabaseUnreachable(lost.errno, f"The connection to the database was lost: {lost}")
-        raise AssertionError("unreachable")
+    def _as_alchemys(self, error: Exception) -> Exception:
+        """An error of the DB-API as SQLAlchemy would raise it, without the values of the statement."""
+        return DBAPIError.instance(
+            "a kept statement",
+            None,
+            error,
+            self.dialect.loaded_dbapi.Error,
+            hide_parameters=True,
+            dialect=self.dialect,
+        )
 
 
 class PostgresqlConnection(Connection):
@@ -166,10 +154,8 @@ class PostgresqlConnection(Connection):
     Behind a pooler they have no names: what is kept is how to write their values and read their rows.
     """
 
-    def __init__(
-        self, alchemy: AsyncConnection, adapted: Any, listeners: Sequence[Listener], terms: Terms
-    ) -> None:
-        super().__init__(alchemy, adapted, listeners)
+    def __init__(self, alchemy: AsyncConnection, adapted: Any, watching: Watching, terms: Terms) -> None:
+        super().__init__(alchemy, adapted, watching)
         self._prepared: Cache[KeptText, Any] = Cache(BYTES_PREPARED)
         self._in_transaction = False
         self._is_pooled = terms.pooled
@@ -177,10 +163,7 @@ class PostgresqlConnection(Connection):
         part = uniform(*LIFE_PART)  # noqa: S311 - nothing secret depends on it
         self._end_of_life = self.last_use + part * terms.life_seconds
 
-    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
-        written = kept.on(self.dialect)
-        if self._listeners:
-            tell(self._listeners, written)
+    async def _fetch(self, written: KeptText, values: Values) -> Sequence[Any]:
         arguments = written.arguments(values)
         try:
             prepared = self._prepared.get(written) or await self._prepare(written)
@@ -197,7 +180,7 @@ class PostgresqlConnection(Connection):
                 raise self._translated(error) from error
         except DRIVER_ERRORS as error:
             raise self._translated(error) from error
-        return await self.fetch(kept, values)
+        return await self._fetch(written, values)
 
     async def _prepare(self, written: KeptText) -> Any:
         prepared = await self.driver.prepare(written.text, name="" if self._is_pooled else None)
@@ -209,7 +192,7 @@ class PostgresqlConnection(Connection):
         await self._run(f"BEGIN{isolation}{'' if writes else ' READ ONLY'}{self._beginning}")
         self._in_transaction = True
 
-    async def commit(self) -> None:
+    async def _commit(self) -> None:
         self._in_transaction = False
         if await self._run("COMMIT") != "COMMIT":
             # This is the answer to the COMMIT of a transaction in which a statement has failed.
@@ -246,44 +229,47 @@ class PostgresqlConnection(Connection):
         except DRIVER_ERRORS as error:
             raise self._translated(error) from error
 
-
-def keep_alive(driver: Any) -> None:
-    """Let the kernel notice that the other end is gone."""
-    connected: socket.socket = driver._transport.get_extra_info("socket")
-    if connected.family == socket.AF_UNIX:
-        return
-    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in KEEP_ALIVE.items():
-        if (option := getattr(socket, name, None)) is not None:  # Not on every system.
-            connected.setsockopt(socket.IPPROTO_TCP, option, value)
+    def _translated(self, error: Exception) -> Exception:
+        """What to raise for an error of the driver."""
+        if isinstance(error, asyncpg.InternalClientError):
+            return DatabaseUnreachable("The connection to the database is ending.")
+        try:
+            self._adapted._handle_exception(error)
+        except OSError as lost:
+            return DatabaseUnreachable(lost.errno, f"The connection to the database was lost: {lost}")
+        except self.dialect.loaded_dbapi.Error as adapted:
+            return self._as_alchemys(adapted)
+        raise AssertionError("unreachable")
 
 
 class SqliteThread(Connection):
     """A connection with a thread of its own, to which each kept statement takes one hop."""
 
-    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
-        written = kept.on(self.dialect)
-        if self._listeners:
-            tell(self._listeners, written)
-        adapted: SqliteConnection = self._adapted
-        try:
-            return await adapted.fetch(written.text, written.arguments(values))
-        except (sqlite3.Error, OSError) as error:
-            raise self._translated(error) from error
+    driver: SqliteDriver
+
+    async def _fetch(self, written: KeptText, values: Values) -> Sequence[Any]:
+        with self._translating():
+            rows = await self.driver.execute_fetchall(written.text, written.arguments(values))
+        return cast("list[Any]", rows)
 
     def put_off(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
         """Run a statement in SQLite's own SQL together with the next one or with the COMMIT."""
-        self._adapted.put_off(statement, rows)
+        self.driver.put_off(statement, rows)
 
     async def begin(self, *, writes: bool, repeatable: bool) -> None:
         # Writers take the lock at once, so that none fails half-way on a stale snapshot.
-        self._adapted.begin("IMMEDIATE" if writes else "DEFERRED")
+        self.driver.begin("IMMEDIATE" if writes else "DEFERRED")
 
-    async def commit(self) -> None:
-        try:
-            await greenlet_spawn(self._adapted.commit)
-        except sqlite3.Error as error:
-            raise self._translated(error) from error
+    async def _commit(self) -> None:
+        with self._translating():
+            await self.driver.commit()
 
     async def _rollback(self) -> None:
-        await greenlet_spawn(self._adapted.rollback)
+        await self.driver.rollback()
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise refusal(error) or self._as_alchemys(error) from error

@@ -1,4 +1,10 @@
-"""Units of work: every statement reaches SQLite or PostgreSQL through one of these."""
+"""Units of work: every statement reaches SQLite or PostgreSQL through one of these.
+
+All that other folders need of this one is `Database`, the `Connection` that a unit lends
+(`connections.py`), `Kept` (`kept_statements.py`), `inserts.py` and `upserts.py`, what a transaction leaves
+to its end (`before_commit.py`), what an error of the database means (`outages.py`), and for settings and
+monitoring `Terms`, `StatementWatch` and `State`.
+"""
 
 import asyncio
 from collections.abc import (
@@ -20,13 +26,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from storage.engine.before_commit import finishing
 from storage.engine.connection_terms import Terms
-from storage.engine.connections import Connection, Listener
+from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
 from storage.engine.kept_statements import Kept
-from storage.engine.pool import Connections
+from storage.engine.pool import Connections, SqliteConnections
 from storage.engine.replica import Replica, ReplicaFailed
-from storage.engine.sqlite_pool import SqliteConnections
-from storage.engine.watched_statements import StatementWatch
+from storage.engine.watched_statements import Listener, StatementWatch
 
 # A note takes some 200 bytes.
 MOST_UNFOLDED = 10_000
@@ -79,7 +84,7 @@ class Database:
     @property
     def listeners(self) -> list[Listener]:
         """What is told the text of each kept statement on the primary."""
-        return self._primary.listeners
+        return self._primary.watching.listeners
 
     @property
     def pools(self) -> dict[str, Connections]:

@@ -1,18 +1,23 @@
 """The engines that open connections."""
 
+import socket
 from typing import Any
 
 from sqlalchemy import event
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from storage.dialects.sqlite_driver import SqliteDriver, prepare_connection
+from storage.dialects.refusals import ChangesRefused
+from storage.dialects.sqlite_driver import DRIVER, refusal
 from storage.engine.connection_terms import PLAIN_PLANS, Terms
 
 BUSY_TIMEOUT_SECONDS = 30
 # How long opening a connection may take.
 OPEN_SECONDS = 30
+
+# A server or proxy that is gone without a word is noticed after 60 seconds.
+KEEP_ALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 60_000}
 
 _TIME_ZONE = {"timezone": "UTC"}
 
@@ -24,16 +29,28 @@ def make_engine(url: str, terms: Terms) -> AsyncEngine:
         engine = create_async_engine(
             parsed,
             hide_parameters=True,
-            module=SqliteDriver(),
+            module=DRIVER,
             connect_args={"timeout": BUSY_TIMEOUT_SECONDS},
             poolclass=NullPool,
         )
-        event.listen(engine.sync_engine, "connect", prepare_connection)
         event.listen(engine.sync_engine, "begin", _begin_sqlite)
+        event.listen(engine.sync_engine, "invalidate", _give_up_on_sqlite)
+        event.listen(engine.sync_engine, "handle_error", _refuse_on_sqlite)
         return engine
     return create_async_engine(
         parsed, hide_parameters=True, poolclass=NullPool, connect_args=_arguments(terms)
     )
+
+
+def keep_alive(driver: Any) -> None:
+    """Let the kernel notice that the other end is gone."""
+    connected: socket.socket = driver._transport.get_extra_info("socket")
+    if connected.family == socket.AF_UNIX:
+        return
+    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEP_ALIVE.items():
+        if (option := getattr(socket, name, None)) is not None:  # Not on every system.
+            connected.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def _arguments(terms: Terms) -> dict[str, Any]:
@@ -55,4 +72,14 @@ def _arguments(terms: Terms) -> dict[str, Any]:
 def _begin_sqlite(connection: Any) -> None:
     """Begin as the execution options of a connection outside the pool say, like that of migrations."""
     if mode := connection.get_execution_options().get("sqlite_begin"):
-        connection.connection.dbapi_connection.begin(mode)
+        connection.exec_driver_sql(f"BEGIN {mode}")
+
+
+def _refuse_on_sqlite(context: ExceptionContext) -> ChangesRefused | None:
+    """What is raised for an error of a statement that SQLAlchemy runs, unless it is the error itself."""
+    return refusal(context.original_exception)
+
+
+def _give_up_on_sqlite(adapted: Any, *_: Any) -> None:
+    """Interrupt what a connection runs that is closed after an error or because its unit gave up."""
+    adapted.driver_connection.give_up()

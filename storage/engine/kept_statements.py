@@ -4,14 +4,13 @@ Building a statement, looking up its compiled form and adapting its rows takes S
 long as the driver needs to run it. A kept statement has places (`bindparam`) for each request's values.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Executable
 from sqlalchemy.engine import Dialect
-from sqlalchemy.sql.compiler import SQLCompiler
 
-Processor = Callable[[Any], Any]
+from storage.dialects.processors import from_driver, to_driver
 
 
 class KeptText:
@@ -23,13 +22,14 @@ class KeptText:
         names: Sequence[str] = compiled.positiontup or ()
         self._names = names
         self._constants = [compiled.params[name] for name in names]
-        processors = compiled._bind_processors
         self._converters = [
-            (index, processors[name])
+            (index, convert)
             for index, name in enumerate(names)
-            if name in processors and not isinstance(processors[name], tuple)
+            if name in compiled.binds and (convert := to_driver(compiled.binds[name].type, dialect))
         ]
-        self._readers = _readers(compiled, dialect)
+        # A text has no columns of known types.
+        columns = getattr(statement, "exported_columns", ())
+        self._readers = [from_driver(column.type, dialect) for column in columns]
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
         """The values in the order of the places; places without a value have the declaration's own."""
@@ -79,8 +79,3 @@ class Kept:
                 raise LookupError(f"This statement was not compiled for {dialect.name}.")
             written = self._texts[dialect.name] = KeptText(self._statement, dialect)
         return written
-
-
-def _readers(compiled: SQLCompiler, dialect: Dialect) -> list[Processor | None]:
-    columns: Sequence[Any] = compiled._result_columns
-    return [column.type._cached_result_processor(dialect, None) for column in columns]

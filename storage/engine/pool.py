@@ -8,23 +8,18 @@ from typing import Any
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from storage.dialects.sqlite_reader import SqliteReader
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import (
     Connection,
     PostgresqlConnection,
     SqliteThread,
     Values,
-    keep_alive,
-    listeners_of_log,
 )
+from storage.engine.engines import keep_alive
 from storage.engine.kept_statements import Kept
 from storage.engine.outages import DatabaseUnreachable, is_lost
-from storage.engine.watched_statements import (
-    StatementWatch,
-    WatchedPostgresqlConnection,
-    WatchedSqliteThread,
-    watch_engine,
-)
+from storage.engine.watched_statements import StatementWatch, Watching, watch_engine
 
 # How long a unit of work waits for a connection.
 PATIENCE_SECONDS = 30
@@ -42,7 +37,7 @@ class Connections:
     ) -> None:
         self._engine = engine
         self._terms = terms
-        self._watch = watch
+        self.watching = Watching(watch)
         if watch is not None:
             watch_engine(engine.sync_engine, watch)
         self.size = size
@@ -51,7 +46,6 @@ class Connections:
         self._left = size
         # Units of work that wait get a connection, or None if they are to open one.
         self._waiting: deque[asyncio.Future[Connection | None]] = deque()
-        self.listeners = listeners_of_log()
 
     @property
     def free(self) -> int:
@@ -194,19 +188,35 @@ class Connections:
         except OSError as error:
             raise DatabaseUnreachable(error.errno, f"No connection to the database: {error}") from error
         adapted: Any = (await alchemy.get_raw_connection()).dbapi_connection
-        watched: WatchedSqliteThread | WatchedPostgresqlConnection
         if self._engine.dialect.name == "sqlite":
-            if self._watch is None:
-                return SqliteThread(alchemy, adapted, self.listeners)
-            watched = WatchedSqliteThread(alchemy, adapted, self.listeners)
-        else:
-            await alchemy.execution_options(isolation_level="AUTOCOMMIT")
-            keep_alive(adapted.driver_connection)
-            if self._watch is None:
-                return PostgresqlConnection(alchemy, adapted, self.listeners, self._terms)
-            watched = WatchedPostgresqlConnection(alchemy, adapted, self.listeners, self._terms)
-        watched.watch = self._watch
-        return watched
+            return SqliteThread(alchemy, adapted, self.watching)
+        await alchemy.execution_options(isolation_level="AUTOCOMMIT")
+        keep_alive(adapted.driver_connection)
+        return PostgresqlConnection(alchemy, adapted, self.watching, self._terms)
+
+
+class SqliteConnections(Connections):
+    """Runs short reads on the event loop, without a connection of the pool."""
+
+    def __init__(
+        self, engine: AsyncEngine, size: int, terms: Terms, watch: StatementWatch | None = None
+    ) -> None:
+        super().__init__(engine, size, terms, watch)
+        self._reader = SqliteReader(engine.dialect, engine.url)
+
+    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
+        written = kept.on(self._engine.dialect)
+        with self.watching.watched(written.text):
+            rows = self._reader.fetch(written.text, written.arguments(values))
+        if rows is None:
+            # A watch sees the statement twice.
+            return await super().fetch(kept, values)
+        self.watching.tell(written.text)
+        return rows
+
+    async def close(self) -> None:
+        self._reader.close()
+        await super().close()
 
 
 def _give_up(waiter: asyncio.Future[Connection | None]) -> None:

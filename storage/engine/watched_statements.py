@@ -1,55 +1,40 @@
-"""Statements that are watched while they run: kept ones, commits, and those of SQLAlchemy.
+"""Who sees which statements run: kept ones, commits, and those of SQLAlchemy."""
 
-Without a watch none of this is in the way of a statement.
-"""
-
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from storage.dialects.sqlite_reader import SqliteReader
-from storage.engine.connections import Connection, PostgresqlConnection, SqliteThread, Values
-from storage.engine.kept_statements import Kept
+log = logging.getLogger(__name__)
 
+Listener = Callable[[str], None]
 # Entered with the text of a statement, which has places instead of values, and left when it has run.
 StatementWatch = Callable[[str], AbstractContextManager[None]]
 
 _WATCHES = "watches"
+_UNWATCHED = nullcontext()
 
 
-class _Watched(Connection):
-    """A connection whose kept statements and commits are watched by `watch`."""
+class Watching:
+    """What sees a pool's statements: listeners the texts of kept ones, a watch all of them as they run."""
 
-    watch: StatementWatch
+    def __init__(self, watch: StatementWatch | None) -> None:
+        # Whether the log shows statements is asked once: asking at each one takes 0.5 % of a short request.
+        self.listeners: list[Listener] = [partial(log.debug, "%s")] if log.isEnabledFor(logging.DEBUG) else []
+        self._watch = watch
 
-    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
-        with self.watch(kept.on(self.dialect).text):
-            return await super().fetch(kept, values)  # type: ignore[safe-super]
+    def tell(self, text: str) -> None:
+        """Tell the listeners which kept statement runs."""
+        for listener in self.listeners:
+            listener(text)
 
-    async def commit(self) -> None:
-        with self.watch("COMMIT"):
-            await super().commit()  # type: ignore[safe-super]
-
-
-class WatchedPostgresqlConnection(_Watched, PostgresqlConnection):
-    """A connection to PostgreSQL whose statements are watched."""
-
-
-class WatchedSqliteThread(_Watched, SqliteThread):
-    """A connection to SQLite whose statements are watched."""
-
-
-class WatchedReader(SqliteReader):
-    """A reader on the event loop whose statements are watched; one that takes too long is seen twice."""
-
-    watch: StatementWatch
-
-    def fetch(self, statement: str, values: Sequence[Any]) -> Sequence[Any] | None:
-        with self.watch(statement):
-            return super().fetch(statement, values)
+    def watched(self, text: str) -> AbstractContextManager[None]:
+        """What a statement runs in."""
+        return _UNWATCHED if self._watch is None else self._watch(text)
 
 
 def watch_engine(engine: Engine, watch: StatementWatch) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from typing import TypeVar
 
 from sqlmodel import SQLModel
 
@@ -14,16 +15,17 @@ for module in walk_packages([str(Path(__file__).parent)], "storage.tables."):
         import_module(module.name)
 
 METADATA = SQLModel.metadata
-MODELS: dict[str, type[SQLModel]] = {
-    str(mapper.local_table.name): mapper.class_  # type: ignore[attr-defined]
-    for mapper in SQLModel._sa_registry.mappers
-}
+
+Model = TypeVar("Model", bound=SQLModel)
 
 
-def _below(model: type[TenantRow]) -> Iterator[type[TenantRow]]:
+def _below(model: type[Model]) -> Iterator[type[Model]]:
     for each in model.__subclasses__():
         yield each
         yield from _below(each)
 
 
+MODELS: dict[str, type[SQLModel]] = {
+    model.__table__.name: model for model in _below(SQLModel) if hasattr(model, "__table__")
+}
 COUNTED_MODELS = tuple(model for model in _below(TenantRow) if model.counted)

@@ -1,11 +1,12 @@
 """Commands over SQLite files that are made once for all tests and copied for each."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import Command
+from tests.support.command import PROGRAM, Command
 
 OWNER = "ada@example.com"
 SECRET = {"DUOGRAPH_SECRET_KEY": "a secret of the tests, 32 characters"}
@@ -33,6 +34,12 @@ def command(tmp_path: Path, migrated_file: Path) -> Command:
 def empty(tmp_path: Path) -> Command:
     """A command where nothing has been set up."""
     return Command(tmp_path)
+
+
+@pytest.fixture
+def own_start(command: Command) -> Command:
+    """The command as a shell starts it: it imports all that it needs."""
+    return replace(command, program=PROGRAM)
 
 
 @pytest.fixture(scope="session")

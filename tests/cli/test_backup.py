@@ -136,26 +136,27 @@ class Live:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("CREATE TABLE files (path TEXT, size, checksum_sha256_hex, is_uploaded)")
 
-    def add(self, name: str) -> None:
-        file = self.store / "objects" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(name)
-        self._run("INSERT INTO files VALUES (?, ?, NULL, 1)", name, len(name))
+    def add(self, *names: str) -> None:
+        for name in names:
+            file = self.store / "objects" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(name)
+        rows = [(name, len(name)) for name in names]
+        self._run("INSERT INTO files VALUES (?, ?, NULL, 1)", *rows)
 
     def delete(self, name: str) -> None:
-        self._run("DELETE FROM files WHERE path = ?", name)
+        self._run("DELETE FROM files WHERE path = ?", (name,))
         (self.store / "objects" / name).unlink()
 
-    def _run(self, statement: str, *values: Any) -> None:
+    def _run(self, statement: str, *rows: tuple[Any, ...]) -> None:
         with closing(sqlite3.connect(self.database)) as connection, connection:
-            connection.execute(statement, values)
+            connection.executemany(statement, rows)
 
 
 def test_every_row_of_a_backup_has_its_file_whatever_happens_meanwhile(tmp_path: Path) -> None:
     live, copy = Live(tmp_path), tmp_path / "copy"
     copy.mkdir()
-    for name in ("kept", "deleted late", "deleted early"):
-        live.add(name)
+    live.add("kept", "deleted late", "deleted early")
     rounds = []
 
     def report(step: str, done: int, total: int) -> None:
@@ -182,8 +183,7 @@ def test_a_database_is_copied_as_it_was_at_one_moment(
 ) -> None:
     monkeypatch.setattr(sqlite_files, "_PAGES", 1)
     live = Live(tmp_path)
-    for number in range(500):
-        live.add(f"file {number}")
+    live.add(*(f"file {number}" for number in range(500)))
     steps = []
 
     def write(_: str, done: int, total: int) -> None:

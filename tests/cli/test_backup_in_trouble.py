@@ -13,12 +13,12 @@ import pytest
 from storage.copies.manifest import read_manifest
 from storage.copies.restore import restore_backup
 from storage.copies.sqlite_files import CopyRefused
-from tests.support.command import Command
+from tests.support.command import PROGRAM, Command
 from tests.support.patience import PATIENCE_SECONDS
 
 
 def test_a_backup_for_which_there_is_no_room_is_refused_in_a_sentence(source: Command) -> None:
-    limited = ("bash", "-c", 'ulimit -f 200; exec "$@"', "bash", *source.program)
+    limited = ("bash", "-c", 'ulimit -f 200; exec "$@"', "bash", *PROGRAM)
     said = replace(source, program=limited).refusal("backup", "--to", "copy")
     assert re.fullmatch(r"The database could not be copied to copy: .*\.", said)
     assert sorted(each.name for each in source.directory.iterdir()) == ["var"]
@@ -70,13 +70,7 @@ def test_backups_to_one_place_at_once_do_not_disturb_each_other(source: Command,
     # The first one has copied all objects but one when the second one begins.
     for file in (objects[-1], objects[0]):
         held = Held(file, tmp_path)
-        started = subprocess.Popen(
-            [*source.program, "backup", "--to", "copy"],
-            cwd=source.directory,
-            env=source.environ(),
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        started = source.start("backup", "--to", "copy", stderr=subprocess.PIPE)
         running.append((started, held))
         held.wait_for_reader()
     ends = []

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
@@ -11,12 +12,13 @@ from sqlalchemy.engine import make_url
 
 from storage.engine.database import Database
 from storage.migrations.revisions import newest_revision
-from tests.support.command import Command
+from tests.support.command import PROGRAM, Command
 
 
 def test_migrate_makes_the_tables_and_can_be_repeated(empty: Command) -> None:
-    for _ in range(2):
-        assert empty.json("migrate") == {"revision": newest_revision()}
+    started = replace(empty, program=PROGRAM)
+    for each in (started, empty):
+        assert each.json("migrate") == {"revision": newest_revision()}
 
 
 def test_a_missing_database_is_not_made_in_passing(empty: Command) -> None:
@@ -111,9 +113,9 @@ def test_an_error_with_json_is_one_object_with_its_code(empty: Command) -> None:
         assert outcome.stdout == plain.stdout == ""
 
 
-def test_the_version_is_that_of_the_package(empty: Command) -> None:
+def test_the_version_is_that_of_the_package(own_start: Command) -> None:
     for option in ("--version", "-V"):
-        assert empty.run(option).stdout == f"duograph {version('duograph')}\n"
+        assert own_start.run(option).stdout == f"duograph {version('duograph')}\n"
 
 
 @pytest.mark.parametrize("command", [(), ("users",), ("users", "create"), ("serve",)], ids=" ".join)
@@ -122,8 +124,8 @@ def test_help_has_a_short_option(empty: Command, command: tuple[str, ...]) -> No
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
-def test_help_lists_every_noun(empty: Command, option: str) -> None:
-    outcome = empty.run(option)
+def test_help_lists_every_noun(own_start: Command, option: str) -> None:
+    outcome = own_start.run(option)
     assert outcome.status == 0
     for noun in ("serve", "migrate", "seed", "users", "workspaces", "tokens", "limits", "schema", "doctor"):
         assert f" {noun} " in outcome.stdout
@@ -139,4 +141,5 @@ async def test_postgresql_is_migrated_only_when_asked(empty: Command, postgresql
     assert empty.refusal("serve", "--port", "0", DUOGRAPH_DATABASE_URL=url) == wanted
     assert empty.refusal("seed", DUOGRAPH_DATABASE_URL=url) == wanted
     assert empty.json("migrate", DUOGRAPH_DATABASE_URL=url) == {"revision": newest_revision()}
-    assert empty.json("seed", DUOGRAPH_DATABASE_URL=url)["workspace"]["slug"] == "demo"
+    seeded = empty.json("seed", "--sessions", "10", "--days", "5", DUOGRAPH_DATABASE_URL=url)
+    assert seeded["workspace"]["slug"] == "demo"

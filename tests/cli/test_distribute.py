@@ -4,7 +4,6 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import asyncpg
 import pytest
@@ -20,6 +19,7 @@ from storage.migrations.run import config_of
 from storage.migrations.tenant_tables import create_tenant_table
 from storage.tables.registry import METADATA
 from tests.support.command import Command
+from tests.support.own_databases import own_database
 
 STAND_INS = Path(__file__).parents[1] / "support" / "citus_stand_ins.sql"
 KEYS = """
@@ -31,15 +31,7 @@ TENANTS = {name for name, table in METADATA.tables.items() if "workspace_id" in 
 @pytest_asyncio.fixture
 async def plain(postgresql_url: str, tmp_path: Path) -> Command:
     """A command with a migrated database of its own, without Citus."""
-    name = f"cluster_{uuid4().hex}"
-    server = await asyncpg.connect(postgresql_url.replace("+asyncpg", ""))
-    await server.execute(f"CREATE DATABASE {name}")
-    await server.close()
-    before, _, options = postgresql_url.partition("?")
-    address = f"{before.rpartition('/')[0]}/{name}?{options}"
-    command = Command(tmp_path, {"DUOGRAPH_DATABASE_URL": address})
-    command.json("migrate")
-    return command
+    return Command(tmp_path, {"DUOGRAPH_DATABASE_URL": await own_database(postgresql_url, tmp_path)})
 
 
 @pytest_asyncio.fixture

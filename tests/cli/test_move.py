@@ -20,12 +20,11 @@ from tests.support.moves import (
     differences_in,
     file_of,
     interrupt_before,
-    make_database,
     numbers_of,
     plain,
-    renamed,
     stopped_before,
 )
+from tests.support.own_databases import own_database
 from tests.support.serving import serving
 
 TOKEN = "token"
@@ -60,22 +59,10 @@ def source(seeded: Command, tmp_path: Path) -> Command:
     return Command(tmp_path / "source")
 
 
-@pytest_asyncio.fixture(scope="module")
-async def template(postgresql_url: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The name of a migrated, empty database."""
-    name = f"empty_{uuid4().hex}"
-    await make_database(postgresql_url, name)
-    settings = {"DUOGRAPH_DATABASE_URL": renamed(postgresql_url, name)}
-    Command(tmp_path_factory.mktemp("template"), settings).json("migrate")
-    return name
-
-
 @pytest_asyncio.fixture
-async def url(postgresql_url: str, template: str) -> str:
+async def url(postgresql_url: str, tmp_path: Path) -> str:
     """A migrated, empty database of the test's own."""
-    name = f"moved_{uuid4().hex}"
-    await make_database(postgresql_url, f"{name} TEMPLATE {template}")
-    return renamed(postgresql_url, name)
+    return await own_database(postgresql_url, tmp_path)
 
 
 @pytest_asyncio.fixture
@@ -143,7 +130,7 @@ async def test_a_move_that_loses_its_connection_says_so_and_goes_on_when_it_is_r
     async with stopped_before("file_share_sessions", source, url) as move:
         await target.execute(END_HELD)
         assert move.stderr is not None
-        error = (await asyncio.to_thread(move.stderr.read)).decode()
+        error = await asyncio.to_thread(move.stderr.read)
     assert error.endswith("was lost: run the command again once the database answers.\n")
     assert "Traceback" not in error
     assert source.json("move", "--to", url)["differences"] == 0

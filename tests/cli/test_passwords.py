@@ -3,9 +3,8 @@
 import os
 import pty
 import re
-import subprocess
 
-from tests.support.command import PROGRAM, Command
+from tests.support.command import Command
 from tests.support.patience import PATIENCE_SECONDS
 
 PROMPT = re.compile(r"(?:Password|confirmation): ")
@@ -15,15 +14,8 @@ GRACE = ("users", "create", "--email", "grace@example.com")
 def typed(command: Command, *lines: str) -> tuple[int, str]:
     """The exit status and what a terminal shows, into which the lines are typed, one at each prompt."""
     ours, terminal = pty.openpty()
-    with subprocess.Popen(
-        [*PROGRAM, *GRACE],
-        cwd=command.directory,
-        env=command.environ(),
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        start_new_session=True,
-    ) as process:
+    files = {"stdin": terminal, "stdout": terminal, "stderr": terminal}
+    with command.start(*GRACE, **files, new_session=True) as process:
         os.close(terminal)
         shown = ""
         for line in lines:
@@ -41,8 +33,8 @@ def typed(command: Command, *lines: str) -> tuple[int, str]:
     return process.returncode, shown
 
 
-def test_a_terminal_is_asked_twice_and_shows_nothing(command: Command) -> None:
-    status, shown = typed(command, "an orchard lantern", "an orchard lantern")
+def test_a_terminal_is_asked_twice_and_shows_nothing(own_start: Command) -> None:
+    status, shown = typed(own_start, "an orchard lantern", "an orchard lantern")
     assert (status, "Created the user grace@example.com" in shown) == (0, True)
     assert "orchard" not in shown
 

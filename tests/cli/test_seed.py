@@ -1,5 +1,6 @@
 """Demo data from the command line."""
 
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -7,7 +8,13 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from gateway.cli.demo.entry import enter_demo
+from gateway.settings.settings import Settings
+from storage.engine.database import Database
 from tests.support.command import Command
+from tests.support.own_databases import own_database
 
 # Another process, since the tables of this one are shared with other tests.
 WITH_NEW_COLUMNS = """
@@ -48,29 +55,17 @@ async def main() -> None:
 asyncio.run(main())
 """
 
-ENTER = """
-import asyncio
 
-from gateway.cli.demo.entry import enter_demo
-from gateway.settings.settings import Settings
-from storage.engine.database import Database
-from storage.migrations.run import upgrade
-
-
-async def main() -> None:
-    settings = Settings.from_environ({"DUOGRAPH_DATABASE_URL": "sqlite:///entered.sqlite"})
-    database = Database(settings.database_url)
-    await upgrade(database)
-    await enter_demo(settings, database)
-    await database.close()
-
-
-asyncio.run(main())
-"""
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Command:
+    """A database with as much activity as was asked for."""
+    command = Command(tmp_path_factory.mktemp("busy"))
+    command.json("seed", "--sessions", "300", "--days", "30")
+    return command
 
 
 def test_each_seed_is_a_workspace_of_its_own_with_all_that_opens_it(empty: Command) -> None:
-    first, second = empty.json("seed"), empty.json("seed")
+    first, second = empty.json("seed"), empty.json("seed", "--sessions", "10", "--days", "5")
     assert first.keys() == {"workspace", "workspace_token", "user", "personal_token"}
     assert first["user"].keys() == {"email", "password"}
     assert (first["workspace"]["slug"], first["workspace"]["status"]) == ("demo", "active")
@@ -82,9 +77,8 @@ def test_each_seed_is_a_workspace_of_its_own_with_all_that_opens_it(empty: Comma
     assert listed == {None, "demo", second["workspace"]["slug"]}
 
 
-def test_a_seed_has_as_much_activity_as_asked_for_and_none_of_it_lies_ahead(empty: Command) -> None:
-    empty.json("seed", "--sessions", "300", "--days", "30")
-    with closing(sqlite3.connect(empty.directory / "var/duograph.sqlite")) as database:
+def test_a_seed_has_as_much_activity_as_asked_for_and_none_of_it_lies_ahead(busy: Command) -> None:
+    with closing(sqlite3.connect(busy.directory / "var/duograph.sqlite")) as database:
         (sessions, events) = (
             database.execute("SELECT count(*) FROM file_share_sessions").fetchone()[0],
             database.execute("SELECT count(*) FROM events WHERE source = 'user'").fetchone()[0],
@@ -97,17 +91,19 @@ def test_a_seed_has_as_much_activity_as_asked_for_and_none_of_it_lies_ahead(empt
     assert currencies == {"usd", "eur"}
 
 
-def test_what_is_kept_of_a_seed_is_what_its_rows_say_and_is_rebuilt_if_not(empty: Command) -> None:
-    empty.json("seed", "--sessions", "300", "--days", "30")
+def test_what_is_kept_of_a_seed_is_what_its_rows_say_and_is_rebuilt_if_not(
+    busy: Command, tmp_path: Path
+) -> None:
+    copy = Command(shutil.copytree(busy.directory, tmp_path / "copy"))
     for noun, name in (("metrics", "cells"), ("totals", "totals")):
-        verified = empty.json(noun, "verify")
+        verified = copy.json(noun, "verify")
         assert verified["differences"] == 0 < verified[name]
-    with closing(sqlite3.connect(empty.directory / "var/duograph.sqlite")) as database, database:
+    with closing(sqlite3.connect(copy.directory / "var/duograph.sqlite")) as database, database:
         database.execute("UPDATE list_totals SET total = total + 1 WHERE list = 'events'")
-    refused = empty.run("totals", "verify")
+    refused = copy.run("totals", "verify")
     assert (refused.status, "1 totals differ from the rows" in refused.stderr) == (1, True)
-    assert empty.json("totals", "rebuild") == {"totals": verified["totals"], "differences": 1}
-    assert empty.json("totals", "verify")["differences"] == 0
+    assert copy.json("totals", "rebuild") == {"totals": verified["totals"], "differences": 1}
+    assert copy.json("totals", "verify")["differences"] == 0
 
 
 def test_a_new_required_column_with_a_default_does_not_break_the_demo(tmp_path: Path) -> None:
@@ -117,9 +113,12 @@ def test_a_new_required_column_with_a_default_does_not_break_the_demo(tmp_path: 
             assert database.execute(f"SELECT DISTINCT added FROM {table}").fetchall() == [("by default",)]
 
 
-def test_the_demo_has_pictures_and_customers_with_files_to_download(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", ENTER], cwd=tmp_path, check=True, timeout=300)
-    with closing(sqlite3.connect(tmp_path / "entered.sqlite")) as database:
+async def test_the_demo_has_pictures_and_customers_with_files_to_download(tmp_path: Path) -> None:
+    url = await own_database("sqlite", tmp_path)
+    entered = Database(url)
+    await enter_demo(Settings(database_url=url, object_store=str(tmp_path / "objects")), entered)
+    await entered.close()
+    with closing(sqlite3.connect(tmp_path / "duograph.sqlite")) as database:
         listed = database.execute(
             "SELECT shares.name, files.name, files.path, files.size FROM share_downloads"
             " JOIN shares ON shares.id = share_id JOIN files ON files.id = file_id"
@@ -132,7 +131,7 @@ def test_the_demo_has_pictures_and_customers_with_files_to_download(tmp_path: Pa
         ).fetchall()
     assert pictures == (3,)
     for _, name, path, size in listed:
-        stored = (tmp_path / "var/objects/objects" / path).read_bytes()
+        stored = (tmp_path / "objects/objects" / path).read_bytes()
         assert len(stored) == size, name
     sizes = {share: sum(size for name, _, _, size in listed if name == share) for share, *_ in listed}
     names = ["Lighthouse poster", "Wallpapers of the tides"]

@@ -54,10 +54,10 @@ def two_that_serve(command: Command) -> list[int]:
     return eventually(lambda: len(pids := started(command)) == 2 and pids)
 
 
-def test_the_parent_has_no_thread_and_no_connection_to_hand_on(command: Command) -> None:
-    with serving(command, "--workers", "2") as said:
+def test_the_parent_has_no_thread_and_no_connection_to_hand_on(own_start: Command) -> None:
+    with serving(own_start, "--workers", "2") as said:
         assert httpx.get(said["url"] + "/ready").status_code == 200
-        parent = parent_of(two_that_serve(command)[0])
+        parent = parent_of(two_that_serve(own_start)[0])
         assert len(list(Path(f"/proc/{parent}/task").iterdir())) == 1
         files = [str(link.readlink()) for link in Path(f"/proc/{parent}/fd").iterdir()]
         assert not [file for file in files if "sqlite" in file]

@@ -54,12 +54,14 @@ def printed(command: list[str], folder: Path, live: tuple[str, Tenant]) -> objec
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not has_node(), reason="Node is not installed: the clients in TypeScript did not run.")
 @pytest.mark.parametrize("name", IN_TYPESCRIPT)
 def test_a_client_in_typescript_runs(clients: Path, live: tuple[str, Tenant], name: str) -> None:
     assert printed(["node", f"built/{name}/program.js"], clients, live) == PRINTED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", IN_PYTHON)
 def test_a_client_in_python_runs(clients: Path, live: tuple[str, Tenant], name: str) -> None:
     assert printed([python_of_clients(), "program.py"], clients / name, live) == PRINTED

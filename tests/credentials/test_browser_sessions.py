@@ -1,12 +1,9 @@
 """The browsers in which a user is signed in, listed and ended over both surfaces."""
 
-from uuid import UUID
-
-import pytest
 import pytest_asyncio
 
-from resolvers.credentials.browser_sessions import start_browser_session
-from tests.support.surfaces import Refused
+from tests.support.gateways import start_session
+from tests.support.refusals import refused
 
 
 @pytest_asyncio.fixture
@@ -14,15 +11,10 @@ async def user(caller, tenant):
     return caller(tenant.personal_token)
 
 
-async def start(gateway, tenant, user_agent="A browser"):
-    async with gateway.database.write() as connection:
-        return await start_browser_session(connection, UUID(tenant.user_id), "address:192.0.2.1", user_agent)
-
-
 async def test_a_user_sees_where_they_are_signed_in(user, gateway, tenant, other_tenant):
-    await start(gateway, tenant)
-    await start(gateway, tenant, "x" * 1000)
-    await start(gateway, other_tenant)
+    await start_session(gateway, tenant.user_id)
+    await start_session(gateway, tenant.user_id, "x" * 1000)
+    await start_session(gateway, other_tenant.user_id)
     first, second = (await user.list_browser_sessions())["data"]
     assert (first["address"], first["user_agent"]) == ("192.0.2.1", "A browser")
     assert first["user_id"] == tenant.user_id
@@ -31,21 +23,19 @@ async def test_a_user_sees_where_they_are_signed_in(user, gateway, tenant, other
 
 
 async def test_ending_a_session_signs_its_browser_out(user, gateway, tenant):
-    session = await start(gateway, tenant)
+    session = await start_session(gateway, tenant.user_id)
     headers = {"Cookie": f"duograph_session={session.text}", "Sec-Fetch-Site": "same-origin"}
     assert (await gateway.client.get("/api/viewer", headers=headers)).status_code == 200
     (listed,) = (await user.list_browser_sessions())["data"]
     await user.delete_browser_session(id=listed["id"])
     assert (await gateway.client.get("/api/viewer", headers=headers)).status_code == 401
     assert (await user.list_browser_sessions())["data"] == []
-    with pytest.raises(Refused, match="not_found"):
-        await user.get_browser_session(id=listed["id"])
+    await refused(user.get_browser_session(id=listed["id"]), 404, "not_found")
 
 
 async def test_a_session_is_not_a_personal_token(user, gateway, tenant):
-    await start(gateway, tenant)
+    await start_session(gateway, tenant.user_id)
     (listed,) = (await user.list_browser_sessions())["data"]
-    with pytest.raises(Refused, match="not_found"):
-        await user.get_personal_access_token(id=listed["id"])
+    await refused(user.get_personal_access_token(id=listed["id"]), 404, "not_found")
     tokens = (await user.list_personal_access_tokens())["data"]
     assert listed["id"] not in [token["id"] for token in tokens]

@@ -1,7 +1,7 @@
 """Long after the sign-in, a browser session grants no access until the password is entered again."""
 
 from datetime import timedelta
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 import pytest_asyncio
@@ -9,13 +9,12 @@ from sqlalchemy import update
 
 from oauth.principals import PrincipalKind
 from oauth.scopes import Scope
-from resolvers.credentials.browser_sessions import start_browser_session
 from rest_compat.api import operation_routes
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.refusals import UNKNOWN_ID
-from tests.support.surfaces import Refused
+from tests.support.gateways import start_session
+from tests.support.refusals import UNKNOWN_ID, refused
 
 _credentials = table_of(CredentialRow)
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
@@ -64,10 +63,7 @@ CALLS = {
 @pytest_asyncio.fixture
 async def session(gateway, tenant):
     """The text of a browser session that began 61 minutes ago."""
-    async with gateway.database.write() as connection:
-        credential = await start_browser_session(
-            connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
-        )
+    credential = await start_session(gateway, tenant.user_id)
     await let_begin(gateway, credential, timedelta(minutes=61))
     return credential
 
@@ -76,11 +72,6 @@ async def let_begin(gateway, credential, ago):
     async with gateway.database.write() as connection:
         own = _credentials.c.hash == credential.hash
         await connection.execute(update(_credentials).where(own).values(authenticated_at=now() - ago))
-
-
-def in_browser(caller, credential):
-    cookie = f"duograph_session={credential.text}"
-    return caller(None).with_headers(cookie=cookie, sec_fetch_site="same-origin")
 
 
 def test_every_operation_that_hands_out_access_asks_for_a_recent_sign_in():
@@ -94,15 +85,12 @@ def test_every_operation_that_hands_out_access_asks_for_a_recent_sign_in():
 
 @pytest.mark.parametrize("name", FRESH)
 async def test_a_session_left_open_hands_out_no_access(gateway, caller, session, name):
-    browser = in_browser(caller, session)
-    with pytest.raises(Refused) as refused:
-        await browser.ask(name, CALLS[name])
-    assert (refused.value.status, refused.value.code) == (403, "reauthentication_required")
-    assert "/confirm-password" in refused.value.detail
+    browser = caller(None).in_browser(session)
+    failure = await refused(browser.ask(name, CALLS[name]), 403, "reauthentication_required")
+    assert "/confirm-password" in failure.detail
     await let_begin(gateway, session, timedelta(minutes=59))
     if "id" in CALLS[name] or not CALLS[name]:
-        with pytest.raises(Refused, match="not_found"):
-            await browser.ask(name, CALLS[name])
+        await refused(browser.ask(name, CALLS[name]), 404, "not_found")
     else:
         await browser.ask(name, CALLS[name])
 
@@ -115,7 +103,7 @@ async def test_tokens_are_not_asked_when_they_signed_in(caller, tenant):
 
 
 async def test_a_session_left_open_still_reads(caller, session):
-    (token,) = (await in_browser(caller, session).list_personal_access_tokens())["data"]
+    (token,) = (await caller(None).in_browser(session).list_personal_access_tokens())["data"]
     assert token["comment"] == ""
 
 

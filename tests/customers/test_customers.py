@@ -6,11 +6,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import Scope
-from storage.rows.rows import insert_row, table_of, update_rows
+from storage.rows.rows import table_of, update_rows
 from storage.tables.customers.customers import CustomerRow
-from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
-from tests.support.refusals import refusal
+from tests.support.membership import join_too
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 
 ADA = {"email": "Ada@Example.com", "name": "Ada Lovelace"}
@@ -198,30 +198,18 @@ async def test_a_customer_is_read_and_changed_by_the_callers_own_id(surface, ext
     assert await surface.get_customer(external_id=external_id) == customer
     changed = await surface.update_customer(external_id=external_id, data={"name": "Ada"})
     assert (changed["id"], changed["name"]) == (customer["id"], "Ada")
-    with pytest.raises(Refused, match="not_found"):
-        await surface.get_customer(external_id="unknown")
+    await refused(surface.get_customer(external_id="unknown"), 404, "not_found")
 
 
 async def test_an_external_id_in_two_workspaces_is_ambiguous(surface, tenant, other_tenant, gateway):
     other = surface.with_token(other_tenant.token)
     for caller in (surface, other):
         await caller.create_customer(data={**ADA, "external_id": "c-1"})
-    person = surface.with_token(await member_of_both(gateway, tenant, other_tenant))
+    await join_too(gateway, tenant, other_tenant)
+    person = surface.with_token(tenant.personal_token)
     assert await refusal(person.get_customer(external_id="c-1")) == {("external_id",): "ambiguous"}
     change = person.update_customer(external_id="c-1", data={"name": "Ada"})
     assert await refusal(change) == {("external_id",): "ambiguous"}
-
-
-async def member_of_both(gateway, tenant, other_tenant):
-    async with gateway.database.write() as connection:
-        await insert_row(
-            connection,
-            WorkspaceMemberRow,
-            workspace_id=UUID(other_tenant.id),
-            user_id=UUID(tenant.user_id),
-            email=tenant.user_email,
-        )
-    return tenant.personal_token
 
 
 async def test_another_workspaces_customer_does_not_exist(surface, other_tenant):
@@ -234,8 +222,7 @@ async def test_another_workspaces_customer_does_not_exist(surface, other_tenant)
         other.delete_customer(id=customer["id"]),
         other.list_customers(workspace_id=[customer["workspace_id"]]),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt
+        await refused(attempt, 404, "not_found")
     assert (await other.list_customers())["data"] == []
 
 

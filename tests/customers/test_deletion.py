@@ -10,6 +10,7 @@ from storage.enums import EventSource
 from storage.rows.rows import insert_rows
 from storage.tables.events.events import EventRow
 from storage.tables.registry import METADATA
+from tests.support.refusals import refused
 from tests.support.surfaces import Refused
 
 ADA = {
@@ -36,8 +37,7 @@ async def test_a_deleted_customer_is_gone_and_its_names_are_free(surface):
         surface.update_member(id=owner["id"], data={"name": "Ada"}),
         surface.delete_member(id=owner["id"]),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt
+        await refused(attempt, 404, "not_found")
     assert (await surface.list_customers())["meta"]["total"] == 0
     assert (await surface.list_members(customer_id=[customer["id"]]))["meta"]["total"] == 0
     again = await surface.create_customer(data=ADA)

@@ -17,16 +17,6 @@ START = datetime(2026, 1, 31, tzinfo=UTC)
 
 
 @pytest.fixture
-def ask(gateway, tenant):
-    async def send(document, token=tenant.token):
-        headers = {"Authorization": f"Bearer {token}"}
-        answer = await gateway.client.post("/graphql", json={"query": document}, headers=headers)
-        return answer.json()
-
-    return send
-
-
-@pytest.fixture
 async def history(gateway, tenant):
     """Three customers with 0, 3 and 5 visits; the last visit of each has two children."""
     surface = GraphQL(gateway.client, gateway.app, tenant.token)
@@ -49,33 +39,27 @@ async def history(gateway, tenant):
     return customers
 
 
-async def test_each_customer_has_a_page_of_its_own_events(ask, history):
-    answer = await ask("""
+async def test_each_customer_has_a_page_of_its_own_events(graphql, history):
+    answer = await graphql("""
     { customers(sorting: [EMAIL]) { data { email workspace { slug }
         events(limit: 2) { data { name } meta { total page perPage pages nextCursor }
                            pagination { totalCount maxPage } } } } }
     """)
     none, three, five = answer["data"]["customers"]["data"]
     assert none["events"]["data"] == [{"name": "customer.created"}]
-    assert none["events"]["meta"] == {
-        "total": 1,
-        "page": 1,
-        "perPage": 2,
-        "pages": 1,
-        "nextCursor": None,
-    }
+    assert none["events"]["meta"] == {"total": 1, "page": 1, "perPage": 2, "pages": 1, "nextCursor": None}
     assert [customer["events"]["meta"]["total"] for customer in (three, five)] == [4, 6]
     assert five["events"]["pagination"] == {"totalCount": 6, "maxPage": 3}
     # The customers were made today, after the visits.
     assert [item["name"] for item in five["events"]["data"]] == ["customer.created", "visit 4"]
 
 
-async def test_pages_of_a_link_cover_the_list_once_and_end_with_the_true_total(ask, history):
+async def test_pages_of_a_link_cover_the_list_once_and_end_with_the_true_total(graphql, history):
     pages = " ".join(
         f"p{page}: events(limit: 4, page: {page}) {{ data {{ name }} meta {{ total page nextCursor }} }}"
         for page in (1, 2, 3)
     )
-    answer = await ask(f'{{ customer(id: "{history[2]["id"]}") {{ {pages} }} }}')
+    answer = await graphql(f'{{ customer(id: "{history[2]["id"]}") {{ {pages} }} }}')
     first, second, past = answer["data"]["customer"].values()
     names = [item["name"] for page in (first, second) for item in page["data"]]
     assert names == ["customer.created", *(f"visit {n}" for n in (4, 3, 2, 1, 0))]
@@ -86,11 +70,11 @@ async def test_pages_of_a_link_cover_the_list_once_and_end_with_the_true_total(a
     {{ events(customerId: ["{history[2]["id"]}"], after: "{first["meta"]["nextCursor"]}")
        {{ data {{ name }} }} }}
     """
-    assert (await ask(follow))["data"]["events"]["data"] == second["data"]
+    assert (await graphql(follow))["data"]["events"]["data"] == second["data"]
 
 
-async def test_events_lead_to_their_parents_and_children(ask, history):
-    answer = await ask("""
+async def test_events_lead_to_their_parents_and_children(graphql, history):
+    answer = await graphql("""
     { events(name: ["visit 4"]) { data { childCount customer { email members { email } }
         children { data { name parent { name } customer { email } } meta { total } } parent { name } } } }
     """)
@@ -114,8 +98,8 @@ async def test_events_lead_to_their_parents_and_children(ask, history):
     ("arguments", "places"),
     [("limit: 0", ["limit"]), ("limit: 101", ["limit"]), ("page: 0, limit: 101", ["limit", "page"])],
 )
-async def test_a_link_keeps_to_the_bounds_of_a_list(ask, history, arguments, places):
-    answer = await ask(
+async def test_a_link_keeps_to_the_bounds_of_a_list(graphql, history, arguments, places):
+    answer = await graphql(
         f'{{ customer(id: "{history[0]["id"]}") {{ events({arguments}) {{ data {{ id }} }} }} }}'
     )
     (error,) = answer["errors"]
@@ -123,24 +107,24 @@ async def test_a_link_keeps_to_the_bounds_of_a_list(ask, history, arguments, pla
     assert [entry["loc"] for entry in error["extensions"]["detail"]] == [[place] for place in places]
 
 
-async def test_the_largest_page_of_a_link_is_empty(ask, history):
+async def test_the_largest_page_of_a_link_is_empty(graphql, history):
     document = f"""
     {{ customer(id: "{history[0]["id"]}") {{ events(limit: 100, page: 2147483647) {{ data {{ id }}
        meta {{ total }} }} }} }}
     """
-    assert (await ask(document))["data"]["customer"]["events"] == {"data": [], "meta": {"total": 1}}
+    assert (await graphql(document))["data"]["customer"]["events"] == {"data": [], "meta": {"total": 1}}
 
 
-async def test_links_need_the_scope_of_what_they_lead_to(ask, gateway, tenant, history):
+async def test_links_need_the_scope_of_what_they_lead_to(graphql, gateway, tenant, history):
     reader = await make_token(gateway, tenant, Scope.CUSTOMERS_READ)
-    whole = await ask("{ customers { data { email members { email } etag } } }", reader)
+    whole = await graphql("{ customers { data { email members { email } etag } } }", reader)
     assert len(whole["data"]["customers"]["data"]) == 3
     for link in ("events { data { id } }", "workspace { slug }"):
-        refused = await ask(f"{{ customers {{ data {{ {link} }} }} }}", reader)
+        refused = await graphql(f"{{ customers {{ data {{ {link} }} }} }}", reader)
         assert refused["errors"][0]["extensions"]["code"] == "insufficient_scope"
 
 
-async def test_links_take_a_constant_number_of_statements(ask, gateway, history):
+async def test_links_take_a_constant_number_of_statements(graphql, gateway, history):
     document = """
     {{ customers(limit: {limit}) {{ data {{ etag members {{ name }} workspace {{ slug }}
         events(limit: 3) {{ data {{ childCount customer {{ etag }} parent {{ name }}
@@ -149,18 +133,18 @@ async def test_links_take_a_constant_number_of_statements(ask, gateway, history)
     counts = []
     for limit in (1, 3):
         with noted(gateway.database) as statements:
-            assert "errors" not in await ask(document.format(limit=limit))
+            assert "errors" not in await graphql(document.format(limit=limit))
         counts.append(sum(statement.lstrip().upper().startswith("SELECT") for statement in statements))
     # Of one customer without parents among its events the link to parents asks nothing.
     assert counts[1] <= counts[0] + 3
     assert counts[1] <= 16
 
 
-async def test_a_page_that_is_not_counted_still_tells_whether_there_is_more(ask, history):
+async def test_a_page_that_is_not_counted_still_tells_whether_there_is_more(graphql, history):
     pages = " ".join(
         f"p{page}: events(limit: 3, page: {page}) {{ meta {{ nextCursor }} }}" for page in (1, 2)
     )
-    answer = await ask(f'{{ customer(id: "{history[2]["id"]}") {{ {pages} }} }}')
+    answer = await graphql(f'{{ customer(id: "{history[2]["id"]}") {{ {pages} }} }}')
     first, second = (page["meta"]["nextCursor"] for page in answer["data"]["customer"].values())
     assert first is not None
     assert second is None

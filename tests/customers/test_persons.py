@@ -15,8 +15,8 @@ from storage.rows.rows import table_of
 from storage.tables.metrics.metrics import ExternalPersonRow, PersonMergeRow
 from tests.support.facts import read_facts
 from tests.support.gateways import make_tenant
+from tests.support.refusals import refusal
 from tests.support.statements import noted
-from tests.support.surfaces import Refused
 
 AT_ONCE = 6
 
@@ -165,11 +165,9 @@ async def test_two_ids_that_name_two_people_are_refused(surface, gateway, tenant
         {**by_id(held), **by_external_id("nobody's")},
         {**by_id(without), **by_external_id("nobody's")},
     ]
-    with pytest.raises(Refused) as refused:
-        await surface.ingest_events(data={"events": [{"name": "seen", **ids} for ids in named]})
-    assert refused.value.problems == {
-        ("events", place, "external_customer_id"): "conflict" for place in range(1, 5)
-    }
+    assert await refusal(
+        surface.ingest_events(data={"events": [{"name": "seen", **ids} for ids in named]})
+    ) == {("events", place, "external_customer_id"): "conflict" for place in range(1, 5)}
     externals = await rows_of(gateway, tenant, ExternalPersonRow)
     assert {row["external_id"] for row in externals} == {"c-1", "c-2"}
 
@@ -179,9 +177,9 @@ async def test_a_deleted_or_foreign_customer_is_unknown(surface, caller, other_t
     await surface.delete_customer(id=deleted["id"])
     foreign = await caller(other_tenant.token).create_customer(data={"email": "a@example.com"})
     events = [{"name": "seen", **by_id(customer)} for customer in (deleted, foreign)]
-    with pytest.raises(Refused) as refused:
-        await surface.ingest_events(data={"events": events})
-    assert refused.value.problems == {("events", place, "customer_id"): "not_found" for place in (0, 1)}
+    assert await refusal(surface.ingest_events(data={"events": events})) == {
+        ("events", place, "customer_id"): "not_found" for place in (0, 1)
+    }
 
 
 async def test_batches_at_the_same_moment_agree_on_who_is_who(surface, gateway, tenant):

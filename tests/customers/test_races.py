@@ -35,10 +35,7 @@ async def count(gateway, model, tenant):
     ("field", "values"),
     [
         ("email", [{"email": "ada@example.com"}, {"email": "ADA@example.com"}]),
-        (
-            "external_id",
-            [{"email": f"{n}@example.com", "external_id": "c-1"} for n in range(AT_ONCE)],
-        ),
+        ("external_id", [{"email": f"{n}@example.com", "external_id": "c-1"} for n in range(AT_ONCE)]),
     ],
 )
 async def test_of_two_creations_at_once_one_is_done_whole_and_one_refused(

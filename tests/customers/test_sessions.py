@@ -12,11 +12,11 @@ from oauth.scopes import CUSTOMER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows.rows import insert_row, table_of
+from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import make_token
-from tests.support.refusals import UNKNOWN_ID, refusal
+from tests.support.membership import join_too
+from tests.support.refusals import UNKNOWN_ID, refusal, refused
 from tests.support.spans import span
 from tests.support.surfaces import Refused
 
@@ -151,23 +151,19 @@ async def test_another_workspaces_customer_is_unknown(surface, customer, other_t
     other = surface.with_token(other_tenant.token)
     call = other.create_customer_session(data={"customer_id": customer["id"]})
     assert await refusal(call) == {("customer_id",): "not_found"}
-    with pytest.raises(Refused, match="not_found"):
-        await other.create_customer_session(
+    await refused(
+        other.create_customer_session(
             data={"customer_id": customer["id"], "workspace_id": customer["workspace_id"]}
-        )
+        ),
+        404,
+        "not_found",
+    )
 
 
 async def test_a_caller_with_two_workspaces_names_one_for_an_external_id(
     surface, gateway, tenant, other_tenant, customer
 ):
-    async with gateway.database.write() as connection:
-        await insert_row(
-            connection,
-            WorkspaceMemberRow,
-            workspace_id=UUID(other_tenant.id),
-            user_id=UUID(tenant.user_id),
-            email=tenant.user_email,
-        )
+    await join_too(gateway, tenant, other_tenant)
     person = surface.with_token(tenant.personal_token)
     unnamed = person.create_customer_session(data={"external_customer_id": "c-1"})
     assert await refusal(unnamed) == {("workspace_id",): "missing"}
@@ -202,8 +198,7 @@ async def test_a_retry_gets_the_same_token_and_another_credential_does_not(
     assert (again.value["token"], again.value["id"]) == (first["token"], first["id"])
     assert again.headers["idempotency-replayed"] == "true"
     other = once.with_token(await make_token(gateway, tenant, Scope.CUSTOMER_SESSIONS_WRITE))
-    with pytest.raises(Refused, match="idempotency_conflict"):
-        await other.create_customer_session(data=data)
+    await refused(other.create_customer_session(data=data), 409, "idempotency_conflict")
 
 
 async def test_a_session_needs_its_scope_and_a_customer_cannot_make_one(surface, gateway, tenant, customer):
@@ -212,5 +207,6 @@ async def test_a_session_needs_its_scope_and_a_customer_cannot_make_one(surface,
     with pytest.raises(Refused, match=r"insufficient_scope.*`customer_sessions:write`"):
         await lesser.create_customer_session(data=data)
     session = await surface.create_customer_session(data=data)
-    with pytest.raises(Refused, match="not_permitted"):
-        await surface.with_token(session["token"]).create_customer_session(data=data)
+    await refused(
+        surface.with_token(session["token"]).create_customer_session(data=data), 403, "not_permitted"
+    )

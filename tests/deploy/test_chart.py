@@ -121,21 +121,21 @@ def test_a_pod_ends_after_its_requests_and_is_replaced_before_that() -> None:
     assert paths == ["/health", "/ready"]
 
 
+def settings_of(pod: dict[str, Any]) -> Settings:
+    (container,) = pod["containers"]
+    environ = {each["name"]: each["value"] for each in container["env"]}
+    return Settings.from_environ({"DUOGRAPH_ENV": "production", **SECRETS, **environ})
+
+
 def test_every_variable_is_a_setting_with_a_usable_value() -> None:
     for pod in pods_of(rendered(**REQUIRED)):
-        (container,) = pod["containers"]
-        environ = {each["name"]: each["value"] for each in container["env"]}
-        settings = Settings.from_environ({"DUOGRAPH_ENV": "production", **SECRETS, **environ})
-        assert settings.base_url == "https://api.example.com/api"
+        assert settings_of(pod).base_url == "https://api.example.com/api"
 
 
 def test_large_numbers_in_values_reach_the_gateway_as_they_are() -> None:
     numbers = {"DUOGRAPH_STORAGE_QUOTA": 107374182400.0, "DUOGRAPH_RATE_LIMIT": 2000000.0}
     values = merged(REQUIRED, {"settings": {**numbers, "DUOGRAPH_ACCESS_LOG": False}})
-    for pod in pods_of(rendered(**values)):
-        (container,) = pod["containers"]
-        environ = {each["name"]: each["value"] for each in container["env"]}
-        settings = Settings.from_environ({"DUOGRAPH_ENV": "production", **SECRETS, **environ})
+    for settings in map(settings_of, pods_of(rendered(**values))):
         assert (settings.storage_quota, settings.rate_limit) == (107374182400, 2000000)
         assert not settings.access_log
 

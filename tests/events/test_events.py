@@ -10,7 +10,7 @@ from storage.enums import EventSource
 from storage.rows.rows import insert_rows
 from storage.tables.events.events import EventRow
 from tests.support.gateways import make_token
-from tests.support.refusals import UNKNOWN_ID
+from tests.support.refusals import UNKNOWN_ID, refused
 from tests.support.surfaces import Refused
 
 START = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
@@ -220,8 +220,7 @@ async def test_another_workspaces_event_does_not_exist(surface, report, tenant, 
         other.list_events(workspace_id=[tenant.id]),
         other.list_event_names(workspace_id=[tenant.id]),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt
+        await refused(attempt, 404, "not_found")
     assert await ids(other, external_customer_id="c-1") == []
     assert (await other.list_event_names())["data"] == []
 

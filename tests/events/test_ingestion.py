@@ -8,7 +8,7 @@ import pytest
 from oauth.scopes import Scope
 from tests.support.facts import read_facts
 from tests.support.gateways import make_token
-from tests.support.refusals import UNKNOWN_ID
+from tests.support.refusals import UNKNOWN_ID, refused
 from tests.support.surfaces import Refused
 
 
@@ -270,9 +270,7 @@ async def test_a_child_finds_its_parent_though_another_batch_was_faster(surface)
 
 async def test_events_need_their_scope(caller, gateway, tenant):
     reader = caller(await make_token(gateway, tenant, Scope.EVENTS_READ))
-    with pytest.raises(Refused) as refused:
-        await ingest(reader, {"name": "a"})
-    assert refused.value.code == "insufficient_scope"
+    await refused(ingest(reader, {"name": "a"}), 403, "insufficient_scope")
 
 
 async def test_a_retry_under_the_same_key_answers_the_same_counts(surface):

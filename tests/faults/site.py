@@ -8,14 +8,14 @@ import socket
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from storage.engine.database import Database
 from storage.migrations.run import upgrade
-from tests.support.command import PROGRAM, Command
+from tests.support.command import Command, Process
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
 from tests.support.postgresql import PostgreSQL
 
@@ -43,16 +43,16 @@ async def until(condition: Callable[[], Any], what: str) -> float:
 class Site:
     """`database_url` is the database itself; the gateway may be given another way to it in `settings`.
 
-    `program` starts the command `duograph`.
+    `program` starts the command `duograph`, if it is not what a shell finds.
     """
 
     folder: Path
     database_url: str
     postgresql: PostgreSQL | None
     settings: dict[str, str] = field(default_factory=dict)
-    program: tuple[str, ...] = PROGRAM
+    program: tuple[str, ...] | None = None
     port: int = field(default_factory=free_port)
-    _process: subprocess.Popen[str] | None = None
+    _process: Process | None = None
     _tenant: Tenant | None = None
 
     @property
@@ -100,13 +100,11 @@ class Site:
     def _begin(self) -> str:
         """Start the process; what it says once it answers."""
         with (self.folder / "log").open("a") as log:
-            self._process = subprocess.Popen(
-                [*self.program, "serve", "--port", str(self.port), "--workers", str(WORKERS), "--json"],
-                cwd=self.folder,
-                env=self.command(**self.settings).environ(),
+            command = replace(self.command(**self.settings), program=self.program)
+            self._process = command.start(
+                *("serve", "--port", str(self.port), "--workers", str(WORKERS), "--json"),
                 stdout=subprocess.PIPE,
                 stderr=log,
-                text=True,
             )
         assert self._process.stdout is not None
         return self._process.stdout.readline()

@@ -11,6 +11,8 @@ from tests.faults.stage import POSTGRESQL, SQLITE, run
 SEED = 10
 SHARE = [
     (processes.KilledWorker, SQLITE),
+    (processes.KilledGateway, SQLITE),
+    (processes.KilledGateway, POSTGRESQL),
     (processes.StoppedPostgreSQL, POSTGRESQL),
     (network.CommitUnanswered, POSTGRESQL),
 ]

@@ -2,12 +2,9 @@
 
 import asyncio
 
-import pytest
-
 from tests.support.file_shares import FREE, PAID, PRICED, START, at, counts_of, facts_of, ingest, rows_of
-from tests.support.refusals import UNKNOWN_ID, refusal
+from tests.support.refusals import UNKNOWN_ID, refusal, refused
 from tests.support.statements import noted
-from tests.support.surfaces import Refused
 
 WHOLE = PRICED | {
     "external_id": "s-1",
@@ -130,10 +127,7 @@ async def test_batches_at_once_take_each_history_once(surface, gateway, tenant):
     assert sum(answer["inserted"] for answer in answers) == 40
     sizes = [answer["inserted"] + answer["duplicates"] for answer in answers]
     assert sizes == [len(batch) for batch in batches]
-    assert await counts_of(gateway, tenant) == {
-        ("free_session", "31 09:00"): 40,
-        ("payment", "31 09:05"): 40,
-    }
+    assert await counts_of(gateway, tenant) == {("free_session", "31 09:00"): 40, ("payment", "31 09:05"): 40}
 
 
 async def test_a_retry_under_one_key_gets_the_same_counts(surface):
@@ -144,8 +138,9 @@ async def test_a_retry_under_one_key_gets_the_same_counts(surface):
 
 async def test_a_workspace_can_be_named_and_another_ones_is_not_found(surface, tenant, other_tenant):
     data = {"sessions": [FREE | {"external_id": "s-1"}]}
-    with pytest.raises(Refused, match="not_found"):
-        await surface.ingest_file_share_sessions(data=data | {"workspace_id": other_tenant.id})
+    await refused(
+        surface.ingest_file_share_sessions(data=data | {"workspace_id": other_tenant.id}), 404, "not_found"
+    )
     done = await surface.ingest_file_share_sessions(data=data | {"workspace_id": tenant.id})
     assert done["inserted"] == 1
 

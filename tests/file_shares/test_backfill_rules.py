@@ -70,10 +70,7 @@ async def test_all_problems_of_a_batch_are_named_and_nothing_of_it_is_stored(sur
                 ("sessions", 0, "colour"): "extra_forbidden",
             },
         ),
-        (
-            HISTORY | {"expired_at": at(9)},
-            {("sessions", 0, "expired_at"): "conflict"},
-        ),
+        (HISTORY | {"expired_at": at(9)}, {("sessions", 0, "expired_at"): "conflict"}),
         (
             HISTORY | {"downloads": [at(1)] * 1001, "payments": [PAID] * 101},
             {("sessions", 0, "downloads"): "too_long", ("sessions", 0, "payments"): "too_long"},

@@ -6,12 +6,12 @@ from tests.support.gateways import make_token
 from tests.support.surfaces import GraphQL
 
 
-async def test_links_lead_to_share_customer_and_back(gateway, tenant, history, share):
+async def test_links_lead_to_share_customer_and_back(gateway, graphql, tenant, history, share):
     document = """
     { fileShareSessions(sorting: [CREATED_AT]) { data { share { name } customer { email
         fileShareSessions(limit: 1) { data { id } meta { total nextCursor } } } } } }
     """
-    answer = await ask(gateway, tenant.token, document)
+    answer = await graphql(document)
     found = answer["data"]["fileShareSessions"]["data"]
     assert [item["share"] for item in found] == [None, {"name": share["name"]}, None, None, None]
     assert [item["customer"] for item in found if item["customer"]] == [
@@ -25,11 +25,11 @@ async def test_links_lead_to_share_customer_and_back(gateway, tenant, history, s
     ]
     reader = await make_token(gateway, tenant, Scope.FILE_SHARE_SESSIONS_READ)
     for link in ("share { name }", "customer { email }"):
-        refused = await ask(gateway, reader, f"{{ fileShareSessions {{ data {{ {link} }} }} }}")
+        refused = await graphql(f"{{ fileShareSessions {{ data {{ {link} }} }} }}", reader)
         assert refused["errors"][0]["extensions"]["code"] == "insufficient_scope"
 
 
-async def test_pages_of_a_customers_sessions_cover_them_once(gateway, tenant):
+async def test_pages_of_a_customers_sessions_cover_them_once(gateway, graphql, tenant):
     surface = GraphQL(gateway.client, gateway.app, tenant.token)
     customer = await surface.create_customer(data={"email": "ada@example.com"})
     about = FREE | {"customer_id": customer["id"]}
@@ -39,7 +39,7 @@ async def test_pages_of_a_customers_sessions_cover_them_once(gateway, tenant):
     ]
     page = "data { id } meta { total page pages nextCursor }"
     pages = " ".join(f"p{n}: fileShareSessions(limit: 2, page: {n}) {{ {page} }}" for n in (1, 2, 3, 4))
-    answer = await ask(gateway, tenant.token, f'{{ customer(id: "{customer["id"]}") {{ {pages} }} }}')
+    answer = await graphql(f'{{ customer(id: "{customer["id"]}") {{ {pages} }} }}')
     found = list(answer["data"]["customer"].values())
     listed = [item["id"] for part in found for item in part["data"]]
     assert listed == [session["id"] for session in reversed(sessions)]
@@ -49,14 +49,7 @@ async def test_pages_of_a_customers_sessions_cover_them_once(gateway, tenant):
         customer_id=[customer["id"]], limit=2, after=found[0]["meta"]["nextCursor"]
     )
     assert [item["id"] for item in rest["data"]] == listed[2:4]
-    refused = await ask(
-        gateway,
-        tenant.token,
-        f'{{ customer(id: "{customer["id"]}") {{ fileShareSessions(limit: 0) {{ data {{ id }} }} }} }}',
+    refused = await graphql(
+        f'{{ customer(id: "{customer["id"]}") {{ fileShareSessions(limit: 0) {{ data {{ id }} }} }} }}'
     )
     assert refused["errors"][0]["extensions"]["code"] == "invalid"
-
-
-async def ask(gateway, token, document):
-    headers = {"Authorization": f"Bearer {token}"}
-    return (await gateway.client.post("/graphql", json={"query": document}, headers=headers)).json()

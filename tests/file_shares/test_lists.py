@@ -3,8 +3,8 @@
 import pytest
 
 from tests.support.file_shares import FREE, PAID, PRICED, at, ids_of
-from tests.support.refusals import UNKNOWN_ID
-from tests.support.surfaces import GraphQL, Refused
+from tests.support.refusals import UNKNOWN_ID, refusal, refused
+from tests.support.surfaces import GraphQL
 
 NOUNS = ("downloads", "payments", "refunds")
 
@@ -76,8 +76,7 @@ async def test_each_is_read_by_its_id_and_only_in_its_workspace(surface, other_t
     elsewhere = surface.with_token(other_tenant.token)
     assert (await listed(elsewhere, noun))["meta"]["total"] == 0
     for caller, id in ((elsewhere, items[0]["id"]), (surface, UNKNOWN_ID)):
-        with pytest.raises(Refused, match="not_found"):
-            await getattr(caller, f"get_file_share_{noun.removesuffix('s')}")(id=id)
+        await refused(getattr(caller, f"get_file_share_{noun.removesuffix('s')}")(id=id), 404, "not_found")
 
 
 async def test_filters_narrow_each_list_and_its_total(surface, share, customer, sold):
@@ -119,15 +118,14 @@ async def test_pages_of_a_list_cover_it_once(surface, sold):
     assert second["meta"]["next_cursor"] is None
 
 
-async def test_sessions_link_to_what_happened_in_them_and_back(gateway, tenant, surface, share, sold):
+async def test_sessions_link_to_what_happened_in_them_and_back(gateway, graphql, tenant, share, sold):
     document = """
     { fileShareSessions(sorting: [CREATED_AT]) { data { id
         downloads(limit: 1) { data { at fileShareSession { externalId } } meta { total nextCursor } }
         payments { data { amount share { name } refunds { amount } } meta { total } }
         refunds { data { amount customer { email } } meta { total } } } } }
     """
-    headers = {"Authorization": f"Bearer {tenant.token}"}
-    answer = (await gateway.client.post("/graphql", json={"query": document}, headers=headers)).json()
+    answer = await graphql(document)
     by_id = {item.pop("id"): item for item in answer["data"]["fileShareSessions"]["data"]}
     cursor = by_id[sold[0]]["downloads"]["meta"].pop("nextCursor")
     assert by_id[sold[0]] == {
@@ -144,8 +142,8 @@ async def test_sessions_link_to_what_happened_in_them_and_back(gateway, tenant, 
             "meta": {"total": 1},
         },
     }
-    graphql = GraphQL(gateway.client, gateway.app, tenant.token)
-    rest = await graphql.list_file_share_downloads(file_share_session_id=[sold[0]], limit=1, after=cursor)
+    surface = GraphQL(gateway.client, gateway.app, tenant.token)
+    rest = await surface.list_file_share_downloads(file_share_session_id=[sold[0]], limit=1, after=cursor)
     assert [item["at"] for item in rest["data"]] == [at(2)]
 
 
@@ -178,6 +176,4 @@ async def test_ingest_answers_the_ids_in_the_order_sent(surface):
 )
 async def test_what_is_wrong_with_a_filter_is_named(surface, filters, problems):
     for noun in NOUNS:
-        with pytest.raises(Refused) as refused:
-            await listed(surface, noun, **filters)
-        assert refused.value.problems == problems
+        assert await refusal(listed(surface, noun, **filters)) == problems

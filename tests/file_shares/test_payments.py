@@ -74,10 +74,7 @@ async def test_the_first_payment_converts_a_priced_session_where_it_began(surfac
 async def test_a_payment_for_a_free_session_is_no_conversion(surface, gateway, tenant, price):
     session = await surface.create_file_share_session(data=FREE | {"price_amount": price})
     await surface.record_payment(id=session["id"], data=PAID)
-    assert await counts_of(gateway, tenant) == {
-        ("free_session", "31 09:00"): 1,
-        ("payment", "31 09:05"): 1,
-    }
+    assert await counts_of(gateway, tenant) == {("free_session", "31 09:00"): 1, ("payment", "31 09:05"): 1}
 
 
 async def test_payments_and_refunds_may_come_after_the_end(surface, gateway, tenant, session):

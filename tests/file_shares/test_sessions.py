@@ -6,8 +6,7 @@ import pytest
 
 from storage.clock import now
 from tests.support.file_shares import COLUMNS, FREE, PRICED, START, at, facts_of
-from tests.support.refusals import UNKNOWN_ID, refusal
-from tests.support.surfaces import Refused
+from tests.support.refusals import UNKNOWN_ID, refusal, refused
 
 
 async def test_a_session_begins_without_downloads_and_is_given_back_as_sent(surface, tenant, share):
@@ -160,8 +159,7 @@ async def test_sessions_are_listed_newest_first_and_filtered(surface, other_tena
     assert await ids(status=["expired", "completed"]) == [history[3]["id"]]
     assert await ids(status=["created"], share_id=[UNKNOWN_ID]) == []
     assert await ids(workspace_id=[history[0]["workspace_id"]]) == newest_first
-    with pytest.raises(Refused, match="not_found"):
-        await ids(workspace_id=[other_tenant.id])
+    await refused(ids(workspace_id=[other_tenant.id]), 404, "not_found")
     page = await surface.list_file_share_sessions(limit=3)
     assert page["meta"]["total"] == 5
     rest = await surface.list_file_share_sessions(limit=3, after=page["meta"]["next_cursor"])

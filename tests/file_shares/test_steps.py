@@ -8,7 +8,7 @@ import pytest
 from resolvers.file_shares import payments, sessions
 from storage.clock import now
 from tests.support.file_shares import COLUMNS, FREE, PRICED, at, counts_of, facts_of
-from tests.support.refusals import UNKNOWN_ID, refusal
+from tests.support.refusals import UNKNOWN_ID, refusal, refused
 from tests.support.surfaces import Refused
 
 AT_ONCE = 6
@@ -74,10 +74,7 @@ async def test_a_session_that_was_never_downloaded_expires_without_having_been_a
     session = await surface.create_file_share_session(data=PRICED)
     ended = await surface.expire_file_share_session(id=session["id"], data={"at": at(9)})
     assert (ended["status"], ended["ended_at"]) == ("expired", at(9))
-    assert await counts_of(gateway, tenant) == {
-        ("priced_session", "31 09:00"): 1,
-        ("expiry", "31 09:09"): 1,
-    }
+    assert await counts_of(gateway, tenant) == {("priced_session", "31 09:00"): 1, ("expiry", "31 09:09"): 1}
 
 
 async def test_a_late_report_of_an_earlier_download_moves_the_activation(surface, gateway, tenant):
@@ -196,8 +193,9 @@ async def test_of_two_ends_at_once_one_is_taken(surface, gateway, tenant):
 
 async def test_a_stale_condition_refuses_a_download(surface):
     session = await surface.create_file_share_session(data=FREE)
-    with pytest.raises(Refused, match="precondition_failed"):
-        await surface.record_download(id=session["id"], data={}, if_match='"stale"')
+    await refused(
+        surface.record_download(id=session["id"], data={}, if_match='"stale"'), 412, "precondition_failed"
+    )
     done = await surface.record_download(id=session["id"], data={}, if_match="*")
     assert done["download_count"] == 1
 

@@ -34,9 +34,7 @@ def store(installation: tuple[str, str]) -> str:
 
 @pytest.fixture(scope="session")
 def database_url(
-    request: pytest.FixtureRequest,
-    installation: tuple[str, str],
-    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest, installation: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> str:
     if installation[0] == "sqlite":
         return f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('sqlite')}/duograph.sqlite"

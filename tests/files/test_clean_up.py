@@ -12,7 +12,7 @@ from storage.clock import now
 from storage.objects.interface import ObjectMissing, UploadUnknown
 from storage.rows.rows import table_of
 from storage.tables.shares.files import DiscardedObjectRow, FileRow
-from tests.support.surfaces import Refused
+from tests.support.refusals import refused
 from tests.support.uploads import completion, new_file, put_parts, upload_file
 
 WEEK = timedelta(days=7)
@@ -46,8 +46,7 @@ async def test_an_upload_that_is_not_completed_in_time_is_dropped(rest, gateway,
         await age(gateway, file, days)
     await asyncio.gather(*(drop_abandoned_uploads(services, WEEK) for _ in range(3)))
 
-    with pytest.raises(Refused, match="not_found"):
-        await rest.get_file(id=old["id"])
+    await refused(rest.get_file(id=old["id"]), 404, "not_found")
     assert (await rest.get_file(id=young["id"]))["upload"]["parts"][0]["checksum_etag"] is not None
     assert (await rest.get_file(id=done["id"]))["is_uploaded"] is True
     await remove_discarded_content(services, now() + timedelta(seconds=1))
@@ -91,8 +90,7 @@ async def test_a_refused_file_leaves_no_upload(rest, services, monkeypatch):
     key = rest.with_headers(idempotency_key=uuid4().hex)
     file = await key.create_file(data=new_file())
     assert (await key.create_file(data=new_file()))["id"] == file["id"]
-    with pytest.raises(Refused, match="idempotency_conflict"):
-        await key.create_file(data=new_file(name="other.zip"))
+    await refused(key.create_file(data=new_file(name="other.zip")), 409, "idempotency_conflict")
     assert (await rest.list_files())["meta"]["total"] == 1
     assert aborted == []
     assert (await rest.get_file(id=file["id"]))["upload"]["parts"][0]["url"]

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 from tests.support.uploads import PNG, checksum, completion, new_file, put_parts, upload_file, upload_image
 
@@ -57,9 +58,7 @@ async def test_a_download_gives_the_bytes_to_be_saved_under_their_name(surface):
 
 async def test_an_unfinished_file_cannot_be_downloaded(surface):
     file = await surface.create_file(data=new_file())
-    with pytest.raises(Refused) as refused:
-        await surface.get_file_download(id=file["id"])
-    assert (refused.value.status, refused.value.problems) == (422, {("id",): "upload"})
+    assert await refusal(surface.get_file_download(id=file["id"])) == {("id",): "upload"}
 
 
 @pytest.mark.parametrize(
@@ -89,9 +88,7 @@ async def test_every_problem_of_a_new_file_is_named_at_its_place(surface):
         "colour": "red",
         "upload": {"parts": []},
     }
-    with pytest.raises(Refused) as refused:
-        await surface.create_file(data=fields)
-    assert refused.value.problems == {
+    assert await refusal(surface.create_file(data=fields)) == {
         ("name",): "string_too_short",
         ("size",): "greater_than_equal",
         ("checksum_sha256_base64",): "checksum",
@@ -99,9 +96,9 @@ async def test_every_problem_of_a_new_file_is_named_at_its_place(surface):
         ("upload", "parts"): "too_short",
     }
     for mime_type in ("text", "text/plain\r\nX: y", "text/plain; charset=utf-8", "text/плейн"):
-        with pytest.raises(Refused) as refused:
-            await surface.create_file(data=new_file(mime_type=mime_type))
-        assert refused.value.problems == {("mime_type",): "string_pattern_mismatch"}
+        assert await refusal(surface.create_file(data=new_file(mime_type=mime_type))) == {
+            ("mime_type",): "string_pattern_mismatch"
+        }
 
 
 @pytest.mark.parametrize(
@@ -121,9 +118,9 @@ async def test_each_service_has_its_own_size_limit(surface, service, limit):
 
 @pytest.mark.parametrize("service", ["product_media", "workspace_avatar"])
 async def test_what_everybody_sees_is_an_image(surface, service):
-    with pytest.raises(Refused) as refused:
-        await surface.create_file(data=new_file(service=service, mime_type="text/html"))
-    assert refused.value.problems == {("mime_type",): "mime_type"}
+    assert await refusal(surface.create_file(data=new_file(service=service, mime_type="text/html"))) == {
+        ("mime_type",): "mime_type"
+    }
 
 
 async def test_lists_hold_files_of_every_kind_and_filter_and_sort_them(surface, tenant):
@@ -156,14 +153,11 @@ async def test_another_workspaces_file_does_not_exist(surface, other_tenant):
     other = surface.with_token(other_tenant.token)
     parts = await put_parts(surface, file["upload"], b"content")
     for attempt in (other.get_file, other.get_file_download, other.delete_file):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt(id=file["id"])
-    with pytest.raises(Refused, match="not_found"):
-        await other.complete_file_upload(id=file["id"], data=completion(file, parts))
+        await refused(attempt(id=file["id"]), 404, "not_found")
+    await refused(other.complete_file_upload(id=file["id"], data=completion(file, parts)), 404, "not_found")
     assert (await other.list_files())["data"] == []
     assert (await other.list_files(ids=[file["id"]]))["data"] == []
-    with pytest.raises(Refused, match="not_found"):
-        await other.create_file(data=new_file(workspace_id=file["workspace_id"]))
+    await refused(other.create_file(data=new_file(workspace_id=file["workspace_id"])), 404, "not_found")
 
 
 async def test_a_deleted_file_is_gone_with_its_content(surface):
@@ -172,8 +166,7 @@ async def test_a_deleted_file_is_gone_with_its_content(surface):
     assert await surface.delete_file(id=file["id"]) == file["id"]
 
     for attempt in (surface.get_file, surface.delete_file):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt(id=file["id"])
+        await refused(attempt(id=file["id"]), 404, "not_found")
     assert (await surface.client.get(download["url"])).is_error
     assert (await surface.client.get(file["public_url"])).status_code == 404
 
@@ -234,9 +227,9 @@ async def test_only_uploaded_images_of_the_same_workspace_can_be_medias(surface,
         await upload_image(surface.with_token(other_tenant.token)),
     ]
     medias = [image["id"], *(file["id"] for file in refused_files), str(uuid4())]
-    with pytest.raises(Refused) as refused:
-        await surface.create_share(data={"name": "Album", "prices": [FREE], "medias": medias})
-    assert refused.value.problems == {("medias", index): "media" for index in range(1, 6)}
+    assert await refusal(
+        surface.create_share(data={"name": "Album", "prices": [FREE], "medias": medias})
+    ) == {("medias", index): "media" for index in range(1, 6)}
 
     share = await surface.create_share(data={"name": "Album", "prices": [FREE], "medias": [image["id"]]})
     assert share["medias"] == [image]
@@ -263,6 +256,7 @@ async def test_the_etag_of_a_file_does_not_change_with_its_signed_addresses(gate
     assert read[0].headers["etag"] == read[1].headers["etag"]
 
     done = completion(file, parts)
-    with pytest.raises(Refused, match="precondition_failed"):
-        await surface.complete_file_upload(id=file["id"], data=done, if_match='"stale"')
+    await refused(
+        surface.complete_file_upload(id=file["id"], data=done, if_match='"stale"'), 412, "precondition_failed"
+    )
     await surface.complete_file_upload(id=file["id"], data=done, if_match=read[0].headers["etag"])

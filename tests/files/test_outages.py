@@ -6,9 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.gateways import make_tenant, run_gateway
+from tests.support.gateways import bearer, make_tenant, run_gateway
 from tests.support.refusals import refused
-from tests.support.surfaces import Refused
 from tests.support.uploads import PART, PNG, completion, new_file, put, put_parts, upload_file, upload_image
 
 
@@ -73,9 +72,7 @@ async def test_an_upload_goes_on_when_its_store_is_back(surface, tenant, down):
             said = await unavailable(call)
             assert said.startswith("Files cannot be kept or read just now: ")
             assert "127.0.0.1" not in said
-        answer = await surface.client.get(
-            f"/api/files/{file['id']}", headers={"Authorization": f"Bearer {tenant.token}"}
-        )
+        answer = await surface.client.get(f"/api/files/{file['id']}", headers=bearer(tenant.token))
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
         assert (await surface.list_files())["data"][0]["is_uploaded"] is False
 
@@ -103,5 +100,4 @@ async def test_a_file_can_be_deleted_while_its_store_is_down(surface, down, gate
     file = await upload_file(surface)
     with down():
         assert await surface.delete_file(id=file["id"]) == file["id"]
-    with pytest.raises(Refused, match="not_found"):
-        await surface.get_file(id=file["id"])
+    await refused(surface.get_file(id=file["id"]), 404, "not_found")

@@ -14,6 +14,7 @@ from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.shares.files import FileRow
 from tests.support.gateways import run_gateway
+from tests.support.refusals import refused
 from tests.support.surfaces import Refused
 from tests.support.uploads import new_file, upload_file
 
@@ -48,11 +49,10 @@ def declared(size: int) -> dict[str, Any]:
 async def test_bytes_over_the_quota_cannot_be_declared(surface, allow, usage):
     await allow(storage_quota=1_000)
     await surface.create_file(data=declared(600))
-    with pytest.raises(Refused) as refused:
-        await surface.create_file(data=declared(401))
-    assert refused.value.problems == {("size",): "storage_quota"}
-    assert "600 bytes" in refused.value.detail[0]["msg"]
-    assert "1000 bytes" in refused.value.detail[0]["msg"]
+    failure = await refused(surface.create_file(data=declared(401)), 422, "invalid")
+    assert failure.problems == {("size",): "storage_quota"}
+    assert "600 bytes" in failure.detail[0]["msg"]
+    assert "1000 bytes" in failure.detail[0]["msg"]
     await surface.create_file(data=declared(400))
     assert await usage() == (1_000, 2)
 
@@ -62,10 +62,9 @@ async def test_uploads_over_the_quota_cannot_be_opened(surface, allow, usage):
     await upload_file(surface)
     await surface.create_file(data=new_file())
     await surface.create_file(data=new_file())
-    with pytest.raises(Refused) as refused:
-        await surface.create_file(data=new_file())
-    assert refused.value.problems == {("upload",): "open_upload_quota"}
-    assert "2 open uploads of at most 2" in refused.value.detail[0]["msg"]
+    failure = await refused(surface.create_file(data=new_file()), 422, "invalid")
+    assert failure.problems == {("upload",): "open_upload_quota"}
+    assert "2 open uploads of at most 2" in failure.detail[0]["msg"]
     assert await usage() == (3 * len(CONTENT), 2)
 
 

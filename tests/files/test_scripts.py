@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.command import PROGRAM, Command
+from tests.support.command import Command
 from tests.support.patience import TAKES_MINUTES
 from tests.support.ports import own_port
 
@@ -49,13 +49,8 @@ def gateway(command, port, *arguments):
     log = command.directory / "log"
     with (
         log.open("a") as said,
-        subprocess.Popen(
-            [*PROGRAM, "serve", "--port", str(port), "--json", *arguments],
-            cwd=command.directory,
-            env=command.environ(),
-            stdout=subprocess.PIPE,
-            stderr=said,
-            text=True,
+        command.start(
+            "serve", "--port", str(port), "--json", *arguments, stdout=subprocess.PIPE, stderr=said
         ) as process,
     ):
         yield process, json.loads(process.stdout.readline())

@@ -71,11 +71,7 @@ async def test_an_upload_goes_on_with_the_parts_that_are_left(surface):
         ([part(1, 0, PART - 1), part(2, PART - 1, 12 * MIB)], {(0, "chunk_end"): "part_size"}),
         (
             [part(3, 20 * MIB, 20 * MIB), part(1, 0, 12 * MIB)],
-            {
-                (0, "number"): "part_number",
-                (0, "chunk_start"): "part_start",
-                (0, "chunk_end"): "part_end",
-            },
+            {(0, "number"): "part_number", (0, "chunk_start"): "part_start", (0, "chunk_end"): "part_end"},
         ),
     ],
     ids=["short", "late", "from 2", "repeat", "gap", "overlap", "small", "all at once"],

@@ -96,37 +96,34 @@ def test_a_client_that_says_nothing_is_closed(connect: Connect, until_closed: Un
     assert passed >= STALL_SECONDS * 0.9
 
 
-def test_headers_that_stop_are_closed(connect: Connect, until_closed: UntilClosed) -> None:
+@pytest.mark.parametrize("drip", [b"", b"x"], ids=["silent", "dripping"])
+def test_headers_that_stop_or_drip_are_closed(
+    connect: Connect, until_closed: UntilClosed, drip: bytes
+) -> None:
     connection = connect()
-    connection.sendall(b"GET /health HTTP/1.1\r\nHost: gate")
-    answered, passed = until_closed(connection)
+    connection.sendall(b"GET /health HTTP/1.1\r\nX-Slow: ")
+    answered, passed = until_closed(connection, drip)
     assert answered.startswith(b"HTTP/1.1 408 ")
     assert passed >= STALL_SECONDS * 0.9
 
 
-def test_headers_that_drip_are_closed_all_the_same(connect: Connect, until_closed: UntilClosed) -> None:
-    connection = connect()
-    connection.sendall(b"GET /health HTTP/1.1\r\nX-Slow: ")
-    answered, _ = until_closed(connection, drip=b"x")
-    assert answered.startswith(b"HTTP/1.1 408 ")
+MANY = b"X-Many: x\r\n" * 100_000
+HEAD = request("POST", "/graphql", Content_Type="application/json", Transfer_Encoding="chunked")
+BODY = HEAD + b"2\r\n{}\r\n0\r\n"
+ENDLESS = {
+    "headers": b"GET /health HTTP/1.1\r\n" + MANY,
+    "trailers": BODY + MANY,
+    "one trailer": BODY + b"X-One: " + b"x" * 1_000_000,
+}
 
 
-def test_headers_without_an_end_are_refused(connect: Connect, until_closed: UntilClosed) -> None:
-    connection = connect()
-    with suppress(OSError):
-        connection.sendall(b"GET /health HTTP/1.1\r\n" + b"X-Many: x\r\n" * 100_000)
-    answered, _ = until_closed(connection)
-    assert answered.startswith(b"HTTP/1.1 431 ") or answered == b""
-
-
-@pytest.mark.parametrize("trailers", [b"X-Many: x\r\n" * 100_000, b"X-One: " + b"x" * 1_000_000])
-def test_trailers_without_an_end_are_refused(
-    connect: Connect, until_closed: UntilClosed, trailers: bytes
+@pytest.mark.parametrize("sent", ENDLESS.values(), ids=ENDLESS)
+def test_headers_and_trailers_without_an_end_are_refused(
+    connect: Connect, until_closed: UntilClosed, sent: bytes
 ) -> None:
     connection = connect()
-    head = request("POST", "/graphql", Content_Type="application/json", Transfer_Encoding="chunked")
     with suppress(OSError):
-        connection.sendall(head + b"2\r\n{}\r\n0\r\n" + trailers)
+        connection.sendall(sent)
     answered, _ = until_closed(connection)
     assert answered.startswith(b"HTTP/1.1 431 ") or answered == b""
 

@@ -146,9 +146,7 @@ def test_a_statement_is_logged_without_its_values_and_no_row_is(lines: Lines) ->
         ("error", []),
     ],
 )
-def test_a_level_says_how_much_is_logged(
-    level: str, kept: list[str], capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_level_says_how_much_is_logged(level: str, kept: list[str], lines: Lines) -> None:
     configure_logs("json", level)
     own, library = structlog.get_logger(), logging.getLogger("some.library")
     own.debug("own debug")
@@ -157,8 +155,7 @@ def test_a_level_says_how_much_is_logged(
     library.debug("debug")
     library.info("info")
     library.warning("warning")
-    assert [json.loads(line)["event"] for line in capfd.readouterr().err.splitlines()] == kept
-    configure_logs("console", "info")
+    assert [line["event"] for line in lines()] == kept
 
 
 DYING = """

@@ -32,57 +32,31 @@ class Growing:
 
 # Where a value stands in a body of REST: the path, its mutation and input type, and the body around it.
 Place = tuple[str, str, str, Callable[[Any], Any]]
+_SHARE = ("/api/shares/", "createShare", "ShareCreate")
+_CUSTOMER = ("/api/customers/", "createCustomer", "CustomerCreate")
+_EVENTS = ("/api/events/ingest", "ingestEvents", "EventIngest")
+_SESSIONS = ("/api/file-share-sessions/ingest", "ingestFileShareSessions", "FileShareSessionIngest")
+_FILE = ("/api/files/", "createFile", "FileCreate")
+_CODE = ("/api/customer-portal/customer-session/request", "requestPortalCode", "PortalCodeRequest")
+_CLIENT = ("/api/oauth2/register", "createOauthClient", "OAuthClientCreate")
+_WORKSPACE = ("/api/workspaces/", "createWorkspace", "WorkspaceCreate")
+_NEW_FILE = {"service": "downloadable", "name": "x"}
 PLACES: tuple[Place, ...] = (
-    ("/api/shares/", "createShare", "ShareCreate", lambda value: value),
-    ("/api/shares/", "createShare", "ShareCreate", lambda value: SHARE | {"name": value}),
-    ("/api/shares/", "createShare", "ShareCreate", lambda value: SHARE | {"metadata": value}),
-    ("/api/shares/", "createShare", "ShareCreate", lambda value: SHARE | {"prices": value}),
-    ("/api/shares/", "createShare", "ShareCreate", lambda value: SHARE | {"unknown": value}),
-    ("/api/customers/", "createCustomer", "CustomerCreate", lambda value: {"email": value}),
-    (
-        "/api/customers/",
-        "createCustomer",
-        "CustomerCreate",
-        lambda value: {"email": "a@example.com", "billing_address": value},
-    ),
-    ("/api/events/ingest", "ingestEvents", "EventIngest", lambda value: {"events": value}),
-    (
-        "/api/events/ingest",
-        "ingestEvents",
-        "EventIngest",
-        lambda value: {"events": [{"name": "a", "metadata": value}]},
-    ),
-    (
-        "/api/events/ingest",
-        "ingestEvents",
-        "EventIngest",
-        lambda value: {"events": [{"name": "a", "cost": {"amount": value, "currency": "usd"}}]},
-    ),
-    (
-        "/api/file-share-sessions/ingest",
-        "ingestFileShareSessions",
-        "FileShareSessionIngest",
-        lambda value: {"sessions": [HISTORY | {"downloads": value, "payments": value}]},
-    ),
-    (
-        "/api/files/",
-        "createFile",
-        "FileCreate",
-        lambda value: {"service": "downloadable", "name": "x", "upload": {"parts": value}},
-    ),
-    (
-        "/api/customer-portal/customer-session/request",
-        "requestPortalCode",
-        "PortalCodeRequest",
-        lambda value: value,
-    ),
-    (
-        "/api/oauth2/register",
-        "createOauthClient",
-        "OAuthClientCreate",
-        lambda value: {"redirect_uris": value},
-    ),
-    ("/api/workspaces/", "createWorkspace", "WorkspaceCreate", lambda value: {"name": "x", "details": value}),
+    (*_SHARE, lambda value: value),
+    (*_SHARE, lambda value: SHARE | {"name": value}),
+    (*_SHARE, lambda value: SHARE | {"metadata": value}),
+    (*_SHARE, lambda value: SHARE | {"prices": value}),
+    (*_SHARE, lambda value: SHARE | {"unknown": value}),
+    (*_CUSTOMER, lambda value: {"email": value}),
+    (*_CUSTOMER, lambda value: {"email": "a@example.com", "billing_address": value}),
+    (*_EVENTS, lambda value: {"events": value}),
+    (*_EVENTS, lambda value: {"events": [{"name": "a", "metadata": value}]}),
+    (*_EVENTS, lambda value: {"events": [{"name": "a", "cost": {"amount": value, "currency": "usd"}}]}),
+    (*_SESSIONS, lambda value: {"sessions": [HISTORY | {"downloads": value, "payments": value}]}),
+    (*_FILE, lambda value: {**_NEW_FILE, "upload": {"parts": value}}),
+    (*_CODE, lambda value: value),
+    (*_CLIENT, lambda value: {"redirect_uris": value}),
+    (*_WORKSPACE, lambda value: {"name": "x", "details": value}),
 )
 QUERIES = (
     "/api/shares/?#",
@@ -93,16 +67,8 @@ QUERIES = (
     "/sign-in?#",
     "/.well-known/openid-configuration?#",
 )
-PARAMETERS = (
-    "u{}",
-    "u{}=x",
-    "limit=1",
-    "metadata[k{}]=v",
-    "sorting=name",
-    "workspace_id=x",
-    "metrics=x",
-    "%{}",
-)
+_OF_LISTS = ("limit=1", "metadata[k{}]=v", "sorting=name", "workspace_id=x", "metrics=x")
+PARAMETERS = ("u{}", "u{}=x", "%{}", *_OF_LISTS)
 
 
 def asks_document(credential: str, document: Document, value: Value | None) -> Growing:

@@ -25,22 +25,8 @@ class Raw(str):
     """JSON as text, for what no writer would write."""
 
 
-SCALARS = (
-    1,
-    -1.5,
-    True,
-    None,
-    "",
-    "text",
-    "\x00",
-    "\U0001f600",
-    10**30,
-    1e300,
-    {},
-    [],
-    [[]],
-    {"a": {"b": None}},
-)
+_NUMBERS, _TEXTS = (1, -1.5, 10**30, 1e300), ("", "text", "\x00", "\U0001f600")
+SCALARS = (*_NUMBERS, True, None, *_TEXTS, {}, [], [[]], {"a": {"b": None}})
 EVENTS: tuple[dict[str, Any], ...] = (
     {"name": "opened"},
     {"name": 7},

@@ -4,24 +4,23 @@ import json
 from datetime import timedelta
 from email.headerregistry import Address
 from typing import Any
-from uuid import uuid4
 
 import pytest
 import pytest_asyncio
-from sqlalchemy import delete, select, text, update
+from sqlalchemy import delete, select, update
 
 from gateway.mail.delivery import Delivery
 from gateway.mail.smtp import SmtpTransport
 from gateway.settings.mail_addresses import SmtpAddress
 from storage.clock import now
 from storage.engine.database import Database
-from storage.migrations.run import upgrade
 from storage.rows.rows import table_of
 from storage.tables.mails import MailRow
 from storage.upkeep.mails import Mail, claim_mail, write_mail
 from tests.mail.scanning import PATH
 from tests.support.gateways import run_gateway
 from tests.support.mail_server import HOST, MailServer
+from tests.support.own_databases import own_database
 from tests.support.report_keys import serve_keys
 
 SENDER = Address("Duograph", addr_spec="duograph@example.com")
@@ -69,15 +68,7 @@ class Post:
 
 @pytest_asyncio.fixture(scope="session")
 async def mail_database(database_url, tmp_path_factory):
-    if database_url.startswith("sqlite"):
-        database = Database(f"sqlite+aiosqlite:///{tmp_path_factory.mktemp('mail')}/mail.sqlite")
-    else:
-        server = Database(database_url)
-        async with server.read() as connection:
-            await connection.execute(text("CREATE DATABASE mail"))
-        await server.close()
-        database = Database(database_url.replace("/postgres?", "/mail?", 1))
-    await upgrade(database)
+    database = Database(await own_database(database_url, tmp_path_factory.mktemp("mail")))
     yield database
     await database.close()
 
@@ -85,13 +76,7 @@ async def mail_database(database_url, tmp_path_factory):
 @pytest_asyncio.fixture
 async def own_database_url(database_url, tmp_path):
     """A new database on the same engine; no other gateway takes its mails."""
-    if database_url.startswith("sqlite"):
-        return f"sqlite+aiosqlite:///{tmp_path}/own.sqlite"
-    server, name = Database(database_url), f"own_{uuid4().hex}"
-    async with server.read() as connection:
-        await connection.execute(text(f"CREATE DATABASE {name}"))
-    await server.close()
-    return database_url.replace("/postgres?", f"/{name}?", 1)
+    return await own_database(database_url, tmp_path)
 
 
 @pytest_asyncio.fixture

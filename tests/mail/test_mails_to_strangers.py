@@ -10,6 +10,7 @@ from storage.tables.accounts.users import UserRow
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.mailed import mails_to
 from tests.support.portal_codes import request
+from tests.support.refusals import refused
 from tests.support.surfaces import GraphQL, Refused, Rest
 
 PAYMENT = {"amount": 199_900, "currency": "usd"}
@@ -57,10 +58,12 @@ async def test_a_user_without_a_confirmed_address_mails_no_stranger(gateway, cal
     tenant = await make_tenant(gateway, status="active", name="Cancel at https://evil.test")
     await unconfirm(gateway, tenant)
     surface = caller_of(gateway, tenant.personal_token)
-    with pytest.raises(Refused) as refused:
-        await surface.invite_workspace_member(data={"email": "a@example.com", "workspace_id": tenant.id})
-    assert (refused.value.status, refused.value.code) == (403, "not_permitted")
-    assert "confirmed email address" in refused.value.detail
+    failure = await refused(
+        surface.invite_workspace_member(data={"email": "a@example.com", "workspace_id": tenant.id}),
+        403,
+        "not_permitted",
+    )
+    assert "confirmed email address" in failure.detail
     stranger, refusal = await try_everything(gateway, caller_of(gateway, tenant.token), tenant)
     assert (refusal.status, refusal.code) == (403, "not_permitted")
     assert await mails_to(gateway, stranger) == []
@@ -114,9 +117,7 @@ async def test_no_recipient_workspace_or_user_gets_beyond_its_budget(own_databas
         owner = surface.with_token(tenant.personal_token)
         for number in range(2):
             await owner.invite_workspace_member(data={"email": f"i{number}-{stranger}"})
-        with pytest.raises(Refused) as refused:
-            await owner.invite_workspace_member(data={"email": f"i3-{stranger}"})
-        assert (refused.value.status, refused.value.code) == (429, "rate_limited")
+        await refused(owner.invite_workspace_member(data={"email": f"i3-{stranger}"}), 429, "rate_limited")
 
 
 async def test_a_user_has_one_budget_for_all_their_workspaces(own_database_url, tmp_path, caller_of):
@@ -128,10 +129,11 @@ async def test_a_user_has_one_budget_for_all_their_workspaces(own_database_url, 
         for place in (tenant.id, another["id"]):
             email = f"i-{uuid4().hex}@example.com"
             await surface.invite_workspace_member(data={"email": email, "workspace_id": place})
-        with pytest.raises(Refused, match="rate_limited"):
-            await surface.invite_workspace_member(
-                data={"email": "i@example.com", "workspace_id": another["id"]}
-            )
+        await refused(
+            surface.invite_workspace_member(data={"email": "i@example.com", "workspace_id": another["id"]}),
+            429,
+            "rate_limited",
+        )
 
 
 async def test_a_code_and_a_new_password_go_before_a_flood_of_other_mails(post):

@@ -10,7 +10,6 @@ import pytest
 from oauth.credentials import mint
 from oauth.scopes import Scope
 from resolvers.credentials.leaks import NOUNS
-from resolvers.credentials.tokens import issue_token
 from schema.credentials.leaks import MOST_LEAKS
 from storage.clock import now
 from storage.enums import CredentialKind
@@ -19,7 +18,7 @@ from storage.tables.credentials.credentials import CredentialRow
 from storage.tables.credentials.oauth_clients import OAuthClientRow
 from storage.tables.credentials.oauth_grants import OAuthGrantRow
 from tests.mail.scanning import PATH, URL, find, still_works
-from tests.support.gateways import make_tenant, make_token, run_gateway
+from tests.support.gateways import issue, make_tenant, make_token, run_gateway
 from tests.support.mailed import mails_to
 from tests.support.membership import make_member
 
@@ -27,28 +26,27 @@ from tests.support.membership import make_member
 async def test_a_leaked_token_is_revoked_at_once_and_every_member_is_notified(scanned, report):
     tenant = await make_tenant(scanned, name="Acme")
     colleague = (await make_member(scanned, tenant)).email
-    async with scanned.database.write() as connection:
-        leaked, _ = await issue_token(
-            connection,
-            CredentialKind.WORKSPACE_TOKEN,
-            [Scope.SHARES_READ],
-            workspace_id=UUID(tenant.id),
-            comment="continuous\nintegration",
-        )
-    assert await still_works(scanned, leaked.text)
-    answer = await report(find(leaked.text))
+    leaked = await issue(
+        scanned,
+        CredentialKind.WORKSPACE_TOKEN,
+        [Scope.SHARES_READ],
+        workspace_id=UUID(tenant.id),
+        comment="continuous\nintegration",
+    )
+    assert await still_works(scanned, leaked)
+    answer = await report(find(leaked))
     assert (answer.status_code, answer.json()) == (
         200,
-        [{"token_raw": leaked.text, "token_type": "duograph_token", "label": "true_positive"}],
+        [{"token_raw": leaked, "token_type": "duograph_token", "label": "true_positive"}],
     )
-    assert not await still_works(scanned, leaked.text)
+    assert not await still_works(scanned, leaked)
     assert await still_works(scanned, tenant.token)
     (mail,) = await mails_to(scanned, tenant.user_email)
     assert mail.subject == "Revoked: workspace access token “continuous integration”"
     assert "A credential of the workspace Acme was found in public" in mail.text
     assert f"- workspace access token “continuous integration”, found at {URL}\n" in mail.text
     assert URL in mail.html
-    assert leaked.text not in mail.text + mail.html
+    assert leaked not in mail.text + mail.html
     assert [sent.subject for sent in await mails_to(scanned, colleague)].count(mail.subject) == 1
 
 

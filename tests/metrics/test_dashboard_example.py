@@ -5,13 +5,14 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from playwright.async_api import Browser, Dialog, expect
+from playwright.async_api import Browser, Dialog, Page, expect
 
 from tests.support.in_browser import PATIENCE
 from tests.support.live import serve
@@ -59,13 +60,14 @@ async def sales(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple
         yield address, tenant.token
 
 
-async def test_the_page_draws_and_lists_what_was_sold(
-    chromium: Browser, sales: tuple[str, str], tmp_path: Path
-) -> None:
-    address, token = sales
+@asynccontextmanager
+async def opened(
+    chromium: Browser, folder: Path, address: str, token: str
+) -> AsyncIterator[tuple[Page, str]]:
+    """A page and the dashboard's address on another origin, where it asks for a token and gets this one."""
     text = (EXAMPLES / "dashboard.html").read_text().replace("http://127.0.0.1:8000", address)
-    await asyncio.to_thread((tmp_path / "dashboard.html").write_text, text)
-    with serve_folder(tmp_path) as origin:
+    await asyncio.to_thread((folder / "dashboard.html").write_text, text)
+    with serve_folder(folder) as origin:
         page = await chromium.new_page()
         page.set_default_timeout(PATIENCE)
 
@@ -73,9 +75,18 @@ async def test_the_page_draws_and_lists_what_was_sold(
             await dialog.accept(token)
 
         page.on("dialog", give)
+        yield page, f"{origin}/dashboard.html"
+        await page.close()
+
+
+async def test_the_page_draws_and_lists_what_was_sold(
+    chromium: Browser, sales: tuple[str, str], tmp_path: Path
+) -> None:
+    address, token = sales
+    async with opened(chromium, tmp_path, address, token) as (page, dashboard):
         requests: list[str] = []
         page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
-        await page.goto(f"{origin}/dashboard.html")
+        await page.goto(dashboard)
         await expect(page.get_by_text("The 30 days before")).to_be_visible()
         rows = [(await row.inner_text()).split("\t") for row in await page.locator("tr").all()]
         assert rows[0] == ["", *NAMES]
@@ -87,24 +98,12 @@ async def test_the_page_draws_and_lists_what_was_sold(
         ]
         assert await page.locator("svg polyline").count() == 2 * len(NAMES)
         assert requests.count(f"POST {address}/graphql") == 1
-        await page.close()
 
 
 async def test_a_refused_page_says_why(chromium: Browser, sales: tuple[str, str], tmp_path: Path) -> None:
-    address, _ = sales
-    text = (EXAMPLES / "dashboard.html").read_text().replace("http://127.0.0.1:8000", address)
-    await asyncio.to_thread((tmp_path / "dashboard.html").write_text, text)
-    with serve_folder(tmp_path) as origin:
-        page = await chromium.new_page()
-        page.set_default_timeout(PATIENCE)
-
-        async def give(dialog: Dialog) -> None:
-            await dialog.accept("duo_wrong")
-
-        page.on("dialog", give)
-        await page.goto(f"{origin}/dashboard.html")
+    async with opened(chromium, tmp_path, sales[0], "duo_wrong") as (page, dashboard):
+        await page.goto(dashboard)
         await expect(page.locator("p")).to_have_text("The credential is unknown, expired or revoked.")
-        await page.close()
 
 
 async def test_the_twin_prints_the_same(sales: tuple[str, str]) -> None:

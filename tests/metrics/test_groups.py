@@ -1,12 +1,10 @@
 """Metrics by share, customer, currency and event name against a plain count of random histories."""
 
 import json
-import os
 from dataclasses import replace
 from random import Random
 
 import pytest
-import pytest_asyncio
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -17,29 +15,19 @@ from tests.metrics.histories import CURRENCIES
 from tests.metrics.telling import (
     compared_dates,
     filters_of,
-    forget_events,
     make_history,
-    make_home,
     measured,
     tell,
     view_of,
 )
-from tests.metrics.test_metrics import most_runs
+from tests.metrics.test_metrics import EXAMPLES, home, most_runs
 from tests.metrics.test_periods import ranges
 from tests.support.surfaces import GraphQL, Rest
 
-__all__ = ["most_runs"]
+__all__ = ["home", "most_runs"]
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
 LABELS = {"share": "No share", "customer": "No customer", "currency": "No currency"}
 LABELS["event_name"] = "No event name"
-
-
-@pytest_asyncio.fixture(scope="session")
-async def home(gateway):
-    home = await make_home(gateway)
-    yield home
-    await forget_events(gateway, home)
 
 
 def key_function(kind, view, home, filters):

@@ -1,7 +1,6 @@
 """Every metric against a plain count of random histories: any range, interval, zone and filter."""
 
 import json
-import os
 import sys
 from datetime import UTC, date, datetime, timedelta
 from random import Random
@@ -19,10 +18,8 @@ from storage.metrics.definitions import BY_SLUG
 from storage.metrics.facts import Fact, record_facts
 from storage.metrics.periods import Interval, make_timeline
 from tests.metrics.telling import expected, filters_of, forget_events, make_history, make_home, tell, view_of
-from tests.metrics.test_periods import ranges
+from tests.metrics.test_periods import EXAMPLES, ranges
 from tests.support.surfaces import GraphQL, Rest
-
-EXAMPLES = int(os.environ.get("EXAMPLES", "15"))
 
 
 @pytest_asyncio.fixture(scope="session")

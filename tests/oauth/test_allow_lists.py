@@ -13,6 +13,7 @@ from storage.usage import document_counts
 from tests.support.allow_lists import JSON, NAMES, OTHER, RESPONSE_JSON, hash_of, make_sender
 from tests.support.applications import make_application
 from tests.support.membership import make_member
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 
 
@@ -164,16 +165,12 @@ async def test_a_registered_document_is_known_to_its_client_only(gateway, sender
 
 
 async def test_a_broken_document_and_too_many_are_refused_at_their_place(sender, monkeypatch):
-    with pytest.raises(Refused) as refused:
-        await sender.register(NAMES, "{ shares { ")
-    assert refused.value.problems == {("documents", 1, "text"): "document"}
+    assert await refusal(sender.register(NAMES, "{ shares { ")) == {("documents", 1, "text"): "document"}
     with pytest.raises(Refused):
         await sender.register(*(f"{{ a{n} }}" for n in range(MOST_AT_ONCE + 1)))
     monkeypatch.setattr(oauth_client_documents, "MOST_REGISTERED", 2)
     await sender.register("{ a }", "{ b }")
-    with pytest.raises(Refused) as refused:
-        await sender.register("{ c }")
-    assert refused.value.problems == {("documents",): "too_many_documents"}
+    assert await refusal(sender.register("{ c }")) == {("documents",): "too_many_documents"}
     assert len(await sender.listed()) == 2
 
 
@@ -182,9 +179,7 @@ async def test_a_wider_client_cannot_be_given_documents(gateway, sender, caller,
         data={"comment": "narrow", "scopes": ["oauth_clients:write"]}
     )
     sender.surface = caller(token["token"])
-    with pytest.raises(Refused) as refused:
-        await sender.register(NAMES)
-    assert refused.value.problems == {("id",): "wider"}
+    assert await refusal(sender.register(NAMES)) == {("id",): "wider"}
 
 
 async def test_only_owners_see_and_manage_the_documents(gateway, sender, caller, tenant):
@@ -192,12 +187,8 @@ async def test_only_owners_see_and_manage_the_documents(gateway, sender, caller,
     member = await make_member(gateway, tenant)
     sender.surface = caller(member.token)
     assert await sender.listed() == []
-    with pytest.raises(Refused) as refused:
-        await sender.register(OTHER)
-    assert refused.value.code == "not_permitted"
-    with pytest.raises(Refused) as refused:
-        await sender.surface.delete_oauth_client_document(id=registered["id"])
-    assert refused.value.code == "not_found"
+    await refused(sender.register(OTHER), 403, "not_permitted")
+    await refused(sender.surface.delete_oauth_client_document(id=registered["id"]), 404, "not_found")
 
 
 async def test_the_documents_of_a_deleted_client_are_gone(sender, gateway):

@@ -20,10 +20,6 @@ _credentials = table_of(CredentialRow)
 AGAIN = [{"prompt": "login"}, {"max_age": "1"}, {"max_age": "0"}, {"prompt": "login", "max_age": "0"}]
 
 
-def address(application, **changes):
-    return f"/oauth2/authorize?{urlencode(application.query(**changes))}"
-
-
 @pytest.fixture
 async def browser(signed_in_browser, gateway, tenant):
     """A browser in which the tenant's user signed in an hour ago."""
@@ -58,13 +54,13 @@ async def test_a_marker_kept_from_before_the_sign_in_does_not_pass_the_next_one(
     gateway, browser, tenant, confidential, changes
 ):
     async with browsing(gateway) as anonymous:
-        answer = await anonymous.client.get(address(confidential))
+        answer = await anonymous.client.get(confidential.address())
         (kept,) = [v for n, v in parse_qsl(urlsplit(answer.headers["location"]).query) if n == "next"]
-    added = kept.removeprefix(address(confidential))
+    added = kept.removeprefix(confidential.address())
     forged = str(now().timestamp())
     for path in (
-        address(confidential, **changes) + added,
-        f"{address(confidential, **changes)}&{urlencode({'signed_in_since': forged})}",
+        confidential.address(**changes) + added,
+        f"{confidential.address(**changes)}&{urlencode({'signed_in_since': forged})}",
     ):
         assert await leads_to_the_sign_in(browser, path)
 
@@ -73,7 +69,7 @@ async def test_a_marker_kept_from_before_the_sign_in_does_not_pass_the_next_one(
 async def test_one_sign_in_answers_the_request_and_passes_no_second_time(
     browser, tenant, confidential, gateway, changes
 ):
-    path = address(confidential, scope="openid", **changes)
+    path = confidential.address(scope="openid", **changes)
     before = now().timestamp()
     back = await sign_in_again(browser, tenant, path)
     await browser.open(back)
@@ -91,7 +87,7 @@ async def test_a_sign_in_for_an_old_request_is_not_revived_by_another_proof(
     browser, tenant, confidential, gateway
 ):
     """Who confirms the password for something else has not signed in for the request left open long ago."""
-    path = address(confidential, scope="openid", prompt="login")
+    path = confidential.address(scope="openid", prompt="login")
     await sign_in_again(browser, tenant, path)
     await age(gateway, tenant, timedelta(hours=2))
     await browser.open("/confirm-password")
@@ -100,7 +96,7 @@ async def test_a_sign_in_for_an_old_request_is_not_revived_by_another_proof(
 
 
 async def test_a_refused_request_ends_its_sign_in_too(browser, tenant, confidential):
-    path = address(confidential, prompt="login")
+    path = confidential.address(prompt="login")
     await browser.open(await sign_in_again(browser, tenant, path))
     answer = await browser.press("Deny", follow=False, decision="deny")
     assert told(answer.headers["location"])["error"] == "access_denied"
@@ -109,26 +105,26 @@ async def test_a_refused_request_ends_its_sign_in_too(browser, tenant, confident
 
 async def test_a_sign_in_for_one_request_passes_no_other(gateway, browser, tenant, confidential):
     other = await make_application(gateway)
-    await sign_in_again(browser, tenant, address(confidential, prompt="login"))
+    await sign_in_again(browser, tenant, confidential.address(prompt="login"))
     for changed in (
-        address(other, prompt="login"),
-        address(confidential, prompt="login", state="another"),
-        address(confidential, prompt="login", scope="openid files:read"),
-        address(confidential, prompt="login", nonce="n"),
-        address(confidential, prompt="login") + "&unknown=x",
+        other.address(prompt="login"),
+        confidential.address(prompt="login", state="another"),
+        confidential.address(prompt="login", scope="openid files:read"),
+        confidential.address(prompt="login", nonce="n"),
+        confidential.address(prompt="login") + "&unknown=x",
     ):
         assert await leads_to_the_sign_in(browser, changed)
-    assert not await leads_to_the_sign_in(browser, address(confidential, prompt="login"))
+    assert not await leads_to_the_sign_in(browser, confidential.address(prompt="login"))
 
 
 async def test_an_ordinary_sign_in_passes_no_request(browser, tenant, confidential):
     await browser.open("/sign-in?again=1")
     await browser.press("Sign in", email=tenant.user_email, password=PASSWORD)
-    assert await leads_to_the_sign_in(browser, address(confidential, prompt="login"))
+    assert await leads_to_the_sign_in(browser, confidential.address(prompt="login"))
 
 
 async def test_a_sign_in_in_another_browser_passes_nothing_here(gateway, browser, tenant, confidential):
-    path = address(confidential, prompt="login")
+    path = confidential.address(prompt="login")
     async with browsing(gateway) as own:
         back = await sign_in_again(own, tenant, path)
         assert await leads_to_the_sign_in(browser, back)
@@ -136,7 +132,7 @@ async def test_a_sign_in_in_another_browser_passes_nothing_here(gateway, browser
 
 
 async def test_a_sign_in_passes_for_ten_minutes_only(gateway, browser, tenant, confidential):
-    path = address(confidential, max_age="60")
+    path = confidential.address(max_age="60")
     back = await sign_in_again(browser, tenant, path)
     await age(gateway, tenant, timedelta(minutes=9))
     assert not await leads_to_the_sign_in(browser, back)
@@ -145,7 +141,7 @@ async def test_a_sign_in_passes_for_ten_minutes_only(gateway, browser, tenant, c
 
 
 async def test_two_answers_at_once_get_one_code(browser, tenant, confidential):
-    path = address(confidential, prompt="login")
+    path = confidential.address(prompt="login")
     back = await sign_in_again(browser, tenant, path)
     await browser.open(back)
     form = browser.form("Allow")

@@ -117,25 +117,6 @@ async def test_a_client_cannot_be_two_at_once(confidential, public, tenant):
     assert error_of(answer) == (400, "invalid_request")
 
 
-@pytest.mark.parametrize(
-    ("form", "error"),
-    [
-        ({"grant_type": "password", "username": "ada", "password": "x"}, "unsupported_grant_type"),
-        ({"grant_type": "client_credentials"}, "unsupported_grant_type"),
-        ({}, "invalid_request"),
-        ({"grant_type": ""}, "invalid_request"),
-        ({"grant_type": "authorization_code"}, "invalid_request"),
-        ({"grant_type": "refresh_token"}, "invalid_request"),
-        ({"grant_type": "authorization_code", "code": "\x00"}, "invalid_request"),
-        ({"grant_type": "authorization_code", "code": "x", "client_assertion": "y"}, "invalid_grant"),
-        ({"grant_type": ["refresh_token", "authorization_code"]}, "invalid_request"),
-    ],
-    ids=repr,
-)
-async def test_a_token_request_that_makes_no_sense_is_refused(confidential, form, error):
-    assert error_of(await confidential.post("token", {**confidential.credentials, **form})) == (400, error)
-
-
 async def test_the_token_endpoint_takes_forms_only(confidential, gateway):
     form = {"grant_type": "refresh_token", **confidential.credentials}
     assert error_of(await gateway.client.post("/api/oauth2/token", json=form)) == (400, "invalid_request")

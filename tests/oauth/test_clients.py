@@ -6,8 +6,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, Scope
-from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
+from tests.support.gateways import issue
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 from tests.support.world import OAUTH_CLIENT
 
@@ -31,9 +32,7 @@ async def test_a_client_has_a_public_name_and_a_secret_that_is_shown_once(surfac
 async def test_a_public_client_has_no_secret_and_gets_none(surface):
     secret, client = await create(surface, is_public=True)
     assert (secret, client["is_public"]) == (None, True)
-    with pytest.raises(Refused) as refused:
-        await surface.rotate_oauth_client_secret(id=client["id"])
-    assert (refused.value.status, refused.value.problems) == (422, {("id",): "public_client"})
+    assert await refusal(surface.rotate_oauth_client_secret(id=client["id"])) == {("id",): "public_client"}
 
 
 async def test_a_users_client_is_theirs_alone_unless_a_workspace_is_named(surface, tenant):
@@ -59,8 +58,7 @@ async def test_a_field_left_out_keeps_its_value_and_null_clears_an_address(surfa
         surface, client_uri="https://app.example.com", tos_uri="https://app.example.com/t"
     )
     changed = await surface.update_oauth_client(
-        id=client["id"],
-        data={"name": None, "client_uri": None, "redirect_uris": ["http://127.0.0.1/cb"]},
+        id=client["id"], data={"name": None, "client_uri": None, "redirect_uris": ["http://127.0.0.1/cb"]}
     )
     expected = {"client_uri": None, "redirect_uris": ["http://127.0.0.1/cb"]}
     assert changed == client | expected | {"modified_at": changed["modified_at"]}
@@ -97,9 +95,9 @@ async def test_a_deleted_client_is_gone(surface):
     ],
 )
 async def test_an_unsafe_url_is_refused(surface, uri):
-    with pytest.raises(Refused) as refused:
-        await create(surface, redirect_uris=["https://app.example.com/callback", uri])
-    assert refused.value.problems == {("redirect_uris", 1): "redirect_uri"}
+    assert await refusal(create(surface, redirect_uris=["https://app.example.com/callback", uri])) == {
+        ("redirect_uris", 1): "redirect_uri"
+    }
 
 
 @pytest.mark.parametrize("uri", ["http://127.0.0.1:8123/cb", "http://[::1]/cb", "http://localhost/cb?x=%2F"])
@@ -109,11 +107,9 @@ async def test_programs_on_the_persons_own_machine_may_be_sent_back_to_without_t
 
 
 async def test_every_problem_of_a_client_is_named_at_its_place(surface):
-    with pytest.raises(Refused) as refused:
-        await create(
-            surface, name="", redirect_uris=[], scopes=["shares:read", "access_tokens:read"], tos_uri="x"
-        )
-    assert refused.value.problems == {
+    assert await refusal(
+        create(surface, name="", redirect_uris=[], scopes=["shares:read", "access_tokens:read"], tos_uri="x")
+    ) == {
         ("name",): "string_too_short",
         ("redirect_uris",): "too_short",
         ("scopes", 1): "scope",
@@ -135,17 +131,12 @@ async def test_clients_of_others_do_not_exist(surface, other_tenant):
         stranger = surface.with_token(token)
         assert client["id"] not in [one["id"] for one in (await stranger.list_oauth_clients())["data"]]
         for attempt in (stranger.get_oauth_client, stranger.delete_oauth_client):
-            with pytest.raises(Refused, match="not_found"):
-                await attempt(id=client["id"])
+            await refused(attempt(id=client["id"]), 404, "not_found")
 
 
 async def test_a_client_manages_no_clients_even_with_the_scope(surface, gateway, tenant):
-    async with gateway.database.write() as connection:
-        token, _ = await issue_token(
-            connection, CredentialKind.ACCESS_TOKEN, USER_SCOPES, user_id=UUID(tenant.user_id)
-        )
-    with pytest.raises(Refused, match="not_permitted"):
-        await create(surface.with_token(token.text))
+    token = await issue(gateway, CredentialKind.ACCESS_TOKEN, USER_SCOPES, user_id=UUID(tenant.user_id))
+    await refused(create(surface.with_token(token)), 403, "not_permitted")
 
 
 async def test_a_retry_gets_the_same_secret(surface):

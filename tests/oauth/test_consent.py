@@ -1,7 +1,7 @@
 """The page on which people allow applications something, in a browser without JavaScript."""
 
 from datetime import timedelta
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 from uuid import UUID, uuid4
 
 import pytest
@@ -18,10 +18,6 @@ from tests.support.gateways import make_tenant
 from tests.support.membership import make_member
 
 _credentials = table_of(CredentialRow)
-
-
-def address(application, **changes):
-    return f"/oauth2/authorize?{urlencode(application.query(**changes))}"
 
 
 def sent_back(answer):
@@ -41,17 +37,17 @@ def browser(signed_in_browser):
 
 
 async def visit(browser, application, **changes):
-    return await browser.client.get(address(application, **changes))
+    return await browser.client.get(application.address(**changes))
 
 
 async def allow(browser, application, workspace, **changes):
-    await browser.open(address(application, **changes))
+    await browser.open(application.address(**changes))
     choice = {} if workspace is None else {"workspace_id": workspace}
     return sent_back(await browser.press("Allow", follow=False, decision="allow", **choice))
 
 
 async def test_the_page_names_the_application_and_its_scopes(browser, tenant, confidential):
-    page = await browser.open(address(confidential, scope="email shares:read shares:write"))
+    page = await browser.open(confidential.address(scope="email shares:read shares:write"))
     assert page.status_code == 200
     for words in ("Bookkeeper", tenant.user_email, "Acme", "app.example.com", "Create, change and archive"):
         assert words in browser.text
@@ -66,14 +62,14 @@ async def test_what_is_allowed_is_a_code_that_can_be_exchanged(browser, tenant, 
 
 
 async def test_a_token_of_the_user_takes_no_choice_of_a_workspace(browser, application):
-    await browser.open(address(application, sub_type="user"))
+    await browser.open(application.address(sub_type="user"))
     assert "all workspaces" in browser.text
     assert "workspace_id" not in dict(browser.form("Allow").fields)
     assert (await allow(browser, application, None, sub_type="user"))["code"]
 
 
 async def test_a_denied_consent_is_reported_to_the_client(browser, confidential):
-    await browser.open(address(confidential))
+    await browser.open(confidential.address())
     answer = sent_back(await browser.press("Deny", follow=False, decision="deny"))
     assert answer["error"] == "access_denied"
     assert "code" not in answer
@@ -81,7 +77,7 @@ async def test_a_denied_consent_is_reported_to_the_client(browser, confidential)
 
 async def test_a_signed_out_user_signs_in_first_and_returns(gateway, tenant, confidential):
     async with browsing(gateway) as browser:
-        await browser.open(address(confidential))
+        await browser.open(confidential.address())
         assert browser.path.startswith("/sign-in?")
         await browser.press("Sign in", email=tenant.user_email, password="a long password")
         (back,) = [link for link in browser.reading.links if link.startswith("/oauth2/authorize?")]
@@ -114,7 +110,7 @@ async def test_with_several_workspaces_one_is_chosen_each_time(browser, caller, 
     answer = await allow(browser, confidential, second["id"])
     token = (await confidential.exchange(answer["code"])).json()
     assert (await user.with_token(token["access_token"]).get_viewer())["workspace"]["id"] == second["id"]
-    await browser.open(address(confidential))
+    await browser.open(confidential.address())
     assert "previously allowed" in browser.text
     assert sent_back(await visit(browser, confidential, prompt="none"))["code"]
     await allow(browser, confidential, tenant.id)
@@ -123,7 +119,7 @@ async def test_with_several_workspaces_one_is_chosen_each_time(browser, caller, 
 
 async def test_a_public_client_on_loopback_is_always_asked_for(gateway, browser, tenant):
     application = await make_application(gateway, is_public=True, redirect_uris=["http://127.0.0.1/cb"])
-    await browser.open(address(application))
+    await browser.open(application.address())
     answer = await browser.press("Allow", follow=False, decision="allow")
     assert answer.headers["location"].startswith("http://127.0.0.1/cb?code=")
     assert (await visit(browser, application)).status_code == 200
@@ -141,14 +137,14 @@ async def test_without_a_page_there_is_a_code_or_an_error(gateway, browser, tena
 
 
 async def test_who_has_to_sign_in_again_does_it_once(browser, tenant, confidential):
-    await browser.open(address(confidential, prompt="login"))
+    await browser.open(confidential.address(prompt="login"))
     assert browser.path.startswith("/sign-in?")
     assert "again=1" in browser.path
     await browser.press("Sign in", email=tenant.user_email, password="a long password")
     (back,) = [link for link in browser.reading.links if link.startswith("/oauth2/authorize?")]
     await browser.open(back)
     assert sent_back(await browser.press("Allow", follow=False, decision="allow"))["code"]
-    await browser.open(address(confidential, prompt="login"))
+    await browser.open(confidential.address(prompt="login"))
     assert browser.path.startswith("/sign-in?")
 
 
@@ -179,7 +175,7 @@ async def test_a_hint_at_another_user_asks_for_that_one(gateway, browser, tenant
 
 async def test_another_workspace_than_ones_own_cannot_be_chosen(browser, other_tenant, confidential):
     for workspace in (other_tenant.id, str(uuid4()), "x", ""):
-        await browser.open(address(confidential))
+        await browser.open(confidential.address())
         answer = await browser.press("Allow", follow=False, decision="allow", workspace_id=workspace)
         assert answer.status_code == 422
         assert "Choose one of your workspaces" in browser.text
@@ -188,19 +184,19 @@ async def test_another_workspace_than_ones_own_cannot_be_chosen(browser, other_t
 async def test_a_form_without_a_choice_allows_nothing_though_it_was_allowed_before(
     browser, tenant, confidential
 ):
-    await browser.open(address(confidential))
+    await browser.open(confidential.address())
     token = dict(browser.form("Allow").fields)["form_token"]
     await allow(browser, confidential, tenant.id)
     form = [("decision", "allow"), ("form_token", token)]
-    answer = await browser.send(address(confidential), form, follow=False)
-    assert (answer.status_code, answer.headers["location"]) == (303, address(confidential))
+    answer = await browser.send(confidential.address(), form, follow=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, confidential.address())
 
 
 async def test_a_form_of_another_site_allows_nothing(gateway, browser, caller, tenant, confidential):
     """CSRF: what another site's page makes the browser send is refused, whatever it holds."""
     stranger = await make_tenant(gateway)
     async with signed_in(gateway, stranger) as attacker:
-        await attacker.open(address(confidential))
+        await attacker.open(confidential.address())
         token = dict(attacker.form("Allow").fields)["form_token"]
     decision = [("decision", "allow"), ("workspace_id", tenant.id)]
     for forged, headers in (
@@ -208,13 +204,13 @@ async def test_a_form_of_another_site_allows_nothing(gateway, browser, caller, t
         ([*decision, ("form_token", "x")], {}),
         ([*decision, ("form_token", token)], {}),
     ):
-        answer = await browser.send(address(confidential), forged, follow=False, **headers)
+        answer = await browser.send(confidential.address(), forged, follow=False, **headers)
         assert answer.status_code == 403
         assert "location" not in answer.headers
-    await browser.open(address(confidential))
+    await browser.open(confidential.address())
     own = dict(browser.form("Allow").fields)["form_token"]
     answer = await browser.send(
-        address(confidential),
+        confidential.address(),
         [*decision, ("form_token", own)],
         follow=False,
         **{"Sec-Fetch-Site": "cross-site"},
@@ -225,7 +221,7 @@ async def test_a_form_of_another_site_allows_nothing(gateway, browser, caller, t
 
 async def test_the_page_cannot_be_put_into_another_sites_frame(browser, confidential):
     """Clickjacking."""
-    page = await browser.open(address(confidential))
+    page = await browser.open(confidential.address())
     policy = page.headers["content-security-policy"]
     assert "frame-ancestors 'none'" in policy
     assert page.headers["x-frame-options"] == "DENY"
@@ -248,12 +244,12 @@ async def test_the_page_cannot_be_put_into_another_sites_frame(browser, confiden
 )
 async def test_an_untrusted_request_gets_an_error_page(browser, confidential, changes):
     """Open redirect: nobody is sent anywhere, whether they look, allow or deny."""
-    path = address(confidential, **changes)
+    path = confidential.address(**changes)
     page = await browser.open(path)
     assert (page.status_code, len(page.history)) == (400, 0)
     assert "This link does not work" in browser.text
     assert "evil.example" not in page.text
-    await browser.open(address(confidential))
+    await browser.open(confidential.address())
     token = dict(browser.form("Allow").fields)["form_token"]
     for decision in ("allow", "deny"):
         answer = await browser.send(path, [("decision", decision), ("form_token", token)], follow=False)
@@ -263,7 +259,7 @@ async def test_an_untrusted_request_gets_an_error_page(browser, confidential, ch
 
 async def test_a_name_with_markup_is_shown_as_it_is(gateway, browser):
     application = await make_application(gateway, name="<script>alert(1)</script> & Söhne")
-    page = await browser.open(address(application))
+    page = await browser.open(application.address())
     assert "<script>alert(1)</script>" not in page.text
     assert "<script>alert(1)</script> & Söhne" in browser.text
 
@@ -276,7 +272,7 @@ async def test_without_a_workspace_there_is_nothing_to_allow(browser, caller, te
     # An invitation is no choice either.
     other = await make_tenant(gateway)
     await caller(other.personal_token).invite_workspace_member(data={"email": tenant.user_email})
-    await browser.open(address(confidential))
+    await browser.open(confidential.address())
     assert "you do not belong to one yet" in browser.text
     assert other.slug not in browser.page.text
     answer = sent_back(await browser.press("Deny", follow=False, decision="deny"))

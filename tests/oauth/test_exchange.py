@@ -17,8 +17,9 @@ from tests.support.spans import span
 pytestmark = pytest.mark.both_databases
 
 
-async def test_a_code_is_exchanged_for_tokens_of_the_workspace(application, surface, tenant):
-    answer = await application.authorize(tenant)
+@pytest.mark.parametrize("sub_type", [None, "workspace"], ids=["by default", "by name"])
+async def test_a_code_is_exchanged_for_tokens_of_the_workspace(application, surface, tenant, sub_type):
+    answer = await application.authorize(tenant, sub_type=sub_type)
     assert answer.keys() == {"code", "state", "iss"}
     assert (answer["state"], answer["iss"]) == ("the state", ISSUER)
     exchanged = await application.exchange(answer["code"])

@@ -6,10 +6,9 @@ import pytest
 import pytest_asyncio
 
 from oauth.scopes import Scope
-from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
 from tests.support.applications import error_of
-from tests.support.gateways import run_gateway
+from tests.support.gateways import issue, run_gateway
 
 METADATA = {"client_name": "Bookkeeper", "redirect_uris": ["https://app.example.com/callback"]}
 
@@ -138,18 +137,14 @@ async def test_a_body_that_is_no_object_is_refused(gateway, tenant):
 
 
 async def test_only_users_register_clients(gateway, tenant):
-    async with gateway.database.write() as connection:
-        narrow, _ = await issue_token(
-            connection,
-            CredentialKind.PERSONAL_TOKEN,
-            [Scope.OAUTH_CLIENTS_READ],
-            user_id=UUID(tenant.user_id),
-        )
+    narrow = await issue(
+        gateway, CredentialKind.PERSONAL_TOKEN, [Scope.OAUTH_CLIENTS_READ], user_id=UUID(tenant.user_id)
+    )
     for token, error in (
         (None, (401, "unauthorized")),
         ("x", (401, "invalid_token")),
         (tenant.token, (403, "not_permitted")),
-        (narrow.text, (403, "insufficient_scope")),
+        (narrow, (403, "insufficient_scope")),
     ):
         answer = await register(gateway, token)
         assert (answer.status_code, answer.json()["error"]) == error

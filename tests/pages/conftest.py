@@ -8,6 +8,12 @@ from tests.support.surfaces import Rest
 
 
 @pytest.fixture
+def owner(signed_in_browser):
+    """The browser of the workspace's founder."""
+    return signed_in_browser
+
+
+@pytest.fixture
 def api(gateway, tenant):
     """A REST caller with a personal token of the browser's user."""
     return Rest(gateway.client, gateway.app, tenant.personal_token)

@@ -4,6 +4,7 @@ import pytest_asyncio
 
 from tests.support.applications import make_application
 from tests.support.browsing import browsing, signed_in
+from tests.support.gateways import bearer
 from tests.support.mailed import mails_to
 from tests.support.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, sign_up
 
@@ -57,8 +58,7 @@ async def test_a_token_made_before_the_address_was_proved_reaches_nothing_after_
     await ask_for_a_link(elsewhere, email)
     await elsewhere.open(await latest_link(gateway, email))
     await elsewhere.press(SET, password=NEW_PASSWORD)
-    headers = {"Authorization": f"Bearer {token}"}
-    assert (await gateway.client.get("/api/workspaces/", headers=headers)).status_code == 401
+    assert (await gateway.client.get("/api/workspaces/", headers=bearer(token))).status_code == 401
     await browser.open("/account")
     assert browser.path.startswith("/sign-in")
 
@@ -76,12 +76,12 @@ async def test_no_stolen_credential_survives_a_password_reset_by_mail(gateway, b
         await stolen.open("/account")
         assert stolen.path.startswith("/sign-in")
     for token in (tenant.personal_token, *(tokens["access_token"] for tokens in granted)):
-        headers = {"Authorization": f"Bearer {token}"}
+        headers = bearer(token)
         assert (await gateway.client.get("/api/viewer", headers=headers)).status_code == 401
     for tokens in granted:
         if "refresh_token" in tokens:
             assert (await application.refresh(tokens["refresh_token"])).status_code == 400
-    headers = {"Authorization": f"Bearer {tenant.token}"}
+    headers = bearer(tenant.token)
     assert (await gateway.client.get("/api/shares/", headers=headers)).status_code == 200
     asked, told = await mails_to(gateway, tenant.user_email)
     assert "revokes your personal access tokens" in asked.text
@@ -97,5 +97,4 @@ async def test_a_password_changed_by_its_owner_leaves_tokens_and_says_so(gateway
     (told,) = await mails_to(gateway, tenant.user_email)
     assert "Other browsers were signed out." in told.text
     assert "revoked" not in told.text
-    headers = {"Authorization": f"Bearer {tenant.personal_token}"}
-    assert (await gateway.client.get("/api/viewer", headers=headers)).status_code == 200
+    assert (await gateway.client.get("/api/viewer", headers=bearer(tenant.personal_token))).status_code == 200

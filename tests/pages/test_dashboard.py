@@ -21,11 +21,6 @@ SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
 @pytest.fixture
-def browser(signed_in_browser):
-    return signed_in_browser
-
-
-@pytest.fixture
 async def activity(rest):
     return await make_activity(rest)
 
@@ -39,8 +34,8 @@ async def compare_in(rest, tenant):
     await rest.update_workspace(id=tenant.id, data={"feature_settings": {"analytics_compare": True}})
 
 
-async def test_every_metric_is_a_chart_and_the_headline_comes_first(browser, path, activity):
-    answer = await browser.open(path)
+async def test_every_metric_is_a_chart_and_the_headline_comes_first(owner, path, activity):
+    answer = await owner.open(path)
     assert answer.status_code == 200
     charts = charts_in(answer.text)
     assert tuple(charts[:4]) == HEADLINE
@@ -48,8 +43,8 @@ async def test_every_metric_is_a_chart_and_the_headline_comes_first(browser, pat
     assert answer.text.count('role="img"') == len(METRICS)
 
 
-async def test_the_values_are_those_of_the_operation(browser, path, rest, activity):
-    page = (await browser.open(f"{path}?{ADDRESS}&interval=day&timezone=Asia/Kolkata")).text
+async def test_the_values_are_those_of_the_operation(owner, path, rest, activity):
+    page = (await owner.open(f"{path}?{ADDRESS}&interval=day&timezone=Asia/Kolkata")).text
     asked = {**RANGE, "interval": "day", "timezone": "Asia/Kolkata"}
     answer = await rest.get_metrics(**asked)
     for slug in ("file_share_sessions", "file_share_downloads", "active_user_by_event"):
@@ -63,44 +58,44 @@ async def test_the_values_are_those_of_the_operation(browser, path, rest, activi
     assert table_in(page, "file_share_sessions")[0][0] == "Mon 26 Jan 2026"
 
 
-async def test_the_interval_follows_from_the_range_unless_it_is_chosen(browser, path):
+async def test_the_interval_follows_from_the_range_unless_it_is_chosen(owner, path):
     for query, label in (
         ("start_date=2026-01-31&end_date=2026-01-31", "Sat 31 Jan 2026, 00:00"),
         ("start_date=2026-01-31&end_date=2026-02-28", "Sat 31 Jan 2026"),
         ("start_date=2025-02-01&end_date=2026-01-31", "February 2025"),
         ("start_date=2025-02-01&end_date=2026-01-31&interval=week", "Week of 27 Jan 2025"),
     ):
-        page = (await browser.open(f"{path}?{query}")).text
+        page = (await owner.open(f"{path}?{query}")).text
         assert table_in(page, "file_share_sessions")[0][0] == label
 
 
 @pytest.mark.parametrize("range_", ["today", "7d", "30d", "90d", "12m", "month", "something"])
-async def test_every_range_is_answered(browser, path, range_):
-    answer = await browser.open(f"{path}?range={range_}")
+async def test_every_range_is_answered(owner, path, range_):
+    answer = await owner.open(f"{path}?range={range_}")
     assert answer.status_code == 200
     assert len(charts_in(answer.text)) >= len(HEADLINE)
 
 
-async def test_it_compares_only_where_the_workspace_does(browser, path, rest, tenant, activity):
+async def test_it_compares_only_where_the_workspace_does(owner, path, rest, tenant, activity):
     query = "start_date=2026-01-31&end_date=2026-02-01&interval=day"
-    page = (await browser.open(f"{path}?{query}&compare=previous")).text
+    page = (await owner.open(f"{path}?{query}&compare=previous")).text
     assert ">Before</th>" not in page
-    assert "Compare with the period before" in browser.text
+    assert "Compare with the period before" in owner.text
     await compare_in(rest, tenant)
-    page = (await browser.open(f"{path}?{query}")).text
+    page = (await owner.open(f"{path}?{query}")).text
     assert table_in(page, "file_share_sessions") == [
         ["Sat 31 Jan 2026", "1", "1"],
         ["Sun 1 Feb 2026", "0", "0"],
         ["In all", "1", "1"],
     ]
-    assert "dashed: 29 January 2026 to 30 January 2026" in browser.text
-    page = (await browser.open(f"{path}?{query}&compare=none")).text
+    assert "dashed: 29 January 2026 to 30 January 2026" in owner.text
+    page = (await owner.open(f"{path}?{query}&compare=none")).text
     assert ">Before</th>" not in page
-    page = (await browser.open(f"{path}?{query}&compare=previous_year")).text
-    assert "dashed: 31 January 2025 to 1 February 2025" in browser.text
+    page = (await owner.open(f"{path}?{query}&compare=previous_year")).text
+    assert "dashed: 31 January 2025 to 1 February 2025" in owner.text
 
 
-async def test_a_share_and_a_customer_are_filters(browser, path, rest, activity):
+async def test_a_share_and_a_customer_are_filters(owner, path, rest, activity):
     await rest.create_file_share_session(data={"file_size_bytes": 1, "created_at": "2026-01-31T10:00:00Z"})
     for query, sessions in (
         ("", "3"),
@@ -109,24 +104,22 @@ async def test_a_share_and_a_customer_are_filters(browser, path, rest, activity)
         ("&customer_id=Grace@example.com", "2"),
         ("&customer_id=grace", "2"),
     ):
-        page = (await browser.open(f"{path}?{ADDRESS}{query}")).text
+        page = (await owner.open(f"{path}?{ADDRESS}{query}")).text
         assert table_in(page, "file_share_sessions")[-1][1] == sessions
 
 
-async def test_the_csv_file_is_the_series(browser, path, activity):
-    page = (await browser.open(f"{path}?{ADDRESS}")).text
+async def test_the_csv_file_is_the_series(owner, path, activity):
+    page = (await owner.open(f"{path}?{ADDRESS}")).text
     (address,) = re.findall(r'href="(/api/metrics/export[^"]*metrics=file_share_sessions)"', page)
-    answer = await browser.client.get(html.unescape(address), headers=SAME_ORIGIN)
+    answer = await owner.client.get(html.unescape(address), headers=SAME_ORIGIN)
     assert answer.status_code == 200
     rows = list(csv.DictReader(StringIO(answer.text)))
     shown = [row[1] for row in table_in(page, "file_share_sessions")]
     assert [row["file_share_sessions"] for row in rows][: len(shown)] == shown
 
 
-async def test_the_query_of_a_chart_gives_its_values_and_has_no_token(
-    browser, path, gateway, tenant, activity
-):
-    page = (await browser.open(f"{path}?{ADDRESS}&share_id={activity['share']['id']}&currency=usd")).text
+async def test_the_query_of_a_chart_gives_its_values_and_has_no_token(owner, path, gateway, tenant, activity):
+    page = (await owner.open(f"{path}?{ADDRESS}&share_id={activity['share']['id']}&currency=usd")).text
     chart = page.partition('id="file_share_sessions"')[2].partition("</section>")[0]
     document, command = map(html.unescape, re.findall(r"<pre[^>]*><code>(.*?)</code>", chart, re.S))
     assert "$TOKEN" in command
@@ -140,26 +133,26 @@ async def test_the_query_of_a_chart_gives_its_values_and_has_no_token(
     assert answer.json()["totals"] == {"file_share_sessions": 2}
 
 
-async def test_the_lists_show_what_happened_last(browser, path, activity):
-    await browser.open(f"{path}?{ADDRESS}")
-    text = browser.text
+async def test_the_lists_show_what_happened_last(owner, path, activity):
+    await owner.open(f"{path}?{ADDRESS}")
+    text = owner.text
     assert "Latest sessions All sessions Field guide 31 Jan 2026, 09:00 UTC Active $15.00" in text
     assert "Latest payments All payments Field guide 31 Jan 2026, 09:05 UTC $15.00" in text
 
 
-async def test_the_top_lists_are_pages_of_their_own(browser, path, activity):
-    await browser.open(f"{path}?{ADDRESS}")
+async def test_the_top_lists_are_pages_of_their_own(owner, path, activity):
+    await owner.open(f"{path}?{ADDRESS}")
     found = {}
-    for address in [link for link in browser.reading.links if "/dashboard/top/" in link]:
-        await browser.open(address)
-        found[address.partition("?")[0].rpartition("/")[2]] = browser.text
+    for address in [link for link in owner.reading.links if "/dashboard/top/" in link]:
+        await owner.open(address)
+        found[address.partition("?")[0].rpartition("/")[2]] = owner.text
     assert "Top shares Name Revenue Sessions Field guide $15.00 2" in found["share"]
     assert "Top customers Name Revenue Sessions Grace $15.00 2" in found["customer"]
     assert "Events by name Name Events file.opened 2 page.viewed 1" in found["event"]
-    assert (await browser.open(f"{path}/top/nothing")).status_code == 404
+    assert (await owner.open(f"{path}/top/nothing")).status_code == 404
 
 
-async def test_problems_are_shown_beside_their_fields(browser, path):
+async def test_problems_are_shown_beside_their_fields(owner, path):
     for query, message in (
         ("timezone=Mars", "Time zone: Enter an IANA time zone name"),
         ("start_date=never&end_date=2026-01-01", "First date: Enter a date"),
@@ -170,27 +163,27 @@ async def test_problems_are_shown_beside_their_fields(browser, path):
         ("share_id=x", "Share: "),
         ("currency=xxx", "Currency: "),
     ):
-        answer = await browser.open(f"{path}?{query}")
+        answer = await owner.open(f"{path}?{query}")
         assert answer.status_code == 422, query
-        assert message in browser.text, query
+        assert message in owner.text, query
         assert charts_in(answer.text) == []
 
 
-async def test_the_customer_of_another_workspace_is_not_found(browser, path, gateway, other_tenant):
+async def test_the_customer_of_another_workspace_is_not_found(owner, path, gateway, other_tenant):
     theirs = await Rest(gateway.client, gateway.app, other_tenant.token).create_customer(
         data={"email": "alan@example.com"}
     )
-    await browser.open(f"{path}?customer_id={theirs['id']}")
-    assert "No customer matches this" in browser.text
-    await browser.open(f"{path}?customer_id=alan@example.com")
-    assert "No customer matches this" in browser.text
+    await owner.open(f"{path}?customer_id={theirs['id']}")
+    assert "No customer matches this" in owner.text
+    await owner.open(f"{path}?customer_id=alan@example.com")
+    assert "No customer matches this" in owner.text
 
 
 async def test_a_new_workspace_is_shown_its_first_steps_checked_off_as_they_happen(
-    gateway, browser, path, rest, tenant
+    gateway, owner, path, rest, tenant
 ):
     async def open_steps():
-        page = (await browser.open(path)).text
+        page = (await owner.open(path)).text
         return re.findall(r'<li class="(done|open)">', page)
 
     assert await open_steps() == ["open", "done", "open", "open"]
@@ -202,20 +195,20 @@ async def test_a_new_workspace_is_shown_its_first_steps_checked_off_as_they_happ
     assert await open_steps() == []
 
 
-async def test_a_part_that_is_refused_leaves_the_others(browser, path, activity, monkeypatch):
+async def test_a_part_that_is_refused_leaves_the_others(owner, path, activity, monkeypatch):
     """An operation that refuses the browser's session stands for any refusal of a part."""
     monkeypatch.setattr(parts, "list_file_share_payments", get_portal_customer)
-    answer = await browser.open(f"{path}?{ADDRESS}")
+    answer = await owner.open(f"{path}?{ADDRESS}")
     assert answer.status_code == 200
-    assert "All payments This could not be loaded. A browser session cannot do this" in browser.text
-    assert "Latest sessions All sessions Field guide" in browser.text
+    assert "All payments This could not be loaded. A browser session cannot do this" in owner.text
+    assert "Latest sessions All sessions Field guide" in owner.text
     assert len(charts_in(answer.text)) == len(METRICS)
 
 
-async def test_members_see_it_and_others_do_not(gateway, browser, path, tenant, other_tenant):
+async def test_members_see_it_and_others_do_not(gateway, owner, path, tenant, other_tenant):
     for place in ("", "/top/share"):
-        await browser.open(f"{path}{place}")
-        assert browser.page.status_code == 200
+        await owner.open(f"{path}{place}")
+        assert owner.page.status_code == 200
     async with signed_in(gateway, other_tenant) as stranger:
         for place in ("", "/top/share", "/top/event"):
             assert (await stranger.open(f"{path}{place}")).status_code == 404
@@ -228,23 +221,23 @@ async def test_members_see_it_and_others_do_not(gateway, browser, path, tenant, 
 
 
 async def test_the_start_leads_to_the_workspace_used_last(gateway, tenant):
-    async with signed_in(gateway, tenant) as browser:
-        await browser.open("/dashboard")
-        assert browser.path == f"/{tenant.slug}/dashboard"
+    async with signed_in(gateway, tenant) as owner:
+        await owner.open("/dashboard")
+        assert owner.path == f"/{tenant.slug}/dashboard"
         slug = f"another-{tenant.slug}"
-        await browser.open("/workspaces")
-        await browser.press("Create workspace", name="Aardvark", slug=slug)
-        assert browser.path == f"/{slug}/dashboard"
-        await browser.open("/dashboard")
-        assert browser.path == f"/{slug}/dashboard"
-        assert f"/{tenant.slug}/dashboard" in browser.reading.links
-        await browser.open(f"/{tenant.slug}/dashboard")
-        await browser.open("/dashboard")
-        assert browser.path == f"/{tenant.slug}/dashboard"
+        await owner.open("/workspaces")
+        await owner.press("Create workspace", name="Aardvark", slug=slug)
+        assert owner.path == f"/{slug}/dashboard"
+        await owner.open("/dashboard")
+        assert owner.path == f"/{slug}/dashboard"
+        assert f"/{tenant.slug}/dashboard" in owner.reading.links
+        await owner.open(f"/{tenant.slug}/dashboard")
+        await owner.open("/dashboard")
+        assert owner.path == f"/{tenant.slug}/dashboard"
 
 
 async def test_a_workspaces_text_is_text(gateway):
     tenant = await make_tenant(gateway, name="<script>alert(1)</script>")
-    async with signed_in(gateway, tenant) as browser:
-        answer = await browser.open(f"/{tenant.slug}/dashboard")
+    async with signed_in(gateway, tenant) as owner:
+        answer = await owner.open(f"/{tenant.slug}/dashboard")
         assert "<script>alert" not in answer.text

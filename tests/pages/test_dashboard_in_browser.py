@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.support.dashboards import ADDRESS, RANGE, make_activity
-from tests.support.gateways import Tenant
+from tests.support.gateways import Tenant, bearer
 from tests.support.in_browser import lightness, opened, overflows, sign_in
 from tests.support.live import serve
 from tests.support.surfaces import Rest
@@ -45,8 +45,7 @@ async def enter(page: Page, site: Site, query: str = "") -> None:
 
 async def totals_of(site: Site, **asked: str) -> dict[str, float]:
     address, tenant = site
-    headers = {"Authorization": f"Bearer {tenant.token}"}
-    async with httpx.AsyncClient(base_url=f"{address}/api", headers=headers) as client:
+    async with httpx.AsyncClient(base_url=f"{address}/api", headers=bearer(tenant.token)) as client:
         answer = await client.get("/metrics/", params=asked)
         totals: dict[str, float] = answer.json()["totals"]
         return totals

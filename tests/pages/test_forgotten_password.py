@@ -237,21 +237,6 @@ async def test_entering_by_the_link_proves_the_address(gateway, browser, tenant)
     assert "Confirm your email address" not in browser.text
 
 
-async def test_who_signed_up_with_anothers_address_keeps_nothing_of_it(gateway, browser):
-    """Else they would reach, by a token made before, what the one who has the address is invited to."""
-    email = await sign_up(browser)
-    await browser.open("/account/personal-access-tokens")
-    await browser.press("Create token", comment="Mine", scopes=["workspaces:read"])
-    (token,) = [text for text in browser.reading.texts if text.startswith("dg_pat_")]
-    headers = {"Authorization": f"Bearer {token}"}
-    assert (await gateway.client.get("/api/workspaces/", headers=headers)).status_code == 200
-    async with browsing(gateway) as owner:
-        await ask_for_a_link(owner, email)
-        await owner.open(await latest_link(gateway, email))
-        await owner.press(BUTTON, password=NEW_PASSWORD)
-    assert (await gateway.client.get("/api/workspaces/", headers=headers)).status_code == 401
-
-
 async def test_five_mails_are_sent_within_an_hour_and_the_answer_stays_the_same(gateway, browser, tenant):
     said = {await ask_for_a_link(browser, tenant.user_email) for _ in range(7)}
     assert len(said) == 1

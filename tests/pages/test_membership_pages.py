@@ -1,23 +1,8 @@
 """The pages of members and invitations: accepting, roles, leaving, and what ends with a membership."""
 
-from types import SimpleNamespace
-
-import pytest_asyncio
-
 from tests.support.browsing import browsing, signed_in
 from tests.support.membership import make_member, make_user, members_of
 from tests.support.surfaces import Rest
-
-
-@pytest_asyncio.fixture
-def owner(signed_in_browser):
-    """The founder's browser."""
-    return signed_in_browser
-
-
-def as_user(gateway, user):
-    """A browser where the user is signed in."""
-    return signed_in(gateway, SimpleNamespace(user_id=user.id))
 
 
 async def test_the_mailed_page_leads_by_the_sign_in_to_the_invitation(gateway, owner, api, tenant):
@@ -47,7 +32,7 @@ async def test_the_mailed_page_leads_by_the_sign_in_to_the_invitation(gateway, o
 async def test_an_invitation_is_declined_and_one_that_is_gone_says_so(gateway, api, tenant):
     user = await make_user(gateway)
     invited = await api.invite_workspace_member(data={"email": user.email})
-    async with as_user(gateway, user) as browser:
+    async with signed_in(gateway, user) as browser:
         await browser.open("/account/invitations")
         accept, decline = browser.form("Accept"), browser.form("Decline")
         await browser.send(decline.action, decline.fields)
@@ -62,7 +47,7 @@ async def test_an_invitation_is_declined_and_one_that_is_gone_says_so(gateway, a
 async def test_without_a_confirmed_address_no_invitation_is_shown(gateway, api, tenant):
     user = await make_user(gateway, confirmed=False)
     await api.invite_workspace_member(data={"email": user.email})
-    async with as_user(gateway, user) as browser:
+    async with signed_in(gateway, user) as browser:
         await browser.open("/account/invitations")
         assert tenant.slug not in browser.text
         assert "confirm the address first" in browser.text
@@ -73,7 +58,7 @@ async def test_without_a_confirmed_address_no_invitation_is_shown(gateway, api, 
 async def test_another_sites_form_accepts_nothing(gateway, api, tenant):
     user = await make_user(gateway)
     await api.invite_workspace_member(data={"email": user.email})
-    async with as_user(gateway, user) as browser:
+    async with signed_in(gateway, user) as browser:
         await browser.open("/account/invitations")
         form = browser.form("Accept")
         headers = {"Sec-Fetch-Site": "cross-site"}
@@ -111,14 +96,10 @@ async def test_a_member_sees_what_owners_decide_and_cannot_change_it(gateway, ap
     )
     member = await make_member(gateway, tenant)
     base = f"/workspaces/{tenant.slug}"
-    async with as_user(gateway, member) as browser:
+    async with signed_in(gateway, member) as browser:
         for path, seen, told in (
             ("/members", tenant.user_email, "Only workspace owners can invite and remove members"),
-            (
-                "/access-tokens",
-                "Created by Ada",
-                "Only workspace owners can create and revoke its tokens.",
-            ),
+            ("/access-tokens", "Created by Ada", "Only workspace owners can create and revoke its tokens."),
             ("/oauth-clients", "Created by Ada", "Only workspace owners can create, change or delete"),
             (f"/oauth-clients/{client['oauth_client']['id']}", "Created by Ada", "Only workspace owners can"),
         ):
@@ -158,7 +139,7 @@ async def test_a_removal_lists_what_ends_and_asks(gateway, owner, api, tenant):
 
 async def test_a_member_leaves(gateway, api, tenant):
     member = await make_member(gateway, tenant)
-    async with as_user(gateway, member) as browser:
+    async with signed_in(gateway, member) as browser:
         await browser.open(f"/workspaces/{tenant.slug}/members/{member.member_id}/remove")
         await browser.press("Leave workspace")
         assert browser.path == "/workspaces"

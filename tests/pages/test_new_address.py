@@ -23,49 +23,44 @@ from tests.support.membership import make_member, members_of, new_email
 REQUEST, CONFIRM = "Change email address", "Use this address"
 
 
-@pytest.fixture
-def browser(signed_in_browser):
-    return signed_in_browser
-
-
-async def request(browser, new):
-    await browser.open("/account")
-    return await browser.press(REQUEST, email=new)
+async def request(owner, new):
+    await owner.open("/account")
+    return await owner.press(REQUEST, email=new)
 
 
 async def email_of(api):
     return (await api.get_viewer())["user"]["email"]
 
 
-async def test_the_address_changes_once_its_link_is_used(gateway, browser, api, tenant):
+async def test_the_address_changes_once_its_link_is_used(gateway, owner, api, tenant):
     new = new_email().replace("u-", "Up-")
-    await request(browser, new)
-    assert "Email sent." in browser.text
-    assert f"We sent a link to {new} ." in browser.text
+    await request(owner, new)
+    assert "Email sent." in owner.text
+    assert f"We sent a link to {new} ." in owner.text
     assert await email_of(api) == tenant.user_email
-    await browser.open(await latest_link(gateway, new))
-    assert new in browser.text
+    await owner.open(await latest_link(gateway, new))
+    assert new in owner.text
     assert await email_of(api) == tenant.user_email
-    await browser.press(CONFIRM)
-    assert "Your email address is changed" in browser.text
+    await owner.press(CONFIRM)
+    assert "Your email address is changed" in owner.text
     # The spelling is kept, and the account signs in by the new address only.
     assert await email_of(api) == new
     async with browsing(gateway) as elsewhere:
         assert (await elsewhere.sign_in(tenant.user_email)).status_code == 422
         assert (await elsewhere.sign_in(new.lower())).status_code == 200
-    await browser.open("/account")
-    assert "We sent a link" not in browser.text
-    assert "Confirm your email address" not in browser.text
+    await owner.open("/account")
+    assert "We sent a link" not in owner.text
+    assert "Confirm your email address" not in owner.text
 
 
-async def test_the_former_address_is_told_before_and_after(gateway, browser, tenant):
+async def test_the_former_address_is_told_before_and_after(gateway, owner, tenant):
     new = new_email()
-    await request(browser, new)
+    await request(owner, new)
     (before,) = await mails_to(gateway, tenant.user_email)
     assert (before.subject, new in before.text) == ("Your email address is to change", True)
     assert "http://gateway/forgotten-password" in before.text
-    await browser.open(await latest_link(gateway, new))
-    await browser.press(CONFIRM)
+    await owner.open(await latest_link(gateway, new))
+    await owner.press(CONFIRM)
     _, after = await mails_to(gateway, tenant.user_email)
     assert (after.subject, new in after.text) == ("Your email address was changed", True)
     # A mail to the new address does not tell a stranger whose account it is.
@@ -74,54 +69,54 @@ async def test_the_former_address_is_told_before_and_after(gateway, browser, ten
 
 
 async def test_an_address_without_confirmation_is_replaced_and_not_mailed(gateway):
-    async with browsing(gateway) as browser:
-        mistyped, new = await sign_up(browser), new_email()
-        await request(browser, new)
-        await browser.open(await latest_link(gateway, new))
-        await browser.press(CONFIRM)
-        await browser.open("/account")
-        assert new in browser.text
-        assert "Confirm your email address" not in browser.text
+    async with browsing(gateway) as owner:
+        mistyped, new = await sign_up(owner), new_email()
+        await request(owner, new)
+        await owner.open(await latest_link(gateway, new))
+        await owner.press(CONFIRM)
+        await owner.open("/account")
+        assert new in owner.text
+        assert "Confirm your email address" not in owner.text
         assert len(await mails_to(gateway, mistyped)) == 1
-        await browser.open(await latest_link(gateway, mistyped))
-        assert browser.page.status_code == 410
-        assert new not in browser.text.partition("Sign out")[2]
+        await owner.open(await latest_link(gateway, mistyped))
+        assert owner.page.status_code == 410
+        assert new not in owner.text.partition("Sign out")[2]
 
 
-async def test_a_link_works_once_and_only_the_latest(gateway, browser, api, tenant):
+async def test_a_link_works_once_and_only_the_latest(gateway, owner, api, tenant):
     first, second = new_email(), new_email()
-    await request(browser, first)
-    await request(browser, second)
+    await request(owner, first)
+    await request(owner, second)
     replaced = await latest_link(gateway, first)
-    assert (await browser.open(replaced)).status_code == 410
-    assert "This link no longer works" in browser.text
+    assert (await owner.open(replaced)).status_code == 410
+    assert "This link no longer works" in owner.text
     link = await latest_link(gateway, second)
-    await browser.open(link)
-    form = browser.form(CONFIRM)
-    await browser.press(CONFIRM)
-    assert (await browser.send(form.action, form.fields)).status_code == 410
-    assert "This link was used" in browser.text
-    assert (await browser.open("/confirm-new-address?token=nonsense")).status_code == 404
+    await owner.open(link)
+    form = owner.form(CONFIRM)
+    await owner.press(CONFIRM)
+    assert (await owner.send(form.action, form.fields)).status_code == 410
+    assert "This link was used" in owner.text
+    assert (await owner.open("/confirm-new-address?token=nonsense")).status_code == 404
     assert await email_of(api) == second
 
 
-async def test_an_expired_link_changes_nothing(gateway, browser, api, tenant):
+async def test_an_expired_link_changes_nothing(gateway, owner, api, tenant):
     new = new_email()
-    await request(browser, new)
+    await request(owner, new)
     link = await latest_link(gateway, new)
-    await browser.open(link)
-    form = browser.form(CONFIRM)
+    await owner.open(link)
+    form = owner.form(CONFIRM)
     await change_links(gateway, tenant.user_email, expires_at=now() - timedelta(seconds=1))
-    assert (await browser.send(form.action, form.fields)).status_code == 410
-    assert "This link has expired" in browser.text
-    await browser.open("/account")
-    assert "We sent a link" not in browser.text
+    assert (await owner.send(form.action, form.fields)).status_code == 410
+    assert "This link has expired" in owner.text
+    await owner.open("/account")
+    assert "We sent a link" not in owner.text
     assert await email_of(api) == tenant.user_email
 
 
-async def test_another_account_cannot_use_the_link(gateway, browser, api, tenant, other_tenant):
+async def test_another_account_cannot_use_the_link(gateway, owner, api, tenant, other_tenant):
     new = new_email()
-    await request(browser, new)
+    await request(owner, new)
     link = await latest_link(gateway, new)
     async with browsing(gateway) as stranger:
         await stranger.open(link)
@@ -135,77 +130,77 @@ async def test_another_account_cannot_use_the_link(gateway, browser, api, tenant
         sent = [("form_token", token), ("token", token_of(link))]
         assert (await stranger.send("/confirm-new-address", sent)).status_code == 403
     assert await email_of(api) == tenant.user_email
-    await browser.open(link)
-    await browser.press(CONFIRM)
+    await owner.open(link)
+    await owner.press(CONFIRM)
     assert await email_of(api) == new
 
 
 async def test_addresses_of_other_accounts_and_the_own_one_are_refused(
-    gateway, browser, api, tenant, other_tenant
+    gateway, owner, api, tenant, other_tenant
 ):
     for email, message in (
         (other_tenant.user_email.upper(), "There is already an account with this email"),
         (tenant.user_email, "This is your email address already"),
         ("nowhere", "Enter an email address"),
     ):
-        assert (await request(browser, email)).status_code == 422
-        assert message in browser.text
-        assert dict(browser.form(REQUEST).fields)["email"] == email
+        assert (await request(owner, email)).status_code == 422
+        assert message in owner.text
+        assert dict(owner.form(REQUEST).fields)["email"] == email
     assert await mailed_links(gateway, other_tenant.user_email) == []
 
 
 async def test_an_address_that_was_taken_meanwhile_is_not_taken_over(
-    gateway, browser, api, tenant, other_tenant
+    gateway, owner, api, tenant, other_tenant
 ):
     new = new_email()
-    await request(browser, new)
-    await browser.open(await latest_link(gateway, new))
+    await request(owner, new)
+    await owner.open(await latest_link(gateway, new))
     await change_address(gateway, other_tenant.user_email, new)
-    assert (await browser.press(CONFIRM)).status_code == 422
-    assert "This address has an account" in browser.text
+    assert (await owner.press(CONFIRM)).status_code == 422
+    assert "This address has an account" in owner.text
     assert await email_of(api) == tenant.user_email
 
 
 @pytest.mark.parametrize("by_mail", [False, True])
-async def test_a_new_password_ends_the_link(gateway, browser, tenant, by_mail):
+async def test_a_new_password_ends_the_link(gateway, owner, tenant, by_mail):
     new = new_email()
-    await request(browser, new)
-    async with signed_in(gateway, tenant) as owner:
+    await request(owner, new)
+    async with signed_in(gateway, tenant) as again:
         if by_mail:
-            await ask_for_a_link(owner, tenant.user_email)
-            await owner.open(await latest_link(gateway, tenant.user_email))
-            await owner.press("Set password", password=NEW_PASSWORD)
+            await ask_for_a_link(again, tenant.user_email)
+            await again.open(await latest_link(gateway, tenant.user_email))
+            await again.press("Set password", password=NEW_PASSWORD)
         else:
-            await owner.open("/account")
-            await owner.press("Change password", current_password=PASSWORD, new_password=NEW_PASSWORD)
-        assert owner.page.status_code == 200
-        assert (await owner.open(await latest_link(gateway, new))).status_code == 410
+            await again.open("/account")
+            await again.press("Change password", current_password=PASSWORD, new_password=NEW_PASSWORD)
+        assert again.page.status_code == 200
+        assert (await again.open(await latest_link(gateway, new))).status_code == 410
 
 
-async def test_a_sign_in_of_hours_ago_has_to_be_confirmed(gateway, browser, tenant):
+async def test_a_sign_in_of_hours_ago_has_to_be_confirmed(gateway, owner, tenant):
     new = new_email()
     await sign_in_was_hours_ago(gateway, tenant)
-    assert (await request(browser, new)).status_code == 403
-    assert "Confirm your identity" in browser.text
+    assert (await request(owner, new)).status_code == 403
+    assert "Confirm your identity" in owner.text
     assert await mails_to(gateway, new) == []
-    await browser.press("Continue", confirmed_password=PASSWORD)
+    await owner.press("Continue", confirmed_password=PASSWORD)
     assert len(await mailed_links(gateway, new)) == 1
 
 
-async def test_memberships_follow_the_address(gateway, browser, api, tenant):
+async def test_memberships_follow_the_address(gateway, owner, api, tenant):
     """The former address can be invited anew, and an invitation of the new one is moot."""
     new = new_email()
     other = await make_member(gateway, tenant, "owner")
     await api.invite_workspace_member(data={"email": new})
-    await request(browser, new)
-    await browser.open(await latest_link(gateway, new))
-    await browser.press(CONFIRM)
+    await request(owner, new)
+    await owner.open(await latest_link(gateway, new))
+    await owner.press(CONFIRM)
     assert await members_of(api, tenant) == {new: "owner", other.email: "owner"}
     invited = await api.invite_workspace_member(data={"email": tenant.user_email})
     assert invited["status"] == "invited"
 
 
-async def test_no_more_than_five_links_an_hour(gateway, browser, tenant):
+async def test_no_more_than_five_links_an_hour(gateway, owner, tenant):
     for _ in range(5):
-        assert (await request(browser, new_email())).status_code == 200
-    assert (await request(browser, new_email())).status_code == 429
+        assert (await request(owner, new_email())).status_code == 200
+    assert (await request(owner, new_email())).status_code == 429

@@ -6,7 +6,8 @@ import pytest
 
 from tests.support.applications import make_application
 from tests.support.browsing import PASSWORD
-from tests.support.surfaces import Refused, Rest
+from tests.support.refusals import refused
+from tests.support.surfaces import Rest
 
 EASY_TO_GUESS = [
     "aaaaaaaaaaaa",
@@ -21,48 +22,42 @@ EASY_TO_GUESS = [
 ]
 
 
-@pytest.fixture
-def browser(signed_in_browser):
-    return signed_in_browser
-
-
-async def test_a_new_password_ends_tokens_and_grants_unless_they_are_kept(gateway, browser, api, tenant):
+async def test_a_new_password_ends_tokens_and_grants_unless_they_are_kept(gateway, owner, api, tenant):
     application = await make_application(gateway)
     new, newest = "another long password", "quite another long password"
     token = (await application.tokens(tenant))["access_token"]
-    await browser.open("/account")
+    await owner.open("/account")
     changed = {"current_password": PASSWORD, "new_password": new, "end_everything": None}
-    await browser.press("Change password", **changed)
-    assert "All other browsers are signed out" in browser.text
+    await owner.press("Change password", **changed)
+    assert "All other browsers are signed out" in owner.text
     assert (await api.get_viewer())["kind"] == "personal_token"
     assert await application.reach(token) == 200
-    await browser.press("Change password", current_password=new, new_password=newest)
-    assert "personal tokens and applications have lost access" in browser.text
-    with pytest.raises(Refused, match="invalid_token"):
-        await api.get_viewer()
+    await owner.press("Change password", current_password=new, new_password=newest)
+    assert "personal tokens and applications have lost access" in owner.text
+    await refused(api.get_viewer(), 401, "invalid_token")
     assert await application.reach(token) == 401
     assert (await Rest(gateway.client, gateway.app, tenant.token).get_viewer())["kind"] == "workspace_token"
 
 
 @pytest.mark.parametrize("password", EASY_TO_GUESS)
-async def test_a_new_password_that_is_easy_to_guess_is_refused(browser, tenant, password):
-    await browser.open("/account")
-    answer = await browser.press("Change password", current_password=PASSWORD, new_password=password)
+async def test_a_new_password_that_is_easy_to_guess_is_refused(owner, tenant, password):
+    await owner.open("/account")
+    answer = await owner.press("Change password", current_password=PASSWORD, new_password=password)
     assert answer.status_code == 422
-    assert "easy to guess" in browser.text
-    await browser.open("/sign-up")
+    assert "easy to guess" in owner.text
+    await owner.open("/sign-up")
     email = f"grace-{uuid4().hex}@example.com"
-    answer = await browser.press("Create account", email=email, password=password, name="Grace Hopper 1906")
+    answer = await owner.press("Create account", email=email, password=password, name="Grace Hopper 1906")
     assert answer.status_code == 422
-    assert "easy to guess" in browser.text
+    assert "easy to guess" in owner.text
 
 
 @pytest.mark.parametrize("typed", ["{email}", "{local}!", "{name}", "{name}{name}"])
-async def test_ones_own_address_or_name_is_no_password(browser, typed):
+async def test_ones_own_address_or_name_is_no_password(owner, typed):
     local, name = f"grace-{uuid4().hex}", "Grace Hopper 1906"
     password = typed.format(email=f"{local}@example.com", local=local, name=name)
-    await browser.open("/sign-up")
+    await owner.open("/sign-up")
     typed = {"email": f"{local}@example.com", "name": name, "password": password}
-    answer = await browser.press("Create account", **typed)
+    answer = await owner.press("Create account", **typed)
     assert answer.status_code == 422
-    assert "easy to guess" in browser.text
+    assert "easy to guess" in owner.text

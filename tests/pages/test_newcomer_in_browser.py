@@ -136,6 +136,7 @@ async def show_until_tomorrow(page: Page) -> None:
     await page.wait_for_url("**range=custom**")
 
 
+@pytest.mark.long
 async def test_a_newcomer_sells_a_file_and_watches_it_arrive(
     chromium: Browser, started: Started, tmp_path: Path
 ) -> None:

@@ -1,7 +1,6 @@
 """The user's own name, and the end of the account."""
 
 import asyncio
-from types import SimpleNamespace
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -14,44 +13,39 @@ from tests.support.membership import make_member, make_user, members_of, referen
 DELETE = "Delete my account"
 
 
-@pytest.fixture
-def browser(signed_in_browser):
-    return signed_in_browser
-
-
 async def name_of(api):
     return (await api.get_viewer())["user"]["name"]
 
 
-async def test_a_name_is_changed_and_removed(browser, api, tenant):
-    await browser.open("/account")
-    assert dict(browser.form("Save name").fields)["name"] == "Ada"
-    await browser.press("Save name", name=" Ada <Lovelace> ")
-    assert "Name saved." in browser.text
+async def test_a_name_is_changed_and_removed(owner, api, tenant):
+    await owner.open("/account")
+    assert dict(owner.form("Save name").fields)["name"] == "Ada"
+    await owner.press("Save name", name=" Ada <Lovelace> ")
+    assert "Name saved." in owner.text
     assert await name_of(api) == "Ada <Lovelace>"
     (member,) = (await api.list_workspace_members(workspace_id=[tenant.id]))["data"]
     assert member["name"] == "Ada <Lovelace>"
-    await browser.press("Save name", name="")
+    await owner.press("Save name", name="")
     assert await name_of(api) is None
 
 
-async def test_a_name_that_cannot_be_shown_is_refused(browser, api, tenant):
-    await browser.open("/account")
-    assert (await browser.press("Save name", name="x" * 257)).status_code == 422
-    assert 'href="#name"' in browser.page.text
+async def test_a_name_that_cannot_be_shown_is_refused(owner, api, tenant):
+    await owner.open("/account")
+    assert (await owner.press("Save name", name="x" * 257)).status_code == 422
+    assert 'href="#name"' in owner.page.text
     assert await name_of(api) == "Ada"
 
 
-async def test_a_deleted_account_leaves_nothing_that_works(gateway, browser, api, tenant):
+async def test_a_deleted_account_leaves_nothing_that_works(gateway, owner, api, tenant):
     other = await make_member(gateway, tenant, "owner")
     data = {"comment": "nightly", "scopes": ["shares:read"], "workspace_id": tenant.id}
     made = (await api.create_workspace_access_token(data=data))["token"]
-    await browser.open("/account")
-    await browser.press(DELETE)
-    assert "Your account is deleted." in browser.text
-    await browser.open("/account")
-    assert browser.path.startswith("/sign-in")
-    assert (await browser.sign_in(tenant.user_email)).status_code == 422
+    await owner.open("/account")
+    await owner.press(DELETE)
+    assert "Your account is deleted." in owner.text
+    await owner.open("/account")
+    assert owner.path.startswith("/sign-in")
+    assert (await owner.sign_in(tenant.user_email)).status_code == 422
     for token in (tenant.personal_token, made):
         headers = {"Authorization": f"Bearer {token}"}
         assert (await gateway.client.get("/api/viewer", headers=headers)).status_code == 401
@@ -65,13 +59,13 @@ async def test_a_deleted_account_leaves_nothing_that_works(gateway, browser, api
 @pytest.mark.both_databases
 async def test_a_form_that_is_sent_twice_at_once_deletes_the_account_once(gateway, tenant):
     user = await make_member(gateway, tenant)
-    async with signed_in(gateway, SimpleNamespace(user_id=user.id)) as browser:
-        await browser.open("/account")
-        form = browser.form(DELETE)
+    async with signed_in(gateway, user) as owner:
+        await owner.open("/account")
+        form = owner.form(DELETE)
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         content = urlencode(form.fields).encode()
         answers = await asyncio.gather(
-            *(browser.client.post(form.action, content=content, headers=headers) for _ in range(4))
+            *(owner.client.post(form.action, content=content, headers=headers) for _ in range(4))
         )
     assert {answer.status_code for answer in answers} == {303}
     assert await references_to(gateway, UUID(user.id)) == []
@@ -79,56 +73,55 @@ async def test_a_form_that_is_sent_twice_at_once_deletes_the_account_once(gatewa
 
 async def test_the_address_of_a_deleted_account_can_sign_up_anew(gateway):
     user = await make_user(gateway)
-    async with signed_in(gateway, SimpleNamespace(user_id=user.id)) as browser:
-        await browser.open("/account")
-        await browser.press(DELETE)
-        await browser.open("/sign-up")
-        answer = await browser.press("Create account", email=user.email, password=PASSWORD)
+    async with signed_in(gateway, user) as owner:
+        await owner.open("/account")
+        await owner.press(DELETE)
+        await owner.open("/sign-up")
+        answer = await owner.press("Create account", email=user.email, password=PASSWORD)
         assert answer.status_code == 200
 
 
-async def test_the_last_owner_of_workspaces_is_told_which_and_stays(gateway, browser, api, tenant):
+async def test_the_last_owner_of_workspaces_is_told_which_and_stays(gateway, owner, api, tenant):
     await make_member(gateway, tenant)
-    await browser.open("/workspaces")
+    await owner.open("/workspaces")
     slug = f"{tenant.slug}-2"
-    await browser.press("Create workspace", name="Second", slug=slug)
-    await browser.open("/account")
-    assert (await browser.press(DELETE)).status_code == 422
+    await owner.press("Create workspace", name="Second", slug=slug)
+    await owner.open("/account")
+    assert (await owner.press(DELETE)).status_code == 422
     for each in (tenant.slug, slug):
-        assert f'href="/workspaces/{each}/members"' in browser.page.text
-        assert f'href="/workspaces/{each}#deletion-heading"' in browser.page.text
+        assert f'href="/workspaces/{each}/members"' in owner.page.text
+        assert f'href="/workspaces/{each}#deletion-heading"' in owner.page.text
     assert await name_of(api) == "Ada"
     assert (await members_of(api, tenant))[tenant.user_email] == "owner"
 
 
-async def test_a_sole_owner_deletes_the_workspace_first(gateway, browser, tenant):
-    await browser.open(f"/workspaces/{tenant.slug}")
-    await browser.press("Delete this workspace", slug=tenant.slug)
-    await browser.open("/account")
-    await browser.press(DELETE)
-    assert "Your account is deleted." in browser.text
+async def test_a_sole_owner_deletes_the_workspace_first(gateway, owner, tenant):
+    await owner.open(f"/workspaces/{tenant.slug}")
+    await owner.press("Delete this workspace", slug=tenant.slug)
+    await owner.open("/account")
+    await owner.press(DELETE)
+    assert "Your account is deleted." in owner.text
     assert await references_to(gateway, UUID(tenant.user_id)) == []
 
 
 async def test_a_deletion_asks_for_the_password_after_an_hour(gateway):
-    user = await make_user(gateway)
-    own = SimpleNamespace(user_id=user.id)
-    async with signed_in(gateway, own) as browser:
+    own = await make_user(gateway)
+    async with signed_in(gateway, own) as owner:
         await sign_in_was_hours_ago(gateway, own)
-        await browser.open("/account")
-        assert (await browser.press(DELETE)).status_code == 403
-        assert await references_to(gateway, UUID(user.id)) != []
-        await browser.press("Continue", confirmed_password=PASSWORD)
-        assert "Your account is deleted." in browser.text
+        await owner.open("/account")
+        assert (await owner.press(DELETE)).status_code == 403
+        assert await references_to(gateway, UUID(own.id)) != []
+        await owner.press("Continue", confirmed_password=PASSWORD)
+        assert "Your account is deleted." in owner.text
 
 
 @pytest.mark.parametrize("path", ["/account/name", "/account/email", "/account/delete"])
-async def test_only_the_own_pages_change_an_account(gateway, browser, api, tenant, path):
+async def test_only_the_own_pages_change_an_account(gateway, owner, api, tenant, path):
     forged = [("name", "Eve"), ("email", "eve@example.com")]
-    assert (await browser.send(path, forged)).status_code == 403
-    await browser.open("/account")
-    token = dict(browser.form("Save name").fields)["form_token"]
-    answer = await browser.send(path, [*forged, ("form_token", token)], **{"Sec-Fetch-Site": "cross-site"})
+    assert (await owner.send(path, forged)).status_code == 403
+    await owner.open("/account")
+    token = dict(owner.form("Save name").fields)["form_token"]
+    answer = await owner.send(path, [*forged, ("form_token", token)], **{"Sec-Fetch-Site": "cross-site"})
     assert answer.status_code == 403
     async with browsing(gateway) as visitor:
         await visitor.open("/sign-in")

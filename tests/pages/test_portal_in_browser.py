@@ -201,19 +201,3 @@ async def test_a_customer_signs_in_with_an_emailed_code(chromium: Browser, site:
         await page.get_by_label("Code").press("Enter")
         await expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
         assert page.url == site.portal
-
-
-async def test_the_owner_adds_and_removes_a_member(chromium: Browser, site: Site) -> None:
-    async with opened(chromium, site.address) as page:
-        await page.goto(await site.link())
-        await page.get_by_role("button", name="Continue").click()
-        await page.get_by_role("link", name="Members").click()
-        await page.get_by_label("Email address").fill("cy@bluebird.example")
-        await page.get_by_label("Role").select_option("Billing manager")
-        await page.get_by_role("button", name="Add member").click()
-        await expect(page.get_by_role("status")).to_have_text("Added cy@bluebird.example.")
-        await page.get_by_role("link", name="Change cy@bluebird.example").click()
-        await page.locator("summary").click()
-        await page.get_by_role("button", name="Remove from team").click()
-        await expect(page.get_by_role("status")).to_have_text("Member removed.")
-        await expect(page.get_by_text("cy@bluebird.example")).to_have_count(0)

@@ -7,11 +7,6 @@ from tests.support.uploads import upload_file
 
 
 @pytest.fixture
-def owner(signed_in_browser):
-    return signed_in_browser
-
-
-@pytest.fixture
 def base(tenant):
     return f"/{tenant.slug}"
 

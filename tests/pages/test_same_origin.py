@@ -6,24 +6,19 @@ from oauth.credentials import mint
 from storage.enums import CredentialKind
 from tests.support.browsing import browsing, signed_in
 from tests.support.gateways import make_tenant, run_gateway
-from tests.support.surfaces import Refused
+from tests.support.refusals import refused
 
 VIEWER = {"query": "{ viewer { kind user { email } scopes } }"}
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
-@pytest.fixture
-def browser(signed_in_browser):
-    return signed_in_browser
-
-
-async def kind_over_rest(browser, headers):
-    answer = await browser.client.get("/api/viewer", headers=headers)
+async def kind_over_rest(owner, headers):
+    answer = await owner.client.get("/api/viewer", headers=headers)
     return answer.json()["kind"] if answer.status_code == 200 else answer.status_code
 
 
-async def kind_over_graphql(browser, headers):
-    answer = await browser.client.post("/graphql", json=VIEWER, headers=headers)
+async def kind_over_graphql(owner, headers):
+    answer = await owner.client.post("/graphql", json=VIEWER, headers=headers)
     data = answer.json().get("data")
     return data["viewer"]["kind"].lower() if data and data["viewer"] else answer.status_code
 
@@ -39,10 +34,10 @@ async def kind_over_graphql(browser, headers):
     ],
     ids=str,
 )
-async def test_our_own_pages_call_both_surfaces_with_the_cookie(browser, ask, headers):
+async def test_our_own_pages_call_both_surfaces_with_the_cookie(owner, ask, headers):
     if "Host" in headers:
-        browser.client.headers["Cookie"] = f"duograph_session={browser.client.cookies['duograph_session']}"
-    assert await ask(browser, headers) == "browser_session"
+        owner.client.headers["Cookie"] = f"duograph_session={owner.client.cookies['duograph_session']}"
+    assert await ask(owner, headers) == "browser_session"
 
 
 @pytest.mark.parametrize("ask", [kind_over_rest, kind_over_graphql])
@@ -64,42 +59,43 @@ async def test_our_own_pages_call_both_surfaces_with_the_cookie(browser, ask, he
     ],
     ids=str,
 )
-async def test_other_sites_cannot_call_with_the_cookie(browser, ask, headers):
-    assert await ask(browser, headers) == 401
+async def test_other_sites_cannot_call_with_the_cookie(owner, ask, headers):
+    assert await ask(owner, headers) == 401
 
 
-async def test_a_change_with_the_cookie_needs_the_same_origin_too(browser, tenant):
+async def test_a_change_with_the_cookie_needs_the_same_origin_too(owner, tenant):
     data = {"comment": "stolen", "scopes": ["shares:read"]}
-    answer = await browser.client.post("/api/personal-access-tokens/", json=data)
+    answer = await owner.client.post("/api/personal-access-tokens/", json=data)
     assert answer.status_code == 401
-    answer = await browser.client.post("/api/personal-access-tokens/", json=data, headers=SAME_ORIGIN)
+    answer = await owner.client.post("/api/personal-access-tokens/", json=data, headers=SAME_ORIGIN)
     assert answer.status_code == 201
 
 
-async def test_a_token_in_the_header_goes_before_the_cookie(browser, other_tenant):
+async def test_a_token_in_the_header_goes_before_the_cookie(owner, other_tenant):
     headers = {**SAME_ORIGIN, "Authorization": f"Bearer {other_tenant.token}"}
-    assert await kind_over_rest(browser, headers) == "workspace_token"
-    assert await kind_over_rest(browser, {**SAME_ORIGIN, "Authorization": "Basic YTpi"}) == 401
+    assert await kind_over_rest(owner, headers) == "workspace_token"
+    assert await kind_over_rest(owner, {**SAME_ORIGIN, "Authorization": "Basic YTpi"}) == 401
 
 
-async def test_the_session_is_no_token(surface, browser):
+async def test_the_session_is_no_token(surface, owner):
     """What a script or a log could give away of a browser is worth nothing in a header."""
-    with pytest.raises(Refused, match="invalid_token"):
-        await surface.with_token(browser.client.cookies["duograph_session"]).get_viewer()
+    await refused(
+        surface.with_token(owner.client.cookies["duograph_session"]).get_viewer(), 401, "invalid_token"
+    )
 
 
-async def test_a_token_is_no_session(browser, tenant):
+async def test_a_token_is_no_session(owner, tenant):
     for text in (tenant.token, tenant.personal_token, mint(CredentialKind.BROWSER_SESSION).text):
-        browser.client.cookies.set("duograph_session", text, domain="gateway.local")
-        assert await kind_over_rest(browser, SAME_ORIGIN) == 401
-        await browser.open("/workspaces")
-        assert browser.path.startswith("/sign-in")
+        owner.client.cookies.set("duograph_session", text, domain="gateway.local")
+        assert await kind_over_rest(owner, SAME_ORIGIN) == 401
+        await owner.open("/workspaces")
+        assert owner.path.startswith("/sign-in")
 
 
-async def test_a_signed_in_user_makes_tokens_that_outlive_the_visit(browser, caller):
+async def test_a_signed_in_user_makes_tokens_that_outlive_the_visit(owner, caller):
     """The session is a person at the keyboard: it ends after 30 days, what they make need not."""
     data = {"comment": "For ever", "scopes": ["user:read", "shares:write"]}
-    made = await browser.client.post("/api/personal-access-tokens/", json=data, headers=SAME_ORIGIN)
+    made = await owner.client.post("/api/personal-access-tokens/", json=data, headers=SAME_ORIGIN)
     assert made.json()["personal_access_token"]["expires_at"] is None
     assert (await caller(made.json()["token"]).get_viewer())["kind"] == "personal_token"
 
@@ -117,34 +113,34 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("forge", FORGERIES.values(), ids=FORGERIES.keys())
-async def test_a_form_of_another_site_does_nothing(gateway, browser, other_tenant, forge):
+async def test_a_form_of_another_site_does_nothing(gateway, owner, other_tenant, forge):
     """CSRF: what an attacker has is the form's token of their own session, or of none."""
-    await browser.open("/workspaces")
-    form = browser.form("Create workspace")
+    await owner.open("/workspaces")
+    form = owner.form("Create workspace")
     sent = [pair for pair in form.fields if pair[0] not in ("name", "slug")]
     sent += [("name", "Forged"), ("slug", f"forged-{other_tenant.slug}")]
     async with signed_in(gateway, other_tenant) as attacker:
         (token,) = (value for name, value in attacker.form("Sign out").fields if name == "form_token")
-    answer = await browser.send(form.action, forge(sent, token))
+    answer = await owner.send(form.action, forge(sent, token))
     assert answer.status_code == 403
-    assert "nothing was changed" in browser.text
-    await browser.open("/workspaces")
-    assert "Forged" not in browser.text
-    assert (await browser.send(form.action, sent)).status_code == 200
-    assert "Forged is ready." in browser.text
+    assert "nothing was changed" in owner.text
+    await owner.open("/workspaces")
+    assert "Forged" not in owner.text
+    assert (await owner.send(form.action, sent)).status_code == 200
+    assert "Forged is ready." in owner.text
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
-async def test_a_browser_that_says_where_a_form_is_from_is_believed(browser, site):
-    await browser.open("/workspaces")
-    form = browser.form("Sign out")
-    answer = await browser.send(form.action, form.fields, **{"Sec-Fetch-Site": site})
+async def test_a_browser_that_says_where_a_form_is_from_is_believed(owner, site):
+    await owner.open("/workspaces")
+    form = owner.form("Sign out")
+    answer = await owner.send(form.action, form.fields, **{"Sec-Fetch-Site": site})
     assert answer.status_code == 403
-    await browser.open("/workspaces")
-    assert browser.path == "/workspaces"
+    await owner.open("/workspaces")
+    assert owner.path == "/workspaces"
 
 
-async def test_another_sites_form_cannot_sign_a_user_in_as_another(gateway, browser, tenant):
+async def test_another_sites_form_cannot_sign_a_user_in_as_another(gateway, owner, tenant):
     """Login CSRF: the form of the sign-in is tied to its browser too."""
     async with browsing(gateway) as attacker, browsing(gateway) as victim:
         await attacker.open("/sign-in")
@@ -156,21 +152,28 @@ async def test_another_sites_form_cannot_sign_a_user_in_as_another(gateway, brow
         assert "duograph_session" not in victim.client.cookies
 
 
-async def test_a_page_takes_forms_only(browser):
-    await browser.open("/workspaces")
-    answer = await browser.client.post("/workspaces", json={"name": "Acme"})
+async def test_a_page_takes_forms_only(owner):
+    await owner.open("/workspaces")
+    answer = await owner.client.post("/workspaces", json={"name": "Acme"})
     assert answer.status_code == 403
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = await browser.client.post("/workspaces", content=b"a=\xff&b=%ff", headers=headers)
+    answer = await owner.client.post("/workspaces", content=b"a=\xff&b=%ff", headers=headers)
     assert answer.status_code in (403, 422)
-    answer = await browser.client.post("/workspaces", content=b"&".join([b"a=1"] * 1001), headers=headers)
+    answer = await owner.client.post("/workspaces", content=b"&".join([b"a=1"] * 1001), headers=headers)
     assert answer.status_code == 422
 
 
-@pytest.mark.parametrize("path", ["/sign-in", "/sign-up", "/workspaces"])
-async def test_no_page_can_be_framed_or_kept(browser, path):
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/sign-in?again=1", "/sign-up?again=1", "/workspaces", "/account/personal-access-tokens"),
+        *("/account", "/account/authorized-applications", "/account/browser-sessions"),
+        *(f"/workspaces/SLUG{place}" for place in ("", "/members", "/access-tokens", "/oauth-clients")),
+    ],
+)
+async def test_no_page_can_be_framed_or_kept(owner, tenant, path):
     """Clickjacking, and the back button after signing out."""
-    answer = await browser.client.get(path if path == "/workspaces" else f"{path}?again=1")
+    answer = await owner.client.get(path.replace("SLUG", tenant.slug))
     assert answer.status_code == 200
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
     assert "form-action 'self'" in answer.headers["content-security-policy"]
@@ -182,7 +185,7 @@ async def test_no_page_can_be_framed_or_kept(browser, path):
 async def test_behind_a_proxy_the_configured_origin_is_our_own(database_url, tmp_path):
     async for gateway in run_gateway(database_url, tmp_path, base_url="https://api.example.com/api"):
         tenant = await make_tenant(gateway)
-        async with browsing(gateway, "https://gateway") as browser:
-            await browser.sign_in(tenant.user_email)
-            assert await kind_over_rest(browser, {"Origin": "https://api.example.com"}) == "browser_session"
-            assert await kind_over_rest(browser, {"Origin": "http://api.example.com"}) == 401
+        async with browsing(gateway, "https://gateway") as owner:
+            await owner.sign_in(tenant.user_email)
+            assert await kind_over_rest(owner, {"Origin": "https://api.example.com"}) == "browser_session"
+            assert await kind_over_rest(owner, {"Origin": "http://api.example.com"}) == 401

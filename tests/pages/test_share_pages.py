@@ -1,18 +1,11 @@
 """The pages of shares without JavaScript: forms, their errors, conflicts, filters and who may open them."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from tests.support.browsing import browsing, signed_in
 from tests.support.membership import make_member
 
 FREE = {"name": "Sample pack", "prices": [{"amount_type": "free"}]}
-
-
-@pytest.fixture
-def owner(signed_in_browser):
-    return signed_in_browser
 
 
 @pytest.fixture
@@ -236,7 +229,7 @@ async def make_other_workspace(gateway, tenant):
 
 async def test_a_member_who_is_no_owner_manages_shares_too(gateway, rest, tenant, base):
     member = await make_member(gateway, tenant)
-    async with signed_in(gateway, SimpleNamespace(user_id=member.id)) as browser:
+    async with signed_in(gateway, member) as browser:
         await browser.open(f"{base}/new")
         await browser.press("Create share", name="Field guide", prices__0__amount_type="free")
         assert "Share created." in browser.text

@@ -9,7 +9,7 @@ from pwdlib import PasswordHash
 
 from oauth.credentials import kind_of
 from storage.enums import CredentialKind
-from tests.support.browsing import PASSWORD, browsing, session_of, signed_in
+from tests.support.browsing import PASSWORD, browsing, session_of
 from tests.support.gateways import make_tenant, run_gateway
 
 WRONG = "Wrong email or password"
@@ -52,25 +52,6 @@ async def test_a_sign_ups_errors_are_shown_beside_their_fields(browser, tenant):
     answer = await browser.press("Create account", email=tenant.user_email, password=PASSWORD)
     assert "There is already an account with this email" in answer.text
     assert session_of(browser) is None
-
-
-async def test_an_invitation_waits_until_the_address_is_known_to_be_the_users(gateway, browser, tenant):
-    """Else anybody could sign up with an address that was invited, and be a member."""
-    invited = f"{uuid4().hex}@example.com"
-    async with signed_in(gateway, tenant) as owner:
-        headers = {"Sec-Fetch-Site": "same-origin"}
-        data = {"email": invited, "workspace_id": tenant.id}
-        await owner.client.post("/api/workspace-members/", json=data, headers=headers)
-        await browser.open("/sign-up")
-        await browser.press("Create account", email=invited, password=PASSWORD)
-        assert tenant.slug not in browser.text
-        later = {"email": f"{uuid4().hex}@example.com", "workspace_id": tenant.id}
-        async with browsing(gateway) as another:
-            await another.open("/sign-up")
-            await another.press("Create account", email=later["email"], password=PASSWORD)
-            await owner.client.post("/api/workspace-members/", json=later, headers=headers)
-            await another.open("/workspaces")
-            assert tenant.slug not in another.text
 
 
 @pytest.mark.parametrize("password", ["not the password", ""])

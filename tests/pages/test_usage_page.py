@@ -3,7 +3,7 @@
 import re
 
 from tests.support.browsing import signed_in
-from tests.support.gateways import Tenant
+from tests.support.gateways import bearer
 from tests.support.membership import make_member
 
 
@@ -11,9 +11,8 @@ async def test_owners_see_what_their_clients_use(gateway, signed_in_browser, ten
     path = f"/workspaces/{tenant.slug}/usage"
     await signed_in_browser.open(path)
     assert "No client used the API in these days." in signed_in_browser.text
-    headers = {"Authorization": f"Bearer {tenant.token}"}
     for _ in range(3):
-        await gateway.client.get("/api/shares/?limit=2", headers=headers)
+        await gateway.client.get("/api/shares/?limit=2", headers=bearer(tenant.token))
     await gateway.app.state.services.usage.write(gateway.database)
     await signed_in_browser.open(path)
     assert re.search(r"GET /api/shares/.*Access token.*3.*UTC", signed_in_browser.text, re.DOTALL)
@@ -26,7 +25,6 @@ async def test_owners_see_what_their_clients_use(gateway, signed_in_browser, ten
 
 async def test_members_are_told_that_owners_see_it(gateway, tenant):
     member = await make_member(gateway, tenant)
-    user = Tenant(tenant.id, tenant.slug, member.id, member.email, tenant.token, member.token)
-    async with signed_in(gateway, user) as browser:
+    async with signed_in(gateway, member) as browser:
         await browser.open(f"/workspaces/{tenant.slug}/usage")
         assert "Only workspace owners can see the usage." in browser.text

@@ -137,12 +137,7 @@ def _written(refused: Refused) -> dict[str, Any]:
     detail = said["detail"]
     if isinstance(detail, list):
         detail = sorted((_plain(entry) for entry in detail), key=str)
-    return {
-        "status": said["status"],
-        "code": said["code"],
-        "detail": detail,
-        "more": said.get("more", 0),
-    }
+    return {"status": said["status"], "code": said["code"], "detail": detail, "more": said.get("more", 0)}
 
 
 def _in_graphql(operation: Operation, refused: Refused) -> dict[str, Any]:
@@ -155,12 +150,7 @@ def _in_graphql(operation: Operation, refused: Refused) -> dict[str, Any]:
         detail = sorted((_plain(spelled(entry, annotations)) for entry in entries), key=str)
     else:
         detail = spelled({"loc": [], "msg": detail, "type": ""}, {})["msg"]
-    return {
-        "status": refused.status,
-        "code": body["error"],
-        "detail": detail,
-        "more": body.get("more", 0),
-    }
+    return {"status": refused.status, "code": body["error"], "detail": detail, "more": body.get("more", 0)}
 
 
 def _without_place(loc: list[Any]) -> list[Any]:

@@ -1,17 +1,17 @@
 """Workspaces with several of each resource, made alike: what one has, the other has in the same place."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from gateway.web.kit.cookies import SESSION
+from oauth.credentials import Credential
 from tests.support.examples import IN_A_BROWSER, PERSONAL
-from tests.support.gateways import Gateway, Tenant, make_tenant
+from tests.support.gateways import Gateway, Tenant, make_tenant, start_session
 from tests.support.surfaces import Rest, Surface
 from tests.support.uploads import upload_file, upload_image
 from tests.support.world import World, make_world
-from tests.surfaces.test_permissions import PORTAL, caller_for
+from tests.surfaces.test_permissions import PORTAL
 
 CURRENCIES = ["usd", "eur", "jpy"]
 FIRST_MOMENTS = ["2026-01-02T23:30:00Z", "2026-01-31T09:30:00.5Z", "2026-02-28T12:00:00Z"]
@@ -21,7 +21,7 @@ FIRST_MOMENTS = ["2026-01-02T23:30:00Z", "2026-01-31T09:30:00.5Z", "2026-02-28T1
 class Home:
     """A workspace; `ids` are its resources by kind, in the order in which they were made.
 
-    `moments` are those at which some of them were made or changed.
+    `moments` are those at which some of them were made or changed; `session` is its user's in a browser.
     """
 
     gateway: Gateway
@@ -29,23 +29,16 @@ class Home:
     world: World
     ids: Mapping[str, list[str]]
     moments: list[str]
-    _in_a_browser: dict[str, str] = field(default_factory=dict)
+    session: Credential
 
     def caller(self, surface: type[Surface], name: str, world: World) -> Surface:
         """A caller over the surface with the credential that the operation takes."""
         make = partial(surface, self.gateway.client, self.gateway.app)
         if name in IN_A_BROWSER:
-            return make(None).with_headers(**self._in_a_browser)
+            return make(None).in_browser(self.session)
         if name in PORTAL:
             return make(world.customer_token)
         return make(self.tenant.personal_token if name in PERSONAL | OF_USERS else self.tenant.token)
-
-    async def sign_in(self) -> None:
-        """Begin a session in a browser, for the operations that need one."""
-        caller = partial(Rest, self.gateway.client, self.gateway.app)
-        surface = await caller_for(caller, self.gateway, self.tenant, "get_second_factors", "")
-        assert SESSION in surface.headers["cookie"]
-        self._in_a_browser = {name.replace("-", "_"): value for name, value in surface.headers.items()}
 
 
 # Operations of a user that a token of a workspace may not do.
@@ -66,9 +59,8 @@ async def make_home(gateway: Gateway) -> Home:
     await _add_sales(workspace, world, ids)
     await _add_events(workspace, ids)
     await _delete_some(workspace)
-    home = Home(gateway, tenant, world, ids, await _moments(workspace))
-    await home.sign_in()
-    return home
+    session = await start_session(gateway, tenant.user_id)
+    return Home(gateway, tenant, world, ids, await _moments(workspace), session)
 
 
 async def _add_catalogue(workspace: Any, world: World, ids: dict[str, list[str]]) -> None:

@@ -4,11 +4,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
-from uuid import UUID
 
-from resolvers.credentials.browser_sessions import start_browser_session
 from tests.parity.homes import Home
 from tests.support.examples import FREE
+from tests.support.gateways import start_session
 from tests.support.mailed import latest_code
 from tests.support.membership import invited_elsewhere
 from tests.support.portal_codes import request
@@ -67,10 +66,7 @@ async def _media(home: Home, workspace: Any, user: Any, unique: str) -> dict[str
 
 async def _unfinished(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
     made = await workspace.create_file(data=new_file())
-    return {
-        "unfinished": made,
-        "unfinished_parts": await put_parts(workspace, made["upload"], b"content"),
-    }
+    return {"unfinished": made, "unfinished_parts": await put_parts(workspace, made["upload"], b"content")}
 
 
 async def _workspace_token(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
@@ -102,8 +98,7 @@ async def _application(home: Home, workspace: Any, user: Any, unique: str) -> di
 
 
 async def _browser_session(home: Home, workspace: Any, user: Any, unique: str) -> dict[str, Any]:
-    async with home.gateway.database.write() as connection:
-        await start_browser_session(connection, UUID(home.tenant.user_id), "address:192.0.2.1", unique)
+    await start_session(home.gateway, home.tenant.user_id, unique)
     listed = (await user.list_browser_sessions(sorting=["-created_at"]))["data"]
     return {"browser_session": listed[0]["id"]}
 

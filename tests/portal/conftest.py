@@ -4,10 +4,17 @@ from uuid import uuid4
 
 import pytest
 
+from tests.support.portal_codes import Entrance
+
 
 @pytest.fixture
 def address():
     return f"ada-{uuid4().hex}@example.com"
+
+
+@pytest.fixture
+def entrance(anyone, gateway, tenant):
+    return Entrance(anyone, gateway, tenant)
 
 
 @pytest.fixture

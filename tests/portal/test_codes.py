@@ -12,16 +12,15 @@ from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows.rows import table_of
 from storage.tables.customers.portal_codes import PortalCodeRow
-from tests.support.mailed import latest_code, mails_to
-from tests.support.portal_codes import authenticate, change_codes, elsewhere, let_grow, request
+from tests.support.portal_codes import change_codes, let_grow
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 
 _codes = table_of(PortalCodeRow)
 
 
-async def test_a_mailed_code_opens_a_session_of_an_hour(surface, anyone, gateway, tenant, customer, address):
-    await request(anyone, tenant, address)
-    token = await authenticate(anyone, tenant, address, await latest_code(gateway, address))
+async def test_a_mailed_code_opens_a_session_of_an_hour(entrance, anyone, tenant, customer, address):
+    token = await entrance.enter(address)
     assert kind_of(token["token"]) == CredentialKind.CUSTOMER_SESSION
     session = await anyone.with_token(token["token"]).get_portal_session()
     assert session["customer_id"] == customer["id"]
@@ -30,59 +29,49 @@ async def test_a_mailed_code_opens_a_session_of_an_hour(surface, anyone, gateway
     assert (session["workspace"]["slug"], session["workspace"]["name"]) == (tenant.slug, "Acme")
 
 
-async def test_entering_with_the_customers_own_address_verifies_it(
-    surface, anyone, gateway, tenant, customer, address
-):
-    await request(anyone, tenant, address)
+async def test_entering_with_the_customers_own_address_verifies_it(surface, entrance, customer, address):
+    code = await entrance.code(address)
     assert not (await surface.get_customer(id=customer["id"]))["email_verified"]
-    await authenticate(anyone, tenant, address, await latest_code(gateway, address))
+    await entrance.enter(address, code)
     verified = await surface.get_customer(id=customer["id"])
     assert verified["email_verified"]
     assert verified["modified_at"] is not None
 
 
-async def test_entering_with_a_members_address_opens_the_members_session(
-    surface, anyone, gateway, tenant, team, address
-):
+async def test_entering_with_a_members_address_opens_the_members_session(surface, entrance, team, address):
     bo = next(member for member in team["members"] if member["role"] == "member")
-    await request(anyone, tenant, bo["email"])
-    token = await authenticate(anyone, tenant, bo["email"], await latest_code(gateway, bo["email"]))
-    session = await anyone.with_token(token["token"]).get_portal_session()
+    session = await (await entrance.portal(bo["email"])).get_portal_session()
     assert (session["customer_id"], session["member"]["id"]) == (team["id"], bo["id"])
     assert not (await surface.get_customer(id=team["id"]))["email_verified"]
 
 
-async def test_a_team_that_enters_with_its_own_address_is_its_owner(anyone, gateway, tenant, team, address):
-    await request(anyone, tenant, address)
-    token = await authenticate(anyone, tenant, address, await latest_code(gateway, address))
-    session = await anyone.with_token(token["token"]).get_portal_session()
+async def test_a_team_that_enters_with_its_own_address_is_its_owner(entrance, team, address):
+    session = await (await entrance.portal(address)).get_portal_session()
     assert session["member"]["role"] == "owner"
 
 
-async def test_case_and_spaces_of_address_and_code_do_not_count(anyone, gateway, tenant, customer, address):
-    await request(anyone, tenant, address.upper())
-    code = await latest_code(gateway, address)
+async def test_case_and_spaces_of_address_and_code_do_not_count(entrance, customer, address):
+    await entrance.request(address.upper())
+    code = await entrance.latest(address)
     spaced = f" {code[:3].lower()} {code[3:].lower()} "
-    assert (await authenticate(anyone, tenant, address, spaced))["token"]
+    assert (await entrance.enter(address, spaced))["token"]
 
 
-async def test_the_workspace_can_be_named_by_its_id(anyone, gateway, tenant, customer, address):
+async def test_the_workspace_can_be_named_by_its_id(entrance, anyone, tenant, customer, address):
     data = {"email": address, "workspace_id": tenant.id}
     await anyone.request_portal_code(data=data)
-    code = await latest_code(gateway, address)
+    code = await entrance.latest(address)
     assert (await anyone.authenticate_portal_code(data=data | {"code": code}))["token"]
 
 
-async def test_the_mail_names_the_portal_and_the_page_for_the_code(
-    anyone, gateway, tenant, customer, address
-):
-    await request(anyone, tenant, address)
-    (mail,) = await mails_to(gateway, address)
+async def test_the_mail_names_the_portal_and_the_page_for_the_code(entrance, tenant, customer, address):
+    await entrance.request(address)
+    (mail,) = await entrance.mails(address)
     assert "portal of Acme" in mail.text
     assert f"http://gateway/{tenant.slug}/portal within 30 minutes" in mail.text
 
 
-async def test_an_unknown_address_is_answered_alike_and_mailed_nothing(anyone, gateway, tenant, customer):
+async def test_an_unknown_address_is_answered_alike_and_mailed_nothing(entrance, anyone, tenant, customer):
     stranger = f"nobody-{uuid4().hex}@example.com"
     known, unknown = [
         await anyone.ask("request_portal_code", {"data": {"email": email, "slug": tenant.slug}})
@@ -90,16 +79,18 @@ async def test_an_unknown_address_is_answered_alike_and_mailed_nothing(anyone, g
     ]
     assert known.value == unknown.value
     assert set(known.headers) == set(unknown.headers)
-    assert await mails_to(gateway, stranger) == []
+    assert await entrance.mails(stranger) == []
 
 
-async def test_nothing_is_looked_up_or_written_before_the_answer_has_gone(gateway, tenant, customer, address):
+async def test_nothing_is_looked_up_or_written_before_the_answer_has_gone(
+    entrance, gateway, tenant, customer, address
+):
     """So the time it takes cannot tell whether the address is known."""
     before_answer = []
 
     async def send(message):
         if message["type"] == "http.response.body":
-            before_answer.append(len(await mails_to(gateway, address)))
+            before_answer.append(len(await entrance.mails(address)))
 
     body = f'{{"email": "{address}", "slug": "{tenant.slug}"}}'.encode()
 
@@ -120,54 +111,52 @@ async def test_nothing_is_looked_up_or_written_before_the_answer_has_gone(gatewa
     }
     await gateway.app(scope, receive, send)
     assert before_answer == [0]
-    assert len(await mails_to(gateway, address)) == 1
+    assert len(await entrance.mails(address)) == 1
 
 
 async def test_a_visitor_has_ten_codes_an_hour_mailed_to_an_address(
-    anyone, gateway, tenant, customer, address
+    entrance, gateway, tenant, customer, address
 ):
     for _ in range(12):
-        await request(anyone, tenant, address)
+        await entrance.request(address)
         await let_grow(gateway, tenant)
-    assert len(await mails_to(gateway, address)) == 10
-    assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
+    assert len(await entrance.mails(address)) == 10
+    assert (await entrance.enter(address, await entrance.latest(address)))["token"]
     await change_codes(gateway, tenant, created_at=now() - timedelta(hours=1, seconds=1))
-    await request(anyone, tenant, address)
-    assert len(await mails_to(gateway, address)) == 11
+    await entrance.request(address)
+    assert len(await entrance.mails(address)) == 11
 
 
 async def test_a_stranger_who_asks_too_often_does_not_keep_the_customer_out(
-    anyone, gateway, tenant, customer, address
+    entrance, gateway, tenant, customer, address
 ):
-    async with elsewhere(gateway, anyone) as stranger:
+    async with entrance.elsewhere() as stranger:
         for _ in range(12):
-            await request(stranger, tenant, address)
+            await stranger.request(address)
             await let_grow(gateway, tenant)
-    await request(anyone, tenant, address)
-    assert len(await mails_to(gateway, address)) == 11
-    assert (await authenticate(anyone, tenant, address, await latest_code(gateway, address)))["token"]
+    code = await entrance.code(address)
+    assert len(await entrance.mails(address)) == 11
+    assert (await entrance.enter(address, code))["token"]
 
 
 async def test_a_stranger_cannot_replace_the_code_that_the_customer_types(
-    anyone, gateway, tenant, customer, address
+    entrance, tenant, customer, address
 ):
-    await request(anyone, tenant, address)
-    code = await latest_code(gateway, address)
-    async with elsewhere(gateway, anyone) as stranger:
+    code = await entrance.code(address)
+    async with entrance.elsewhere() as stranger:
         answers = [
-            await who.ask("request_portal_code", {"data": {"email": address, "slug": tenant.slug}})
-            for who in (stranger, anyone)
+            await who.anyone.ask("request_portal_code", {"data": {"email": address, "slug": tenant.slug}})
+            for who in (stranger, entrance)
         ]
     assert answers[0].value == answers[1].value
-    assert len(await mails_to(gateway, address)) == 1
-    assert (await authenticate(anyone, tenant, address, code))["token"]
-    await request(anyone, tenant, address)
-    assert len(await mails_to(gateway, address)) == 2
+    assert len(await entrance.mails(address)) == 1
+    assert (await entrance.enter(address, code))["token"]
+    await entrance.request(address)
+    assert len(await entrance.mails(address)) == 2
 
 
-async def test_what_is_kept_holds_neither_address_nor_code(anyone, gateway, tenant, customer, address):
-    await request(anyone, tenant, address)
-    code = await latest_code(gateway, address)
+async def test_what_is_kept_holds_neither_address_nor_code(entrance, gateway, tenant, customer, address):
+    code = await entrance.code(address)
     async with gateway.database.read() as connection:
         found = await connection.execute(select(_codes).where(_codes.c.workspace_id == UUID(tenant.id)))
         (row,) = found.mappings().all()
@@ -190,9 +179,7 @@ async def test_what_is_kept_holds_neither_address_nor_code(anyone, gateway, tena
 )
 async def test_bad_input_is_named(anyone, tenant, change, problems):
     data = {"email": "ada@example.com", "slug": tenant.slug, "code": "ABCDEF"} | change
-    with pytest.raises(Refused) as refused:
-        await anyone.authenticate_portal_code(data=data)
-    assert (refused.value.status, refused.value.problems) == (422, problems)
+    assert await refusal(anyone.authenticate_portal_code(data=data)) == problems
 
 
 async def test_a_refused_code_is_not_repeated(anyone, tenant):
@@ -208,5 +195,4 @@ async def test_an_unknown_workspace_is_not_found(anyone):
         anyone.request_portal_code(data=data),
         anyone.authenticate_portal_code(data=data | {"code": "ABCDEF"}),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await call
+        await refused(call, 404, "not_found")

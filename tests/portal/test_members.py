@@ -4,8 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.support.refusals import refused
-from tests.support.surfaces import Refused
+from tests.support.refusals import refusal, refused
 
 
 @pytest.fixture
@@ -50,8 +49,7 @@ async def test_everyone_sees_the_members_of_their_own_customer(surface, enter, t
     page = await portal.list_portal_members()
     assert page["data"] == team["members"]
     assert await portal.get_portal_member(id=team["members"][1]["id"]) == team["members"][1]
-    with pytest.raises(Refused, match="not_found"):
-        await portal.get_portal_member(id=stranger["members"][0]["id"])
+    await refused(portal.get_portal_member(id=stranger["members"][0]["id"]), 404, "not_found")
 
 
 async def test_the_owner_adds_changes_and_removes_members(surface, enter, team, members, domain):
@@ -105,9 +103,7 @@ async def test_a_session_from_before_a_customer_became_a_team_is_its_owners(surf
 async def test_a_removed_members_session_is_over(surface, enter, members):
     portal = await enter("member")
     await (await enter("owner")).delete_portal_member(id=members["member"]["id"])
-    with pytest.raises(Refused) as refused:
-        await portal.get_portal_customer()
-    assert (refused.value.status, refused.value.code) == (401, "invalid_token")
+    await refused(portal.get_portal_customer(), 401, "invalid_token")
 
 
 async def test_the_owners_rules_hold_in_the_portal_too(enter, members, domain):
@@ -125,9 +121,7 @@ async def test_the_owners_rules_hold_in_the_portal_too(enter, members, domain):
         ),
     ]
     for call, problems in refusals:
-        with pytest.raises(Refused) as refused:
-            await call
-        assert (refused.value.status, refused.value.problems) == (422, problems)
+        assert await refusal(call) == problems
 
 
 async def test_another_customers_member_does_not_exist(surface, enter, domain):
@@ -138,8 +132,7 @@ async def test_another_customers_member_does_not_exist(surface, enter, domain):
         portal.update_portal_member(id=stranger["id"], data={"name": "Mine"}),
         portal.delete_portal_member(id=stranger["id"]),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await call
+        await refused(call, 404, "not_found")
 
 
 @pytest.mark.parametrize("role", ["owner", "billing_manager", "member"])

@@ -52,34 +52,12 @@ RECORDS = _records()
 ALIASES = frozenset({"alias", "subquery", "cte", "lateral", "tablesample"})
 ONE = frozenset({"first", "one", "one_or_none", "fetchone"})
 MANY = frozenset({"all", "fetchall", "unique", "partitions", "yield_per"})
-SAME = frozenset(
-    [
-        "where",
-        "filter",
-        "having",
-        "order_by",
-        "group_by",
-        "limit",
-        "offset",
-        "distinct",
-        "join",
-        "outerjoin",
-        "select_from",
-        "with_for_update",
-        "correlate",
-        "execution_options",
-        "with_only",
-        "prefix_with",
-        "union",
-        "union_all",
-        "values",
-        "on_conflict_do_update",
-        "on_conflict_do_nothing",
-        "from_select",
-        "ordered_values",
-        "add_cte",
-    ]
+_OF_SELECTIONS = (
+    "where filter having order_by group_by limit offset distinct join outerjoin select_from with_for_update"
+    " correlate execution_options with_only prefix_with union union_all"
 )
+_OF_WRITES = "values on_conflict_do_update on_conflict_do_nothing from_select ordered_values add_cte"
+SAME = frozenset([*_OF_SELECTIONS.split(), *_OF_WRITES.split()])
 WRITES = frozenset({"insert", "update", "upsert"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 

@@ -1,4 +1,4 @@
-"""The floors of the benchmarks are honest: they answer and write what the gateway answers and writes."""
+"""The floor of the benchmarks is honest: it answers and writes what the gateway answers and writes."""
 
 import re
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ COST = {"amount": "12.5", "currency": "usd"}
 NAMES = ["page.viewed", "page.viewed", "signed.up"]
 
 
-@pytest.fixture(params=["usual", "tuned"])
-async def pair(request, postgresql_url, tmp_path, monkeypatch):
-    """The gateway, and a client of it and of either floor.
+@pytest.fixture
+async def pair(postgresql_url, tmp_path, monkeypatch):
+    """The gateway, and a client of it and of the floor.
 
     Without background tasks, which would move rows meanwhile.
     """
@@ -42,7 +42,6 @@ async def pair(request, postgresql_url, tmp_path, monkeypatch):
     )
     database = application.state.services.database
     await upgrade(database)
-    monkeypatch.setenv("FLOOR", request.param)
     monkeypatch.setenv("DATABASE", postgresql_url.replace("+asyncpg", ""))
     async with (
         floor.router.lifespan_context(floor),

@@ -8,7 +8,7 @@ from graphql import build_schema, parse, validate
 
 from bench.requests import document_of_shares
 
-# Its entities declare the gateway's tables a second time, so it cannot be imported beside them.
+# It gives the gateway's own entities relationships, so it is not imported beside them.
 PRINT_SCHEMA = "from bench.peers.stock_strawberry import schema; print(schema.as_str())"
 
 

@@ -89,7 +89,7 @@ def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=300)
     python = folder / "bin" / "python"
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index"]
-    subprocess.run([*install, "--no-compile", "--quiet", str(wheel)], check=True, timeout=300)
+    subprocess.run([*install, "--quiet", str(wheel)], check=True, timeout=300)
     # A path here leads to libraries, but not to the tree: files that do so are only read in `site-packages`.
     (packages,) = (folder / "lib").glob("python*/site-packages")
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib"))

@@ -13,12 +13,11 @@ import httpx
 import pyotp
 from sqlalchemy import update
 
-from resolvers.credentials.browser_sessions import start_browser_session
 from storage.rows.rows import table_of
 from storage.tables.accounts.second_factors import TotpSecretRow
 from tests.support.authenticator import Authenticator
 from tests.support.browsing import Browsing, browsing, session_of
-from tests.support.gateways import Gateway, Tenant
+from tests.support.gateways import Gateway, Tenant, start_session
 
 SECURITY = "/account/security"
 SECOND_STEP = "/sign-in/second-step"
@@ -33,10 +32,7 @@ _totp = table_of(TotpSecretRow)
 async def signed_in(gateway: Gateway, tenant: Tenant) -> AsyncIterator[Browsing]:
     """A browser in which the tenant's user has just signed in."""
     async with browsing(gateway, "https://gateway") as browser:
-        async with gateway.database.write() as connection:
-            session = await start_browser_session(
-                connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
-            )
+        session = await start_session(gateway, tenant.user_id)
         browser.client.cookies.set(COOKIE, session.text, domain="gateway.local")
         await browser.open(SECURITY)
         yield browser

@@ -1,15 +1,7 @@
 """The factor is asked for wherever the password is: for applications, for access, after a new password."""
 
-from datetime import timedelta
-from urllib.parse import urlencode
-from uuid import UUID
-
 import pytest
-from sqlalchemy import update
 
-from storage.clock import now
-from storage.rows.rows import table_of
-from storage.tables.credentials.credentials import CredentialRow
 from tests.second_factors.acting import (
     SECOND_STEP,
     SECURITY,
@@ -22,22 +14,13 @@ from tests.second_factors.acting import (
     signed_in,
 )
 from tests.support.applications import make_application, told
-from tests.support.browsing import PASSWORD
+from tests.support.browsing import PASSWORD, sign_in_was_hours_ago
 from tests.support.gateways import make_tenant
 from tests.support.mailed import mails_to
 from tests.support.mailed_links import NEW_PASSWORD
 
 AGAIN = [{"prompt": "login"}, {"max_age": "0"}]
 TOKENS = "/account/personal-access-tokens"
-_credentials = table_of(CredentialRow)
-
-
-async def age(gateway, tenant):
-    """As if the user had signed in everywhere two hours ago."""
-    sessions = (_credentials.c.user_id == UUID(tenant.user_id)) & (_credentials.c.kind == "us")
-    async with gateway.database.write() as connection:
-        earlier = now() - timedelta(hours=2)
-        await connection.execute(update(_credentials).where(sessions).values(authenticated_at=earlier))
 
 
 async def ask_for_a_token(browser):
@@ -51,9 +34,9 @@ async def test_an_open_session_and_the_password_do_not_answer_an_application_tha
 ):
     app = await add_totp(account)
     await forget_last_code(safe_gateway, owner)
-    await age(safe_gateway, owner)
+    await sign_in_was_hours_ago(safe_gateway, owner)
     application = await make_application(safe_gateway)
-    path = f"/oauth2/authorize?{urlencode(application.query(**changes))}"
+    path = application.address(**changes)
     await account.open(path)
     await account.press("Sign in", email=owner.user_email, password=PASSWORD)
     assert account.path.startswith(SECOND_STEP)
@@ -73,9 +56,9 @@ async def test_a_passkey_answers_an_application_that_asks_for_a_sign_in(
     safe_gateway, account, owner, changes
 ):
     passkey = await add_passkey(account)
-    await age(safe_gateway, owner)
+    await sign_in_was_hours_ago(safe_gateway, owner)
     application = await make_application(safe_gateway)
-    await account.open(f"/oauth2/authorize?{urlencode(application.query(**changes))}")
+    await account.open(application.address(**changes))
     await account.press("Sign in with a passkey", passkey=passkey.use(options_of(account.page)))
     (back,) = [link for link in account.reading.links if link.startswith("/oauth2/authorize?")]
     await account.open(back)
@@ -88,7 +71,7 @@ async def test_what_a_second_step_is_for_cannot_be_changed_on_the_way(safe_gatew
     app = await add_totp(account)
     await forget_last_code(safe_gateway, owner)
     application = await make_application(safe_gateway)
-    path = f"/oauth2/authorize?{urlencode(application.query(prompt='login'))}"
+    path = application.address(prompt="login")
     await account.open("/sign-in?again=1")
     await account.press("Sign in", email=owner.user_email, password=PASSWORD)
     await account.press("Sign in", code=app.now(), next=path)
@@ -101,7 +84,7 @@ async def test_the_password_alone_does_not_confirm_a_user_with_a_factor(safe_gat
     codes = recovery_codes(account.page)
     for right in (app.now, lambda: codes[0]):
         await forget_last_code(safe_gateway, owner)
-        await age(safe_gateway, owner)
+        await sign_in_was_hours_ago(safe_gateway, owner)
         assert (await ask_for_a_token(account)).status_code == 403
         for wrong in ("", "222222222"):
             answer = await account.press("Continue", confirmed_password=PASSWORD, confirming_code=wrong)
@@ -118,7 +101,7 @@ async def test_the_password_alone_does_not_confirm_a_user_with_a_factor(safe_gat
 
 async def test_a_passkey_alone_confirms_its_user(safe_gateway, account, owner):
     passkey = await add_passkey(account)
-    await age(safe_gateway, owner)
+    await sign_in_was_hours_ago(safe_gateway, owner)
     await ask_for_a_token(account)
     answer = await account.press(
         "Use a passkey instead", confirming_passkey=passkey.use(options_of(account.page))
@@ -132,7 +115,7 @@ async def test_an_unverified_or_foreign_passkey_confirms_no_user(safe_gateway, a
     attacker = await make_tenant(safe_gateway)
     async with signed_in(safe_gateway, attacker) as own:
         theirs = await add_passkey(own)
-    await age(safe_gateway, owner)
+    await sign_in_was_hours_ago(safe_gateway, owner)
     await ask_for_a_token(account)
     for used in (passkey, theirs):
         options = options_of(account.page)
@@ -143,7 +126,7 @@ async def test_an_unverified_or_foreign_passkey_confirms_no_user(safe_gateway, a
 
 async def test_guessing_codes_of_an_open_session_ends_too(safe_gateway, account, owner):
     await add_totp(account)
-    await age(safe_gateway, owner)
+    await sign_in_was_hours_ago(safe_gateway, owner)
     await account.open("/confirm-password")
     statuses = []
     for _ in range(11):
@@ -163,7 +146,7 @@ async def test_a_session_of_yesterday_changes_no_factors(safe_gateway, account, 
     await add_totp(account)
     passkey = await add_passkey(account)
     await account.open(SECURITY)
-    await age(safe_gateway, owner)
+    await sign_in_was_hours_ago(safe_gateway, owner)
     sent = {"name": "Mine", "passkey": passkey.create(options_of(account.page))}
     answer = await account.press(button, **(sent if button == "Add passkey" else {}))
     assert answer.status_code == 403

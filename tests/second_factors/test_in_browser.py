@@ -14,7 +14,7 @@ from playwright.async_api import Browser, CDPSession, Page, expect
 
 from storage.engine.database import Database
 from tests.support.gateways import Gateway, Tenant, make_tenant
-from tests.support.in_browser import lightness, opened, overflows, sign_in
+from tests.support.in_browser import opened, sign_in
 from tests.support.live import serve
 
 SECURITY = "/account/security"
@@ -170,37 +170,3 @@ async def test_an_app_and_recovery_codes_work_without_javascript_too(
         await page.get_by_label("Code").fill(codes[0])
         await page.get_by_role("button", name="Sign in").click()
         await expect(page.get_by_role("heading", name="Dashboard", exact=True)).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_every_page_fits_the_screen_and_follows_light_and_dark(
-    chromium: Browser, site: str, user: Tenant, scheme: str, width: int
-) -> None:
-    async with (
-        opened(chromium, site, scheme=scheme, width=width, quiet_console=True) as page,
-        authenticating(page),
-    ):
-        await sign_in(page, site, user)
-
-        async def look(name: str) -> None:
-            await page.wait_for_load_state()
-            assert not await overflows(page), name
-            assert (await lightness(page) > 600) == (scheme == "light"), name
-
-        await page.goto(f"{site}{SECURITY}")
-        await look("nothing yet")
-        await add_passkey(page, site, "A passkey with a name that is as long as names of passkeys can be")
-        await look("recovery codes")
-        await page.goto(f"{site}{SECURITY}")
-        for summary in await page.locator("summary").all():
-            await summary.click()
-        await look("security")
-        await page.goto(f"{site}{SECURITY}/authenticator-app")
-        await look("authenticator app")
-        await page.goto(f"{site}/confirm-password")
-        await look("confirmation")
-        await sign_out(page)
-        await look("sign-in")
-        await sign_in(page, site, user)
-        await look("second step")

@@ -1,22 +1,15 @@
 """Factors over both surfaces: a browser session sees and removes its own user's, and adds none."""
 
 import ast
-from datetime import timedelta
 from pathlib import Path
-from uuid import UUID
 
-import pytest
 import pytest_asyncio
-from sqlalchemy import update
 
-from gateway.web.kit.cookies import SESSION
 from oauth.principals import PrincipalKind
-from resolvers.credentials.browser_sessions import start_browser_session
 from rest_compat.api import operation_routes
-from storage.clock import now
-from storage.rows.rows import table_of
-from storage.tables.credentials.credentials import CredentialRow
-from tests.support.surfaces import Refused
+from tests.support.browsing import sign_in_was_hours_ago
+from tests.support.gateways import start_session
+from tests.support.refusals import refused
 from tests.support.world import add_factors
 
 ROOT = Path(__file__).parent.parent.parent
@@ -29,15 +22,10 @@ NOTHING = {
 }
 # Where a browser session begins: each asks for the factor, or is of a user who can have none.
 ENTRANCES = {"sign_up", "sign_in", "take_second_step", "sign_in_with_passkey"}
-_credentials = table_of(CredentialRow)
 
 
 async def in_a_browser(gateway, caller, tenant):
-    async with gateway.database.write() as connection:
-        session = await start_browser_session(
-            connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
-        )
-    return caller(None).with_headers(cookie=f"{SESSION}={session.text}", sec_fetch_site="same-origin")
+    return caller(None).in_browser(await start_session(gateway, tenant.user_id))
 
 
 @pytest_asyncio.fixture
@@ -58,8 +46,7 @@ async def test_a_user_sees_and_removes_factors(user, tenant):
     assert (await user.get_second_factors())["enabled"]
     await user.delete_totp()
     assert await user.get_second_factors() == NOTHING
-    with pytest.raises(Refused, match="not_found"):
-        await user.delete_totp()
+    await refused(user.delete_totp(), 404, "not_found")
 
 
 async def test_neither_keys_nor_secrets_are_answered(user, tenant):
@@ -79,8 +66,7 @@ async def test_the_factors_of_another_user_are_not_there(user, gateway, caller, 
         stranger.delete_passkey(id=id),
         stranger.delete_totp(),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt
+        await refused(attempt, 404, "not_found")
     assert (await user.get_passkey(id=id))["name"] == "Phone"
 
 
@@ -89,20 +75,15 @@ async def test_a_token_removes_no_factor(user, caller, tenant):
     id = await add_factors(user, tenant.user_id)
     for token in (tenant.personal_token, tenant.token):
         for attempt in (caller(token).delete_totp(), caller(token).delete_passkey(id=id)):
-            with pytest.raises(Refused, match="not_permitted"):
-                await attempt
+            await refused(attempt, 403, "not_permitted")
     assert (await user.get_second_factors())["passkeys"] == 1
 
 
 async def test_a_session_of_yesterday_removes_no_factor(user, gateway, tenant):
     id = await add_factors(user, tenant.user_id)
-    sessions = (_credentials.c.user_id == UUID(tenant.user_id)) & (_credentials.c.kind == "us")
-    async with gateway.database.write() as connection:
-        earlier = now() - timedelta(hours=2)
-        await connection.execute(update(_credentials).where(sessions).values(authenticated_at=earlier))
+    await sign_in_was_hours_ago(gateway, tenant)
     for attempt in (user.delete_totp(), user.delete_passkey(id=id)):
-        with pytest.raises(Refused, match="reauthentication_required"):
-            await attempt
+        await refused(attempt, 403, "reauthentication_required")
     assert (await user.get_second_factors())["passkeys"] == 1
 
 

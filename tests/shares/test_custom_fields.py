@@ -7,6 +7,7 @@ import pytest
 from oauth.scopes import Scope
 from storage.clock import now
 from tests.support.gateways import make_token
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 
 TEXT = {"type": "text", "slug": "company", "name": "Company"}
@@ -52,45 +53,45 @@ async def test_everything_that_is_sent_is_kept(surface, tenant):
 
 @pytest.mark.parametrize("type", ["text", "number", "date", "checkbox"])
 async def test_options_are_for_select_and_for_no_other_type(surface, type):
-    with pytest.raises(Refused) as refused:
-        await surface.create_custom_field(data={**SELECT, "type": type})
-    assert refused.value.problems == {("properties", "options"): "no_options"}
+    assert await refusal(surface.create_custom_field(data={**SELECT, "type": type})) == {
+        ("properties", "options"): "no_options"
+    }
     made = await surface.create_custom_field(data={**TEXT, "type": type})
-    with pytest.raises(Refused) as refused:
-        await surface.update_custom_field(id=made["id"], data={"properties": SELECT["properties"]})
-    assert refused.value.problems == {("properties", "options"): "no_options"}
+    assert await refusal(
+        surface.update_custom_field(id=made["id"], data={"properties": SELECT["properties"]})
+    ) == {("properties", "options"): "no_options"}
 
 
 async def test_select_cannot_be_without_options(surface):
     for data in ({**SELECT, "properties": {}}, {**TEXT, "type": "select"}):
-        with pytest.raises(Refused) as refused:
-            await surface.create_custom_field(data=data)
-        assert refused.value.problems == {("properties", "options"): "missing"}
+        assert await refusal(surface.create_custom_field(data=data)) == {("properties", "options"): "missing"}
     made = await surface.create_custom_field(data=SELECT)
-    with pytest.raises(Refused) as refused:
-        await surface.update_custom_field(id=made["id"], data={"properties": {"form_label": "Size"}})
-    assert refused.value.problems == {("properties", "options"): "missing"}
+    assert await refusal(
+        surface.update_custom_field(id=made["id"], data={"properties": {"form_label": "Size"}})
+    ) == {("properties", "options"): "missing"}
 
 
 async def test_every_problem_of_a_custom_field_is_named_at_its_place(surface):
-    with pytest.raises(Refused) as refused:
-        await surface.create_custom_field(
-            data={
-                "type": "colour",
-                "slug": "No spaces",
-                "name": "",
-                "metadata": {"list": []},
-                "properties": {
-                    "min_length": -1,
-                    "max_length": "5",
-                    "textarea": 1,
-                    "unheard_of": 1,
-                    "options": [{"value": "", "label": "None"}, {"value": "a"}],
-                },
-                "order": 1,
-            }
+    assert set(
+        await refusal(
+            surface.create_custom_field(
+                data={
+                    "type": "colour",
+                    "slug": "No spaces",
+                    "name": "",
+                    "metadata": {"list": []},
+                    "properties": {
+                        "min_length": -1,
+                        "max_length": "5",
+                        "textarea": 1,
+                        "unheard_of": 1,
+                        "options": [{"value": "", "label": "None"}, {"value": "a"}],
+                    },
+                    "order": 1,
+                }
+            )
         )
-    assert set(refused.value.problems) == {
+    ) == {
         ("type",),
         ("slug",),
         ("name",),
@@ -106,24 +107,24 @@ async def test_every_problem_of_a_custom_field_is_named_at_its_place(surface):
 
 
 async def test_lengths_that_nothing_could_meet_and_options_listed_twice_are_refused(surface):
-    with pytest.raises(Refused) as refused:
-        await surface.create_custom_field(data={**TEXT, "properties": {"min_length": 3, "max_length": 2}})
-    assert refused.value.problems == {("properties",): "value_error"}
+    assert await refusal(
+        surface.create_custom_field(data={**TEXT, "properties": {"min_length": 3, "max_length": 2}})
+    ) == {("properties",): "value_error"}
     twice = [{"value": "s", "label": "Small"}, {"value": "s", "label": "Short"}]
-    with pytest.raises(Refused) as refused:
-        await surface.create_custom_field(data={**SELECT, "properties": {"options": twice}})
-    assert refused.value.problems == {("properties", "options"): "value_error"}
+    assert await refusal(surface.create_custom_field(data={**SELECT, "properties": {"options": twice}})) == {
+        ("properties", "options"): "value_error"
+    }
 
 
 async def test_a_slug_is_unique_in_its_workspace_only(surface, other_tenant):
     made = await surface.create_custom_field(data=TEXT)
-    with pytest.raises(Refused) as refused:
-        await surface.create_custom_field(data={**TEXT, "type": "date"})
-    assert refused.value.problems == {("slug",): "duplicate"}
+    assert await refusal(surface.create_custom_field(data={**TEXT, "type": "date"})) == {
+        ("slug",): "duplicate"
+    }
     other = await surface.create_custom_field(data={**TEXT, "slug": "other"})
-    with pytest.raises(Refused) as refused:
-        await surface.update_custom_field(id=other["id"], data={"slug": "company"})
-    assert refused.value.problems == {("slug",): "duplicate"}
+    assert await refusal(surface.update_custom_field(id=other["id"], data={"slug": "company"})) == {
+        ("slug",): "duplicate"
+    }
     assert (await surface.update_custom_field(id=made["id"], data={"slug": "company"}))["slug"] == "company"
     await surface.with_token(other_tenant.token).create_custom_field(data=TEXT)
 
@@ -170,13 +171,12 @@ async def test_a_removed_custom_field_leaves_its_shares(surface):
     left = (await surface.get_share(id=share["id"]))["attached_custom_fields"]
     assert [(entry["custom_field_id"], entry["custom_field"]) for entry in left] == [(kept["id"], kept)]
     for attempt in (surface.get_custom_field, surface.delete_custom_field):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt(id=gone["id"])
+        await refused(attempt(id=gone["id"]), 404, "not_found")
     await surface.create_custom_field(data=TEXT)
 
 
 async def test_a_renamed_custom_field_changes_the_entity_tag_of_its_shares_but_not_the_shares(
-    gateway, surface, rest
+    graphql, surface, rest
 ):
     field = await surface.create_custom_field(data=TEXT)
     attached = {"attached_custom_fields": [{"custom_field_id": field["id"], "required": True}]}
@@ -186,9 +186,7 @@ async def test_a_renamed_custom_field_changes_the_entity_tag_of_its_shares_but_n
     async def tags():
         """The tags of both shares, as REST and GraphQL give them."""
         document = "{ shares(sorting: [CREATED_AT]) { data { etag } } }"
-        headers = {"Authorization": f"Bearer {rest.token}"}
-        answer = (await gateway.client.post("/graphql", json={"query": document}, headers=headers)).json()
-        listed = [each["etag"] for each in answer["data"]["shares"]["data"]]
+        listed = [each["etag"] for each in (await graphql(document))["data"]["shares"]["data"]]
         read = [(await rest.ask("get_share", {"id": each["id"]})).headers["etag"] for each in (share, plain)]
         assert read == listed
         return read
@@ -198,8 +196,11 @@ async def test_a_renamed_custom_field_changes_the_entity_tag_of_its_shares_but_n
     after = await tags()
     assert after[0] != before[0]
     assert after[1] == before[1]
-    with pytest.raises(Refused, match="precondition_failed"):
-        await surface.update_share(id=share["id"], data={"name": "Annual report"}, if_match=before[0])
+    await refused(
+        surface.update_share(id=share["id"], data={"name": "Annual report"}, if_match=before[0]),
+        412,
+        "precondition_failed",
+    )
     share["attached_custom_fields"][0]["custom_field"] = renamed
     assert await surface.get_share(id=share["id"]) == share
     # Who keeps a copy learns of it from the list of custom fields.
@@ -225,12 +226,11 @@ async def test_attaching_what_is_removed_at_the_same_moment_never_fails_without_
 async def test_custom_fields_of_another_workspace_do_not_exist(surface, other_tenant):
     made = await surface.with_token(other_tenant.token).create_custom_field(data=TEXT)
     for attempt in (surface.get_custom_field, surface.delete_custom_field):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt(id=made["id"])
-    with pytest.raises(Refused, match="not_found"):
-        await surface.update_custom_field(id=made["id"], data={"name": "Mine"})
-    with pytest.raises(Refused, match="not_found"):
-        await surface.create_custom_field(data={**TEXT, "workspace_id": other_tenant.id})
+        await refused(attempt(id=made["id"]), 404, "not_found")
+    await refused(surface.update_custom_field(id=made["id"], data={"name": "Mine"}), 404, "not_found")
+    await refused(
+        surface.create_custom_field(data={**TEXT, "workspace_id": other_tenant.id}), 404, "not_found"
+    )
     assert (await surface.list_custom_fields())["data"] == []
 
 
@@ -243,8 +243,7 @@ async def test_lists_are_by_workspace_and_sorted_by_creation(surface, tenant, ot
 
     assert await listed() == ids
     assert await listed(workspace_id=[tenant.id], sorting=["-created_at"]) == ids[::-1]
-    with pytest.raises(Refused, match="not_found"):
-        await listed(workspace_id=[tenant.id, other_tenant.id])
+    await refused(listed(workspace_id=[tenant.id, other_tenant.id]), 404, "not_found")
 
 
 async def test_changing_needs_the_scope_that_writes(surface, gateway, tenant):

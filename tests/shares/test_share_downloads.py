@@ -3,10 +3,7 @@
 import asyncio
 from uuid import uuid4
 
-import pytest
-
-from tests.support.refusals import refusal
-from tests.support.surfaces import Refused
+from tests.support.refusals import refusal, refused
 from tests.support.uploads import new_file, upload_file, upload_image
 
 FREE = {"amount_type": "free"}
@@ -51,9 +48,9 @@ async def test_only_uploaded_downloadable_files_of_the_same_workspace_are_downlo
         await upload_file(surface.with_token(other_tenant.token)),
         {"id": str(uuid4())},
     ]
-    with pytest.raises(Refused) as refused:
-        await surface.create_share(data=share_with(file, *refused_files))
-    assert refused.value.problems == {("downloads", index): "download" for index in range(1, 6)}
+    assert await refusal(surface.create_share(data=share_with(file, *refused_files))) == {
+        ("downloads", index): "download" for index in range(1, 6)
+    }
     assert (await surface.list_shares())["data"] == []
 
 
@@ -71,8 +68,9 @@ async def test_the_etag_of_a_share_follows_its_downloads(rest):
     await rest.update_share(id=share["id"], data={"downloads": []}, if_match=before)
     after = (await rest.ask("get_share", {"id": share["id"]})).headers["etag"]
     assert after != before
-    with pytest.raises(Refused, match="precondition_failed"):
-        await rest.update_share(id=share["id"], data={"downloads": []}, if_match=before)
+    await refused(
+        rest.update_share(id=share["id"], data={"downloads": []}, if_match=before), 412, "precondition_failed"
+    )
 
 
 async def test_deleting_a_file_takes_it_off_the_downloads_of_its_shares(surface):

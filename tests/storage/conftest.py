@@ -16,6 +16,16 @@ def store(tmp_path):
 
 
 @pytest_asyncio.fixture
+async def numbers(tmp_path):
+    """SQLite with a table of unique numbers, and one connection for units of work."""
+    database = Database(f"sqlite+aiosqlite:///{tmp_path}/numbers.sqlite", pool_size=1)
+    async with database.write() as connection:
+        await connection.execute(text("CREATE TABLE numbers (value INTEGER PRIMARY KEY)"))
+    yield database
+    await database.close()
+
+
+@pytest_asyncio.fixture
 async def empty(database_url, tmp_path):
     """A database without tables, on the engine of `database_url`."""
     database = await make_empty(database_url, tmp_path)

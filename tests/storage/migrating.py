@@ -2,17 +2,18 @@
 
 import asyncio
 import signal
+import subprocess
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from uuid import uuid4
 
 import asyncpg
 
 from storage.engine.database import Database
 from storage.migrations import run
-from tests.support.command import Command
+from tests.support.command import Command, Process
+from tests.support.own_databases import create_database, named
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,8 @@ class Old:
 
 async def make_old(revision: str | None, folder: Path, server_url: str, used_url: str) -> Old:
     """A database at this revision, or empty. The command reaches it at `used_url`, maybe through a pooler."""
-    name = f"old_{uuid4().hex}"
-    server = await asyncpg.connect(server_url.replace("+asyncpg", ""))
-    await server.execute(f"CREATE DATABASE {name}")
-    await server.close()
-    url, used = (each.replace("/postgres?", f"/{name}?", 1) for each in (server_url, used_url))
+    name = await create_database(server_url)
+    url, used = named(server_url, name), named(used_url, name)
     if revision is not None:
         database = Database(url)
         await run.upgrade(database, revision)
@@ -48,29 +46,29 @@ async def make_old(revision: str | None, folder: Path, server_url: str, used_url
 class Migrating:
     """A run of `duograph migrate`; `lines` is what it has said on standard error so far."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: Process) -> None:
         self._process = process
         self.lines: list[str] = []
 
     async def says(self, beginning: str) -> str:
         """The next line that begins so."""
         assert self._process.stderr is not None
-        async for line in self._process.stderr:
-            self.lines.append(line.decode().strip())
+        while line := await asyncio.to_thread(self._process.stderr.readline):
+            self.lines.append(line.strip())
             if self.lines[-1].startswith(beginning):
                 return self.lines[-1]
         raise AssertionError(f"It ended without {beginning!r}: {self.lines}")
 
     async def ends(self) -> str:
         """Wait for its end, which must be a success; what it printed."""
-        out, error = await self._process.communicate()
-        self.lines += error.decode().splitlines()
+        out, error = await asyncio.to_thread(self._process.communicate)
+        self.lines += error.splitlines()
         assert self._process.returncode == 0, self.lines
-        return out.decode().strip()
+        return out.strip()
 
     async def kill(self) -> None:
         self._process.kill()
-        assert await self._process.wait() == -signal.SIGKILL
+        assert await asyncio.to_thread(self._process.wait) == -signal.SIGKILL
 
     @property
     def pid(self) -> int:
@@ -80,17 +78,8 @@ class Migrating:
 @asynccontextmanager
 async def migrating(command: Command) -> AsyncIterator[Migrating]:
     """A run that has begun; it is killed at the end of the block if it has not ended."""
-    process = await asyncio.create_subprocess_exec(
-        *command.program,
-        "migrate",
-        cwd=command.directory,
-        env=command.environ(),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        yield Migrating(process)
-    finally:
-        with suppress(ProcessLookupError):
+    with command.start("migrate", stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            yield Migrating(process)
+        finally:
             process.kill()
-        await process.wait()

@@ -13,6 +13,7 @@ from storage.tables.workspaces.workspaces import WorkspaceRow
 from tests.support.ledgers import verify_totals
 
 _grants = table_of(OAuthGrantRow)
+AT = "2026-01-31 09:30:00.000000"
 
 
 def new_workspace(id, at):
@@ -26,19 +27,33 @@ def new_workspace(id, at):
     )
 
 
-async def test_rows_of_the_oldest_revision_are_kept(empty):
-    await run.upgrade(empty, "0012")
-    at, workspace, parent, child = "2026-01-31 09:30:00.000000", uuid4().hex, uuid4().hex, uuid4().hex
-    statements = [new_workspace(workspace, at)]
-    for id, parent_id in ((parent, "NULL"), (child, f"'{parent}'")):
-        statements.append(
-            "INSERT INTO events (created_at, workspace_id, id, timestamp, source, name, metadata, parent_id)"
-            f" VALUES ('{at}', '{workspace}', '{id}', '{at}', 'user', 'opened', '{{}}', {parent_id})"
-        )
-    async with empty.write() as connection:
+def insert(table, **values):
+    """What inserts a row; None is NULL."""
+    written = (
+        "NULL" if value is None else f"'{value}'" if isinstance(value, str) else str(value)
+        for value in values.values()
+    )
+    return f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join(written)})"
+
+
+def new_event(workspace, timestamp, **values):
+    own = {"created_at": AT, "workspace_id": workspace, "id": uuid4().hex, "timestamp": timestamp}
+    return insert("events", **{**own, "source": "user", "name": "opened", "metadata": "{}", **values})
+
+
+async def upgrade_with(database, statements):
+    """Run the statements, and then the revisions that are left."""
+    async with database.write() as connection:
         for statement in statements:
             await connection.exec_driver_sql(statement)
-    await run.upgrade(empty)
+    await run.upgrade(database)
+
+
+async def test_rows_of_the_oldest_revision_are_kept(empty):
+    await run.upgrade(empty, "0012")
+    workspace, parent, child = (uuid4().hex for _ in range(3))
+    events = [new_event(workspace, AT, id=parent), new_event(workspace, AT, id=child, parent_id=parent)]
+    await upgrade_with(empty, [new_workspace(workspace, AT), *events])
     async with empty.read() as connection:
         found = (await connection.exec_driver_sql("SELECT id, parent_id FROM events")).all()
     kept = {UUID(str(id)): parent_id and UUID(str(parent_id)) for id, parent_id in found}
@@ -47,20 +62,10 @@ async def test_rows_of_the_oldest_revision_are_kept(empty):
 
 async def test_events_are_counted_by_day_and_hour(empty):
     await run.upgrade(empty, "0025")
-    created, workspace = "2026-01-31 09:30:00.000000", uuid4().hex
+    workspace = uuid4().hex
     timestamps = ["2026-01-30 23:59:59.999999", "2026-01-31 00:00:00.000000", "2026-01-31 00:59:00.000000"]
-    statements = [
-        new_workspace(workspace, created),
-        *(
-            "INSERT INTO events (created_at, workspace_id, id, timestamp, source, name, metadata)"
-            f" VALUES ('{created}', '{workspace}', '{uuid4().hex}', '{timestamp}', 'user', 'opened', '{{}}')"
-            for timestamp in timestamps
-        ),
-    ]
-    async with empty.write() as connection:
-        for statement in statements:
-            await connection.exec_driver_sql(statement)
-    await run.upgrade(empty)
+    events = [new_event(workspace, timestamp) for timestamp in timestamps]
+    await upgrade_with(empty, [new_workspace(workspace, AT), *events])
     # Two days and two hours, of the name and of all; and the name. Revision 0024 has counted the list before.
     assert await verify_totals(empty, UUID(workspace)) == (4 + 4 + 1, 1)
 
@@ -69,29 +74,27 @@ async def test_a_refunded_payment_and_a_row_of_an_older_process_have_times_of_ch
     await run.upgrade(empty, "0028")
     workspace, session, paid, kept = (uuid4().hex for _ in range(4))
     created, early, late = (f"2026-01-31 {hour}:30:00.000000" for hour in ("09", "10", "11"))
-    own = f"'{workspace}', '{session}'"
-    columns = "workspace_id, file_share_session_id, created_at, id, at"
+    own = {"workspace_id": workspace, "created_at": created}
+    of_session = {
+        **own,
+        "file_share_session_id": session,
+        "at": created,
+        "currency": "usd",
+        "platform_fee": 0,
+    }
+    unpaid = {"changed_at": created, "amount": 9, "refunded_amount": 0, "refunded_fee": 0}
+    refund = {**of_session, "amount": 1, "file_share_payment_id": paid}
+    open_session = {"status": "created", "file_size_bytes": 1, "download_count": 0, "is_converted": False}
     statements = [
         new_workspace(workspace, created),
-        "INSERT INTO file_share_sessions (workspace_id, id, created_at, changed_at, status, file_size_bytes,"
-        f" download_count, is_converted) VALUES ({own}, '{created}', '{created}', 'created', 1, 0, TRUE)",
+        insert("file_share_sessions", **own, id=session, changed_at=created, **open_session),
+        *(insert("file_share_payments", **of_session, id=id, **unpaid) for id in (paid, kept)),
         *(
-            f"INSERT INTO file_share_payments ({columns}, changed_at, amount, platform_fee, currency,"
-            f" refunded_amount, refunded_fee)"
-            f" VALUES ({own}, '{created}', '{id}', '{created}', '{created}', 9, 0, 'usd', 0, 0)"
-            for id in (paid, kept)
-        ),
-        *(
-            f"INSERT INTO file_share_refunds ({columns}, amount, platform_fee, currency,"
-            f" file_share_payment_id)"
-            f" VALUES ({own}, '{moment}', '{uuid4().hex}', '{created}', 1, 0, 'usd', '{paid}')"
+            insert("file_share_refunds", **{**refund, "id": uuid4().hex, "created_at": moment})
             for moment in (early, late)
         ),
     ]
-    async with empty.write() as connection:
-        for statement in statements:
-            await connection.exec_driver_sql(statement)
-    await run.upgrade(empty)
+    await upgrade_with(empty, statements)
     async with empty.write() as connection:
         await connection.exec_driver_sql(new_workspace(uuid4().hex, created).replace("'acme'", "'other'"))
     async with empty.read() as connection:
@@ -110,30 +113,29 @@ async def test_a_refunded_payment_and_a_row_of_an_older_process_have_times_of_ch
 
 async def test_the_migration_gives_grants_their_end(empty):
     await run.upgrade(empty, "0033")
-    at, later = "2026-01-31 09:30:00.000000", "2026-03-31 09:30:00.000000"
+    later = "2026-03-31 09:30:00.000000"
     ids = {name: uuid4().hex for name in ("user", "client", "revoked", "used", "unused")}
+    user = {"email": "a@b.test", "email_folded": "a@b.test", "password_hash": "x"}
+    client = {"client_id": "c", "name": "A", "redirect_uris": "[]", "scopes": "[]", "document_mode": "off"}
+    client |= {"token_endpoint_auth_method": "none", "documents_version": 0}
+    grant = {"created_at": AT, "oauth_client_id": ids["client"], "user_id": ids["user"], "scopes": "[]"}
+    grant |= {"redirect_uri": "r", "authenticated_at": AT}
+    token = {"created_at": AT, "kind": "rt", "scopes": "[]", "comment": ""}
     statements = [
-        "INSERT INTO users (created_at, id, email, email_folded, password_hash)"
-        f" VALUES ('{at}', '{ids['user']}', 'a@b.test', 'a@b.test', 'x')",
-        "INSERT INTO oauth_clients (created_at, id, client_id, name, redirect_uris, scopes,"
-        " token_endpoint_auth_method, document_mode, documents_version)"
-        f" VALUES ('{at}', '{ids['client']}', 'c', 'A', '[]', '[]', 'none', 'off', 0)",
+        insert("users", created_at=AT, id=ids["user"], **user),
+        insert("oauth_clients", created_at=AT, id=ids["client"], **client),
+        *(
+            insert("oauth_grants", **grant, id=ids[name], revoked_at=revoked_at)
+            for name, revoked_at in (("revoked", AT), ("used", None), ("unused", None))
+        ),
+        *(
+            insert(
+                "credentials", **token, hash=end + name, id=uuid4().hex, grant_id=ids[name], expires_at=end
+            )
+            for name, end in (("revoked", later), ("used", AT), ("used", later))
+        ),
     ]
-    for name, revoked_at in (("revoked", f"'{at}'"), ("used", "NULL"), ("unused", "NULL")):
-        statements.append(
-            "INSERT INTO oauth_grants (created_at, id, oauth_client_id, user_id, scopes, redirect_uri,"
-            f" authenticated_at, revoked_at) VALUES ('{at}', '{ids[name]}', '{ids['client']}',"
-            f" '{ids['user']}', '[]', 'r', '{at}', {revoked_at})"
-        )
-    for number, (name, end) in enumerate((("revoked", later), ("used", at), ("used", later))):
-        statements.append(
-            "INSERT INTO credentials (created_at, hash, id, kind, grant_id, scopes, comment, expires_at)"
-            f" VALUES ('{at}', '{number}', '{uuid4().hex}', 'rt', '{ids[name]}', '[]', '', '{end}')"
-        )
-    async with empty.write() as connection:
-        for statement in statements:
-            await connection.exec_driver_sql(statement)
-    await run.upgrade(empty)
+    await upgrade_with(empty, statements)
     async with empty.read() as connection:
         found = (await connection.execute(select(_grants.c.id, _grants.c.ends_at))).all()
     ends = {row.id.hex: row.ends_at.month for row in found}

@@ -1,19 +1,13 @@
 """Signed URLs of parts and downloads permit what was signed and nothing else."""
 
-import os
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
-import httpx
 import pytest
-from starlette.applications import Starlette
-from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
-from storage.objects.downloads import answer_download
-from storage.objects.interface import PartReference, UrlRefused
+from storage.objects.interface import UrlRefused
 from storage.objects.signing import SignedUrls
-from tests.storage.uploads import HOUR, PATH, begin, checksum, parameters, signed_part
+from tests.storage.uploads import HOUR, PATH, checksum, parameters, signed_part
 from tests.support.spans import span
 
 
@@ -87,33 +81,6 @@ async def test_a_declared_checksum_must_be_sent_as_a_header(store, headers):
     request = await signed_part(store, "id", 1, 7, checksum(b"content"))
     with pytest.raises(UrlRefused, match="x-amz-checksum-sha256"):
         store.urls.verify_part(parameters(request), headers)
-
-
-async def test_an_upload_and_a_download_pass_through_http(store):
-    async def take_part(request):
-        claims = store.urls.verify_part(request.query_params, request.headers)
-        part = await store.receive_part(claims, request.stream())
-        return Response(headers={"etag": part.etag})
-
-    async def give_object(request):
-        claims = store.urls.verify_download(request.query_params)
-        answer = answer_download(await store.open_object(claims.path), claims, request.headers)
-        return StreamingResponse(answer.chunks, answer.status, answer.headers)
-
-    routes = [Route("/api/contents", take_part, methods=["PUT"]), Route("/api/contents", give_object)]
-    content = os.urandom(300_000)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(Starlette(routes=routes))) as client:
-        upload_id = await begin(store)
-        sent = await signed_part(store, upload_id, 1, len(content), checksum(content))
-        put_answer = await client.put(sent.url, headers=sent.headers, content=content)
-        part = PartReference(1, len(content), put_answer.headers["etag"])
-        await store.complete(upload_id, PATH, [part])
-        name = "a&b=c #1 100%+ü.zip"
-        signed = await store.sign_download(PATH, name, "application/zip", HOUR, attachment=True)
-        whole = await client.get(signed.url, headers=signed.headers)
-        end = await client.get(signed.url, headers={"Range": "bytes=-1000"})
-    assert whole.content == content
-    assert (end.status_code, end.content) == (206, content[-1000:])
 
 
 async def test_a_name_passes_through_the_url_unchanged(store):

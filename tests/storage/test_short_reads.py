@@ -1,10 +1,8 @@
 """Kept reads of SQLite: short ones on the event loop, others in threads."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -22,16 +20,6 @@ COUNT = """
 # Takes some hundredths of a second.
 LONG = Kept(text(COUNT.format(200_000)))
 ENDLESS = Kept(text(COUNT.format(10**15)))
-
-
-@pytest_asyncio.fixture
-async def numbers(tmp_path) -> AsyncIterator[Database]:
-    """SQLite with a table of unique numbers, and one connection for units of work."""
-    database = Database(f"sqlite+aiosqlite:///{tmp_path}/numbers.sqlite", pool_size=1)
-    async with database.write() as connection:
-        await connection.execute(text("CREATE TABLE numbers (value INTEGER PRIMARY KEY)"))
-    yield database
-    await database.close()
 
 
 async def insert(database: Database, number: int) -> None:
@@ -59,14 +47,6 @@ async def test_a_read_without_end_holds_up_no_other_and_ends_with_its_caller(num
     endless.cancel()
     with pytest.raises(asyncio.CancelledError):
         await endless
-    await insert(numbers, 1)
-    assert await numbers.fetch(NUMBERS, {}) == [(1,)]
-
-
-async def test_a_statement_of_a_unit_ends_with_its_caller(numbers):
-    with pytest.raises(TimeoutError):
-        async with numbers.write() as connection, asyncio.timeout(0.05):
-            await connection.execute(text("INSERT INTO numbers" + COUNT.format(10**15)))
     await insert(numbers, 1)
     assert await numbers.fetch(NUMBERS, {}) == [(1,)]
 

@@ -2,10 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
@@ -18,16 +16,6 @@ ENDLESS = text("""
     WITH RECURSIVE number(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM number)
     SELECT count(*) FROM number
 """)
-
-
-@pytest_asyncio.fixture
-async def numbers(tmp_path) -> AsyncIterator[Database]:
-    """SQLite with a table of unique numbers."""
-    database = Database(f"sqlite+aiosqlite:///{tmp_path}/numbers.sqlite")
-    async with database.write() as connection:
-        await connection.execute(text("CREATE TABLE numbers (value INTEGER PRIMARY KEY)"))
-    yield database
-    await database.close()
 
 
 def put_off(connection: Connection, *values: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
 
 from joserfc import jwt
@@ -21,7 +21,7 @@ from schema.credentials.oauth_clients import OAuthClientCreate
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.gateways import Gateway, Tenant
+from tests.support.gateways import Gateway, Tenant, bearer
 
 ISSUER = "http://gateway"
 REDIRECT_URI = "https://app.example.com/callback"
@@ -59,6 +59,10 @@ class Application:
             **(PKCE if self.secret is None else {}),
         }
         return {name: value for name, value in {**asked, **changes}.items() if value is not None}
+
+    def address(self, **changes: str | None) -> str:
+        """The page on which a user allows such a request."""
+        return f"/oauth2/authorize?{urlencode(self.query(**changes))}"
 
     async def authorize(
         self, tenant: Tenant, *, workspace: str | None = "own", **changes: str | None
@@ -117,20 +121,14 @@ class Application:
 
     async def reach(self, access_token: str) -> int:
         """The status of a call of the API with the token."""
-        headers = {"Authorization": f"Bearer {access_token}"}
-        return int((await self.gateway.client.get("/api/viewer", headers=headers)).status_code)
+        return int((await self.gateway.client.get("/api/viewer", headers=bearer(access_token))).status_code)
 
 
 async def make_application(
     gateway: Gateway, owner: UUID | None = None, maker: UUID | None = None, **values: Any
 ) -> Application:
     """A new application, which the workspace `owner` looks after and the user `maker` created."""
-    data = {
-        "name": "Bookkeeper",
-        "redirect_uris": [REDIRECT_URI],
-        "scopes": sorted(CLIENT_SCOPES),
-        **values,
-    }
+    data = {"name": "Bookkeeper", "redirect_uris": [REDIRECT_URI], "scopes": sorted(CLIENT_SCOPES), **values}
     async with gateway.database.write() as connection:
         secret, row = await create_client(
             connection, OAuthClientCreate(**data), workspace_id=owner, maker_user_id=maker

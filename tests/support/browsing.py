@@ -14,11 +14,10 @@ from uuid import UUID
 import httpx
 from sqlalchemy import update
 
-from resolvers.credentials.browser_sessions import start_browser_session
 from storage.clock import now
 from storage.rows.rows import table_of
 from storage.tables.credentials.credentials import CredentialRow
-from tests.support.gateways import Gateway, Tenant
+from tests.support.gateways import Gateway, start_session
 
 PASSWORD = "a long password"
 _credentials = table_of(CredentialRow)
@@ -143,7 +142,7 @@ class Browsing:
         return await self.press("Sign in", email=email, password=password)
 
 
-async def sign_in_was_hours_ago(gateway: Gateway, tenant: Tenant) -> None:
+async def sign_in_was_hours_ago(gateway: Gateway, tenant: Any) -> None:
     """Let the sign-ins of the tenant's user be two hours old."""
     sessions = (_credentials.c.user_id == UUID(tenant.user_id)) & (_credentials.c.kind == "us")
     async with gateway.database.write() as connection:
@@ -165,13 +164,10 @@ async def browsing(gateway: Gateway, url: str = "http://gateway") -> AsyncIterat
 
 
 @asynccontextmanager
-async def signed_in(gateway: Gateway, tenant: Tenant) -> AsyncIterator[Browsing]:
-    """A browser in which the tenant's user has signed in before: checking passwords takes its time."""
+async def signed_in(gateway: Gateway, tenant: Any) -> AsyncIterator[Browsing]:
+    """A browser in which the tenant's user, or another, has signed in: checking passwords takes its time."""
     async with browsing(gateway) as browser:
-        async with gateway.database.write() as connection:
-            session = await start_browser_session(
-                connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
-            )
+        session = await start_session(gateway, tenant.user_id)
         browser.client.cookies.set("duograph_session", session.text, domain="gateway.local")
         await browser.open("/workspaces")
         yield browser

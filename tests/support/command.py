@@ -7,12 +7,15 @@ import sys
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
+from tests.support.command_process import CommandProcess, File
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.pooler import every_test_is_pooled
 
 PROGRAM = (sys.executable, "-m", "gateway.cli.main")
+Process = CommandProcess | subprocess.Popen[str]
 
 
 @dataclass(frozen=True)
@@ -26,28 +29,61 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Command:
-    """Runs `program` in `directory`, with no settings but `settings`.
+    """Runs in `directory`, with no settings but `settings`.
 
+    With a `program`, such as `PROGRAM`, it is started as a shell does, for tests of the start itself.
     `handed` are open files that the process inherits by their numbers.
     """
 
     directory: Path
     settings: dict[str, str] = field(default_factory=dict)
-    program: tuple[str, ...] = PROGRAM
+    program: tuple[str, ...] | None = None
 
     def run(self, *arguments: str, stdin: str = "", handed: Collection[int] = (), **settings: str) -> Outcome:
-        done = subprocess.run(
+        with (
+            TemporaryFile("w+") as given,
+            TemporaryFile("w+") as out,
+            TemporaryFile("w+") as error,
+        ):
+            given.write(stdin)
+            given.seek(0)
+            files = {"stdin": given, "stdout": out, "stderr": error}
+            with self.start(*arguments, **files, handed=handed, **settings) as process:
+                try:
+                    process.wait(PATIENCE_SECONDS)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    raise
+            for file in (out, error):
+                file.seek(0)
+            return Outcome(process.returncode, out.read(), error.read())
+
+    def start(
+        self,
+        *arguments: str,
+        stdin: File = None,
+        stdout: File = None,
+        stderr: File = None,
+        handed: Collection[int] = (),
+        new_session: bool = False,
+        **settings: str,
+    ) -> Process:
+        """Begin a run, with files as `Popen` takes them."""
+        files = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+        environ = self.environ(**settings)
+        if self.program is None:
+            return CommandProcess(
+                arguments, self.directory, environ, **files, handed=handed, new_session=new_session
+            )
+        return subprocess.Popen(
             [*self.program, *arguments],
             cwd=self.directory,
-            env=self.environ(**settings),
-            input=stdin,
+            env=environ,
+            **files,
             pass_fds=handed,
-            capture_output=True,
+            start_new_session=new_session,
             text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
         )
-        return Outcome(done.returncode, done.stdout, done.stderr)
 
     def json(self, *arguments: str, stdin: str = "", **settings: str) -> Any:
         """What a run that succeeds prints with `--json`: one line that is one object."""

@@ -80,11 +80,7 @@ class Rows:
             AnsweredChallengeRow: {"hash": unique},
             WorkspaceMemberRow: {"workspace_id": workspace, "email": f"{unique}@e.test"},
             DeletionRow: {"workspace_id": workspace, "resource": "file"},
-            OAuthClientDocumentRow: {
-                "oauth_client_id": self.client,
-                "hash": unique,
-                "is_registered": False,
-            },
+            OAuthClientDocumentRow: {"oauth_client_id": self.client, "hash": unique, "is_registered": False},
             UsageRow: {
                 "workspace_id": workspace,
                 "client_kind": "others",

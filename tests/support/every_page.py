@@ -15,16 +15,17 @@ from uuid import UUID
 from gateway.app import create_app
 from gateway.settings.settings import Settings
 from gateway.web.guide.contents import PAGES as GUIDE_PAGES
-from resolvers.credentials.browser_sessions import start_browser_session
+from storage.rows.rows import table_of, update_rows
+from storage.tables.accounts.second_factors import PasskeyRow
 from tests.support.applications import make_application
 from tests.support.browsing import PASSWORD, browsing
 from tests.support.dashboards import ADDRESS, make_activity
-from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant, run_gateway
+from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant, run_gateway, start_session
 from tests.support.live import serve
 from tests.support.mailed_links import ask_for_a_link, latest_link, sign_up, token_of
 from tests.support.membership import make_user
 from tests.support.surfaces import Rest
-from tests.support.world import make_world
+from tests.support.world import World, world_of
 
 NEW_ADDRESS = "new-address@example.com"
 # What else answers GET: the API, machine-readable documents, files, and redirects to other pages.
@@ -108,13 +109,14 @@ async def _furnish(gateway: Gateway, tenant: Tenant) -> dict[str, str]:
     settings = {"member_model_enabled": True, "analytics_compare": True}
     await workspace.update_workspace(id=tenant.id, data={"feature_settings": settings})
     await make_activity(workspace)
-    user = Rest(gateway.client, gateway.app, tenant.personal_token)
-    world = await make_world(workspace, user, tenant)
+    world = await world_of(gateway, tenant)
+    long = await _lengthen(gateway, workspace, world)
     application = await make_application(gateway, UUID(tenant.id), UUID(tenant.user_id))
     async with browsing(gateway) as browser:
         await ask_for_a_link(browser, tenant.user_email)
     return {
         **{name: value for name, value in vars(world).items() if isinstance(value, str)},
+        **long,
         **{f"guide_{name}": name for name in GUIDE_PAGES},
         "activity": ADDRESS,
         "by": "share",
@@ -123,14 +125,31 @@ async def _furnish(gateway: Gateway, tenant: Tenant) -> dict[str, str]:
     }
 
 
+async def _lengthen(gateway: Gateway, workspace: Any, world: World) -> dict[str, str]:
+    """Give records long texts and large amounts, which must not widen a page; the ids of new ones."""
+    metadata = {"k" * 40: "v" * 200}
+    price = {"amount_type": "fixed", "price_amount": 99999999, "price_currency": "brl"}
+    share = {"name": "A" * 100, "prices": [price], "metadata": metadata}
+    await workspace.update_share(id=world.share, data=share)
+    team = {"name": "B" * 100, "email": f"team@{'long-' * 10}name.example"}
+    await workspace.update_customer(id=world.team, data=team)
+    sent = {"amount": 99999999, "currency": "chf"}
+    payment = await workspace.record_payment(id=world.file_share_session, data=sent)
+    event = {"name": "e" * 100, "customer_id": world.team, "metadata": metadata}
+    events = await workspace.ingest_events(data={"events": [event]})
+    passkey = "A passkey whose name is as long as those of passkeys may ever be"
+    async with gateway.database.write() as connection:
+        own = table_of(PasskeyRow).c.id == UUID(world.passkey)
+        await update_rows(connection, PasskeyRow, own, name=passkey)
+    return {"file_share_payment": payment["id"], "event": events["ids"][0]}
+
+
 async def _sign_in(gateway: Gateway, tenant: Tenant) -> dict[Visitor, dict[str, str]]:
     """The cookies of browsers in which users are signed in, or halfway."""
     newcomer = await make_user(gateway)
-    async with gateway.database.write() as connection:
-        texts = [
-            (await start_browser_session(connection, UUID(id), "address:192.0.2.1", "Firefox on Linux")).text
-            for id in (tenant.user_id, newcomer.id)
-        ]
+    texts = [
+        (await start_session(gateway, id, "Firefox on Linux")).text for id in (tenant.user_id, newcomer.id)
+    ]
     async with browsing(gateway) as browser:
         await browser.sign_in(tenant.user_email, PASSWORD)
         second_step = browser.client.cookies["duograph_second_step"]
@@ -166,6 +185,7 @@ ACCOUNT = [
     Page("/account/security"),
     Page("/workspaces", visitor=NEWCOMER),
     Page("/account/invitations", visitor=NEWCOMER),
+    Page("/account/security", visitor=NEWCOMER),
     Page("/account/security/authenticator-app", visitor=NEWCOMER),
     Page("/workspaces/{slug}"),
     Page("/workspaces/{slug}/access-tokens"),

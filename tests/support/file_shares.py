@@ -21,18 +21,7 @@ FREE = {"file_size_bytes": 2**40, "created_at": START}
 PRICED = FREE | {"price_amount": 1500, "price_currency": "eur"}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TABLES = (FileShareSessionRow, FileShareDownloadRow, FileSharePaymentRow, FileShareRefundRow)
-COLUMNS = (
-    "kind",
-    "moment",
-    "share_id",
-    "person",
-    "currency",
-    "count",
-    "bytes",
-    "amount",
-    "fee",
-    "parts",
-)
+COLUMNS = ("kind", "moment", "share_id", "person", "currency", "count", "bytes", "amount", "fee", "parts")
 
 
 def at(minute: int) -> str:

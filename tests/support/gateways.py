@@ -1,6 +1,6 @@
 """Gateways that tests run, with workspaces and tokens made as an operator makes them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,15 @@ import httpx
 
 from gateway.app import create_app
 from gateway.settings.settings import Settings
+from oauth.credentials import Credential
 from oauth.scopes import USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts.users import create_user
+from resolvers.credentials.browser_sessions import start_browser_session
 from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import insert_workspace
 from storage.engine.database import Database
 from storage.enums import CredentialKind
-from storage.migrations.revisions import current_revision, newest_revision
-from storage.migrations.run import upgrade
+from tests.support.own_databases import migrate
 
 SECRET = "a secret of the tests, 32 characters"
 
@@ -78,8 +79,7 @@ async def run_gateway(
         tracer_provider=tracer_provider,
     )
     database: Database = app.state.services.database
-    if await current_revision(database) != newest_revision():
-        await upgrade(database)
+    await migrate(database)
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     # Addresses on this machine are not the gateway's: a request to an object store is a real one.
     elsewhere = {"http://127.0.0.1": httpx.AsyncHTTPTransport()}
@@ -111,8 +111,22 @@ async def make_tenant(gateway: Gateway, **values: Any) -> Tenant:
 
 async def make_token(gateway: Gateway, tenant: Tenant, *scopes: Scope) -> str:
     """Another token of the tenant, with just these scopes."""
+    return await issue(gateway, CredentialKind.WORKSPACE_TOKEN, scopes, workspace_id=UUID(tenant.id))
+
+
+async def issue(gateway: Gateway, kind: CredentialKind, scopes: Iterable[Scope], **values: Any) -> str:
+    """The text of a new credential, which its issuer could not have got by an operation."""
     async with gateway.database.write() as connection:
-        token, _ = await issue_token(
-            connection, CredentialKind.WORKSPACE_TOKEN, scopes, workspace_id=UUID(tenant.id)
-        )
+        token, _ = await issue_token(connection, kind, scopes, **values)
     return token.text
+
+
+async def start_session(gateway: Gateway, user_id: str, user_agent: str = "A browser") -> Credential:
+    """The credential of a browser in which the user has just signed in."""
+    async with gateway.database.write() as connection:
+        return await start_browser_session(connection, UUID(user_id), "address:192.0.2.1", user_agent)
+
+
+def bearer(token: str) -> dict[str, str]:
+    """The header of a request with this token."""
+    return {"Authorization": f"Bearer {token}"}

@@ -14,8 +14,8 @@ import uvicorn
 from gateway.app import create_app
 from gateway.http.connections import patient_protocol
 from gateway.settings.settings import Settings
-from storage.migrations.run import upgrade
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
+from tests.support.own_databases import migrate
 from tests.support.report_keys import serve_keys
 
 
@@ -67,7 +67,7 @@ def _serve(
 
     async def run() -> None:
         database = app.state.services.database
-        await upgrade(database)
+        await migrate(database)
         gateway = Gateway(app, None, database, objects / "outbox")  # type: ignore[arg-type]
         made.append(await make_tenant(gateway, **workspace))
         await server.serve(sockets=[listener])

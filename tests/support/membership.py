@@ -14,8 +14,9 @@ from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import insert_workspace
 from resolvers.workspaces.memberships import invite, join
 from storage.enums import CredentialKind, WorkspaceRole
-from storage.rows.rows import one, table_of
+from storage.rows.rows import insert_row, one, table_of
 from storage.tables.accounts.users import UserRow
+from storage.tables.workspaces.workspaces import WorkspaceMemberRow
 from tests.support.gateways import Gateway, Tenant
 
 _users = table_of(UserRow)
@@ -32,9 +33,24 @@ class TestUser:
     token: str
     member_id: str | None = None
 
+    @property
+    def user_id(self) -> str:
+        return self.id
+
 
 def new_email() -> str:
     return f"u-{uuid4().hex}@example.com"
+
+
+def new_slug() -> str:
+    return f"w-{uuid4().hex}"
+
+
+async def join_too(gateway: Gateway, user: Tenant, workspace: Tenant) -> None:
+    """Let a tenant's user belong to the workspace of another, too."""
+    values = {"user_id": UUID(user.user_id), "email": user.user_email}
+    async with gateway.database.write() as connection:
+        await insert_row(connection, WorkspaceMemberRow, workspace_id=UUID(workspace.id), **values)
 
 
 async def make_user(gateway: Gateway, *, email: str | None = None, confirmed: bool = True) -> TestUser:

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import asyncpg
 from sqlalchemy import select
-from sqlalchemy.engine import make_url
 
 from storage.engine.database import Database
 from storage.rows.rows import table_of
 from storage.tables.registry import METADATA
 from storage.tables.workspaces.workspaces import WorkspaceRow
-from tests.support.command import PROGRAM, Command
+from tests.support.command import Command, Process
 from tests.support.ledgers import verify_cells, verify_totals
 
 LOCK = 1
@@ -34,16 +33,6 @@ IS_HELD = (
 def plain(url: str) -> str:
     """The address without a driver."""
     return url.replace("postgresql+asyncpg://", "postgresql://")
-
-
-def renamed(url: str, database: str) -> str:
-    return make_url(url).set(database=database).render_as_string(hide_password=False)
-
-
-async def make_database(url: str, definition: str) -> None:
-    connection = await asyncpg.connect(plain(url))
-    await connection.execute(f"CREATE DATABASE {definition}")
-    await connection.close()
 
 
 def file_of(command: Command) -> Path:
@@ -78,17 +67,12 @@ async def differences_in(url: str) -> int:
 
 
 @asynccontextmanager
-async def stopped_before(table: str, command: Command, url: str) -> AsyncIterator["subprocess.Popen[bytes]"]:
+async def stopped_before(table: str, command: Command, url: str) -> AsyncIterator[Process]:
     """A move that has copied the tables before this one and waits to write it; it is killed in the end."""
     connection = await asyncpg.connect(plain(url))
     await connection.execute(HOLD.format(table=table, lock=LOCK))
-    with subprocess.Popen(  # noqa: ASYNC220 - it starts at once
-        [*PROGRAM, "move", "--to", url],
-        cwd=command.directory,
-        env=command.environ(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    ) as process:
+    files = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with command.start("move", "--to", url, **files) as process:
         try:
             while not await connection.fetchval(IS_HELD):
                 assert process.poll() is None

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -12,6 +13,7 @@ from sqlalchemy import select
 from storage.rows.rows import table_of, update_rows
 from storage.tables.customers.portal_codes import PortalCodeRow
 from tests.support.gateways import Gateway, Tenant
+from tests.support.mailed import Received, latest_code, mails_to
 from tests.support.refusals import refused
 from tests.support.surfaces import Surface
 
@@ -22,12 +24,55 @@ async def request(anyone: Any, tenant: Tenant, email: str) -> Any:
     return await anyone.request_portal_code(data={"email": email, "slug": tenant.slug})
 
 
-async def authenticate(anyone: Any, tenant: Tenant, email: str, code: str) -> Any:
-    return await anyone.authenticate_portal_code(data={"email": email, "slug": tenant.slug, "code": code})
+async def authenticate(anyone: Any, tenant: Tenant, email: str, code: str, **choice: str) -> Any:
+    data = {"email": email, "slug": tenant.slug, "code": code, **choice}
+    return await anyone.authenticate_portal_code(data=data)
 
 
 async def refused_code(anyone: Any, tenant: Tenant, email: str, code: str) -> Any:
     return (await refused(authenticate(anyone, tenant, email, code), 401, "invalid_code")).detail
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """The way into a workspace's portal for anyone who has a customer's address, over one surface."""
+
+    anyone: Surface
+    gateway: Gateway
+    tenant: Tenant
+
+    async def request(self, email: str) -> None:
+        await request(self.anyone, self.tenant, email)
+
+    async def latest(self, email: str) -> str:
+        return await latest_code(self.gateway, email)
+
+    async def code(self, email: str) -> str:
+        """Have a code mailed, and read it."""
+        await self.request(email)
+        return await self.latest(email)
+
+    async def enter(self, email: str, code: str | None = None, **choice: str) -> Any:
+        """The answer to the code, or to a new one; the choice is that of a customer."""
+        entered = code or await self.code(email)
+        return await authenticate(self.anyone, self.tenant, email, entered, **choice)
+
+    async def portal(self, email: str) -> Surface:
+        """The surface for the one who has come in by this address."""
+        return self.anyone.with_token((await self.enter(email))["token"])
+
+    async def mails(self, email: str) -> list[Received]:
+        return await mails_to(self.gateway, email)
+
+    @asynccontextmanager
+    async def elsewhere(self) -> AsyncIterator["Entrance"]:
+        """The same way from another network address."""
+        async with elsewhere(self.gateway, self.anyone) as stranger:
+            yield replace(self, anyone=stranger)
+
+    async def refuse(self, email: str, code: str) -> Any:
+        """What is said of a code that must not count."""
+        return await refused_code(self.anyone, self.tenant, email, code)
 
 
 async def change_codes(gateway: Gateway, tenant: Tenant, **values: Any) -> None:

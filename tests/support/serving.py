@@ -18,14 +18,12 @@ def serving(
     """What a server prints once it answers; it is stopped in the end, and must say so by status 0."""
     with (
         (command.directory / "log").open("w") as log,
-        subprocess.Popen(
-            [*command.program, "serve", "--port", "0", "--json", *arguments],
-            cwd=command.directory,
-            env=command.environ(**settings),
+        command.start(
+            *("serve", "--port", "0", "--json", *arguments),
             stdout=subprocess.PIPE,
             stderr=log,
-            pass_fds=handed,
-            text=True,
+            handed=handed,
+            **settings,
         ) as process,
     ):
         try:

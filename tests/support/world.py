@@ -8,9 +8,9 @@ from oauth.provider.consents import remember
 from resolvers.credentials.browser_sessions import start_browser_session
 from storage.rows.rows import insert_row
 from storage.tables.accounts.second_factors import PasskeyRow, TotpSecretRow
-from tests.support.gateways import Tenant
+from tests.support.gateways import Gateway, Tenant
 from tests.support.membership import invited_elsewhere
-from tests.support.surfaces import Surface
+from tests.support.surfaces import Rest, Surface
 from tests.support.uploads import new_file, put_parts, upload_file, upload_image
 
 OAUTH_CLIENT = {
@@ -76,12 +76,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     member = await workspace.create_member(data={"customer_id": team["id"], "email": "bo@example.com"})
     events = await workspace.list_events(customer_id=[team["id"]])
     sharing = await workspace.create_file_share_session(
-        data={
-            "share_id": share["id"],
-            "customer_id": team["id"],
-            "price_amount": 1500,
-            "file_size_bytes": 7,
-        }
+        data={"share_id": share["id"], "customer_id": team["id"], "price_amount": 1500, "file_size_bytes": 7}
     )
     payment = await workspace.record_payment(id=sharing["id"], data={"amount": 1500, "currency": "usd"})
     refunded = await workspace.refund_payment(id=payment["id"], data={"amount": 1})
@@ -127,6 +122,19 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
         oauth_client_document=documents["data"][0]["id"],
         authorized_application=allowed,
     )
+
+
+async def world_of(gateway: Gateway, tenant: Tenant) -> World:
+    """One of each resource of the tenant's workspace."""
+    workspace = Rest(gateway.client, gateway.app, tenant.token)
+    return await make_world(workspace, workspace.with_token(tenant.personal_token), tenant)
+
+
+async def make_customer_token(gateway: Gateway, tenant: Tenant) -> str:
+    """A session of a new team customer of the tenant."""
+    workspace = Rest(gateway.client, gateway.app, tenant.token)
+    team = await workspace.create_customer(data={"email": f"{uuid4().hex}@example.com", "type": "team"})
+    return str((await workspace.create_customer_session(data={"customer_id": team["id"]}))["token"])
 
 
 async def add_factors(user: Surface, user_id: str) -> str:

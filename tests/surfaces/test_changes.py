@@ -19,10 +19,9 @@ from storage.tables.events.events import EventRow
 from storage.tables.workspaces.deletions import DeletionRow
 from tests.support.gateways import make_token
 from tests.support.membership import make_member, make_user, new_email
-from tests.support.refusals import refusal
-from tests.support.surfaces import Refused
+from tests.support.refusals import refusal, refused
 from tests.support.uploads import upload_file
-from tests.support.world import make_world
+from tests.support.world import world_of
 from tests.totals.histories import History
 
 pytestmark = pytest.mark.both_databases
@@ -113,8 +112,8 @@ def plain(item):
 
 
 @pytest.mark.parametrize("noun", NOUNS)
-async def test_the_order_of_changes_is_that_of_time(surface, rest, tenant, noun):
-    await make_world(rest, rest.with_token(tenant.personal_token), tenant)
+async def test_the_order_of_changes_is_that_of_time(surface, gateway, tenant, noun):
+    await world_of(gateway, tenant)
     listed = getattr(surface, f"list_{noun}")
     ascending = (await listed(sorting=["modified_at"], limit=100))["data"]
     descending = (await listed(sorting=["-modified_at"], limit=100))["data"]
@@ -215,10 +214,10 @@ async def test_only_what_the_scopes_can_read_is_listed(surface, rest, gateway, t
     await rest.delete_customer(id=customer["id"])
     reader = surface.with_token(await make_token(gateway, tenant, Scope.CUSTOM_FIELDS_READ))
     assert [item["id"] for item in (await reader.list_deletions())["data"]] == [field["id"]]
-    with pytest.raises(Refused) as refused:
-        await reader.list_deletions(resource=["custom_field", "customer"])
-    assert (refused.value.status, refused.value.code) == (403, "insufficient_scope")
-    assert "`customers:read`" in refused.value.detail
+    failure = await refused(
+        reader.list_deletions(resource=["custom_field", "customer"]), 403, "insufficient_scope"
+    )
+    assert "`customers:read`" in failure.detail
     assert (await surface.with_token(other_tenant.token).list_deletions())["data"] == []
 
 

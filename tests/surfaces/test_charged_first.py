@@ -14,7 +14,8 @@ from storage.enums import CredentialKind
 from storage.rows.rows import update_row
 from storage.tables.credentials.credentials import CredentialRow
 from tests.support.applications import make_application
-from tests.support.gateways import make_tenant, run_gateway
+from tests.support.gateways import issue, make_tenant, run_gateway
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import GraphQL, Refused, Rest
 
 LIMIT = 20
@@ -57,12 +58,11 @@ WORTHLESS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", WORTHLESS)
 async def test_a_worthless_document_costs_a_call_like_any_other(limited, name):
     tenant = await make_tenant(limited)
-    async with limited.database.write() as connection:
-        token, _ = await issue_token(
-            connection, CredentialKind.WORKSPACE_TOKEN, [Scope.SHARES_READ], workspace_id=UUID(tenant.id)
-        )
+    token = await issue(
+        limited, CredentialKind.WORKSPACE_TOKEN, [Scope.SHARES_READ], workspace_id=UUID(tenant.id)
+    )
     sent = dict(WORTHLESS[name])
-    sent["headers"] = {**sent.get("headers", {}), **bearer(token.text)}
+    sent["headers"] = {**sent.get("headers", {}), **bearer(token)}
     for used in range(1, LIMIT + 1):
         answer = await limited.client.post("/graphql", **sent)
         assert answer.json()["errors"]
@@ -111,10 +111,7 @@ def scope_of(path: str, token: str) -> dict[str, Any]:
         "path": path,
         "raw_path": path.encode(),
         "query_string": b"",
-        "headers": [
-            (b"authorization", f"Bearer {token}".encode()),
-            (b"content-type", b"application/json"),
-        ],
+        "headers": [(b"authorization", f"Bearer {token}".encode()), (b"content-type", b"application/json")],
         "client": ("192.0.2.1", 1),
         "server": ("gateway", 80),
     }
@@ -185,9 +182,9 @@ async def test_groups_beyond_ten_multiply_the_cost_of_metrics(limited, on):
 
 async def test_metrics_with_too_many_periods_cost_a_call_and_are_refused(limited, on):
     tenant = await make_tenant(limited)
-    with pytest.raises(Refused) as refused:
-        await on(tenant.token).get_metrics(**HOURS, end_date="2027-01-01")
-    assert refused.value.problems == {("interval",): "too_many_periods"}
+    assert await refusal(on(tenant.token).get_metrics(**HOURS, end_date="2027-01-01")) == {
+        ("interval",): "too_many_periods"
+    }
     answer = await on(tenant.token).ask("list_shares", {})
     assert answer.headers["ratelimit-remaining"] == str(LIMIT - 2)
 
@@ -197,9 +194,7 @@ async def test_metrics_that_do_not_fit_are_not_computed(limited, on):
     surface = on(tenant.token)
     for _ in range(LIMIT - 3):
         await surface.list_shares()
-    with pytest.raises(Refused) as refused:
-        await surface.get_metrics(**HOURS, end_date="2026-02-19")
-    assert (refused.value.status, refused.value.code) == (429, "rate_limited")
+    await refused(surface.get_metrics(**HOURS, end_date="2026-02-19"), 429, "rate_limited")
 
 
 async def calls_let_through(surface: Any, operation: str) -> int:

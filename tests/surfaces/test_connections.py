@@ -1,19 +1,17 @@
 """Pages as Relay's connections: the same items, in the same order, with a cursor for each."""
 
 from functools import partial
-from typing import Any
 
 import pytest
 import pytest_asyncio
-from graphql import get_named_type, parse
+from graphql import get_named_type
 from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.graph.root import exposed, make_schema
-from resolvers.graph.survey.cost import survey
 from tests.support.examples import EXAMPLES
 from tests.support.gateways import make_tenant
 from tests.support.surfaces import GraphQL, Rest, selection, to_graphql
-from tests.support.world import make_world
+from tests.support.world import world_of
 from tests.surfaces.test_permissions import caller_for
 
 pytestmark = pytest.mark.both_databases
@@ -36,19 +34,7 @@ query Walk($first: Int, $after: String, $sorting: [ShareSorting!]) {{
 async def world(gateway):
     """A tenant with one of each resource."""
     tenant = await make_tenant(gateway)
-    workspace = Rest(gateway.client, gateway.app, tenant.token)
-    user = Rest(gateway.client, gateway.app, tenant.personal_token)
-    return tenant, await make_world(workspace, user, tenant)
-
-
-@pytest.fixture
-def ask(gateway, tenant):
-    async def ask(document: str, **variables: Any) -> Any:
-        body = {"query": document, "variables": variables}
-        headers = {"Authorization": f"Bearer {tenant.token}"}
-        return (await gateway.client.post("/graphql", json=body, headers=headers)).json()
-
-    return ask
+    return tenant, await world_of(gateway, tenant)
 
 
 @pytest_asyncio.fixture
@@ -93,10 +79,10 @@ async def test_every_list_is_a_connection_too(gateway, world, name):
 
 
 @pytest.mark.parametrize("sorting", [None, ["NAME_DESC"], ["PRICE_AMOUNT", "NAME"]], ids=str)
-async def test_a_client_walks_a_list_by_end_cursors(ask, shares, sorting):
+async def test_a_client_walks_a_list_by_end_cursors(graphql, shares, sorting):
     seen, after, pages = [], None, 0
     while True:
-        answer = await ask(WALK, first=2, after=after, sorting=sorting)
+        answer = await graphql(WALK, first=2, after=after, sorting=sorting)
         page = answer["data"]["shares"]
         seen += [edge["node"]["name"] for edge in page["edges"]]
         assert page["pageInfo"]["hasPreviousPage"] is (pages > 0)
@@ -108,22 +94,22 @@ async def test_a_client_walks_a_list_by_end_cursors(ask, shares, sorting):
     assert seen == (sorted(NAMES) if sorting == ["PRICE_AMOUNT", "NAME"] else sorted(NAMES, reverse=True))
 
 
-async def test_the_cursor_of_each_edge_continues_after_it(ask, shares, tenant):
-    first = (await ask(WALK, first=5))["data"]["shares"]["edges"]
+async def test_the_cursor_of_each_edge_continues_after_it(graphql, shares, tenant):
+    first = (await graphql(WALK, first=5))["data"]["shares"]["edges"]
     assert first[0]["node"] == {
         "name": "Estuary",
         "prices": [{"amountType": "FREE"}],
         "workspace": {"id": tenant.id},
     }
     for index, edge in enumerate(first):
-        rest = (await ask(WALK, first=5, after=edge["cursor"]))["data"]["shares"]
+        rest = (await graphql(WALK, first=5, after=edge["cursor"]))["data"]["shares"]
         assert [each["node"]["name"] for each in rest["edges"]] == [
             each["node"]["name"] for each in first[index + 1 :]
         ]
 
 
-async def test_an_empty_page_has_no_cursors(ask):
-    page = (await ask(WALK, first=5))["data"]["shares"]
+async def test_an_empty_page_has_no_cursors(graphql):
+    page = (await graphql(WALK, first=5))["data"]["shares"]
     assert page["edges"] == []
     assert page["pageInfo"] == {
         "hasNextPage": False,
@@ -133,44 +119,31 @@ async def test_an_empty_page_has_no_cursors(ask):
     }
 
 
-async def test_lists_behind_links_are_connections_too(gateway, ask, tenant):
+async def test_lists_behind_links_are_connections_too(gateway, graphql, tenant):
     workspace = Rest(gateway.client, gateway.app, tenant.token)
     await workspace.create_customer(data={"email": "reader@example.com"})
     listed = f"data {{ id }} edges {{ cursor node {{ id name }} }} {INFO}"
     document = f"{{ customers {{ data {{ events {{ {listed} }} }} }} }}"
-    ((customer,),) = [page["data"] for page in (await ask(document))["data"].values()]
+    ((customer,),) = [page["data"] for page in (await graphql(document))["data"].values()]
     (edge,) = customer["events"]["edges"]
     assert edge["node"]["id"] == customer["events"]["data"][0]["id"]
     assert edge["cursor"] == customer["events"]["pageInfo"]["endCursor"]
 
 
 @pytest.mark.parametrize(("first", "size"), [(None, 5), (1, 1), (100, 5)])
-async def test_first_is_the_limit(ask, shares, first, size):
-    assert len((await ask(WALK, first=first))["data"]["shares"]["edges"]) == size
+async def test_first_is_the_limit(graphql, shares, first, size):
+    assert len((await graphql(WALK, first=first))["data"]["shares"]["edges"]) == size
 
 
 @pytest.mark.parametrize("first", [0, 101, -1])
-async def test_a_first_out_of_bounds_is_refused(ask, first):
-    (error,) = (await ask(WALK, first=first))["errors"]
+async def test_a_first_out_of_bounds_is_refused(graphql, first):
+    (error,) = (await graphql(WALK, first=first))["errors"]
     assert error["extensions"]["code"] == "invalid"
     (entry,) = error["extensions"]["detail"]
     assert entry["loc"] == ["first"]
 
 
-async def test_first_does_not_hide_a_limit_out_of_bounds(ask):
-    (error,) = (await ask("{ shares(first: 2, limit: 101) { meta { total } } }"))["errors"]
+async def test_first_does_not_hide_a_limit_out_of_bounds(graphql):
+    (error,) = (await graphql("{ shares(first: 2, limit: 101) { meta { total } } }"))["errors"]
     (entry,) = error["extensions"]["detail"]
     assert (entry["loc"], entry["msg"]) == (["limit"], "Input should be less than or equal to 100")
-
-
-async def test_first_costs_as_much_as_the_same_limit(gateway, ask, shares):
-    document = "{{ shares({}: 100) {{ data {{ workspace {{ id }} }} }} }}"
-    schema = gateway.app.state.schema._schema
-    costs = {name: cost_of(schema, document.format(name)) for name in ("limit", "first")}
-    assert costs["limit"] == costs["first"]
-
-
-def cost_of(schema: Any, text: str) -> int:
-    document = parse(text)
-    (operation,) = document.definitions
-    return survey(schema, document, operation, {}).cost

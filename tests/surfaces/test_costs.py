@@ -7,7 +7,7 @@ from graphql import OperationDefinitionNode, get_operation_ast, parse
 
 from resolvers.graph.root import make_schema
 from resolvers.graph.survey.cost import survey
-from tests.support.gateways import make_tenant, run_gateway
+from tests.support.gateways import bearer, make_tenant, run_gateway
 from tests.support.surfaces import GraphQL, Rest
 
 SCHEMA = make_schema()._schema
@@ -40,6 +40,8 @@ def cost_of(text: str, **variables: Any) -> int:
         ("{ customers(limit: 10) { data { events { data { id } } } } }", 2),
         ("{ customers(limit: 11) { data { events { data { id } } } } }", 3),
         (f"{{ customers(limit: 100) {{ data {{ {EVENTS} }} }} }}", 101),
+        ("{ shares(first: 100) { data { workspace { id } } } }", 2),
+        ("{ customers(first: 11) { data { events { data { id } } } } }", 3),
         ("{ customers(limit: 1) { data { events(limit: 1) { data { id } } } } }", 2),
         # Lists within lists multiply, and so do links behind them.
         (
@@ -53,6 +55,11 @@ def cost_of(text: str, **variables: Any) -> int:
             "{ a: customers(limit: 10) { ...Page } b: customers(limit: 100) { ...Page } } "
             "fragment Page on CustomerPage { data { events { data { id } } } }",
             1 + 1 + 1 + 10,
+        ),
+        (
+            "{ a: shares(limit: 3) { ...L } b: shares(limit: 4) { ...L } }"
+            " fragment L on SharePage { data { workspace { name } } }",
+            4,
         ),
         ("{ customers(limit: 30) { ... { data { ... on Customer { events { data { id } } } } } } }", 1 + 3),
         (f"{{ metrics({DATES}, endDate: \"2025-01-01\") {{ currency }} }}", 1),
@@ -78,7 +85,7 @@ async def limited(database_url, tmp_path_factory):
 
 
 async def ask(gateway: Any, token: str, sent: dict[str, Any]) -> Any:
-    return await gateway.client.post("/graphql", json=sent, headers={"Authorization": f"Bearer {token}"})
+    return await gateway.client.post("/graphql", json=sent, headers=bearer(token))
 
 
 async def test_a_page_of_100_shares_with_their_workspace_costs_two(limited):
@@ -114,8 +121,7 @@ async def test_an_answer_says_its_cost_if_the_request_asks_for_it(limited):
 
 async def test_the_cost_can_be_asked_for_by_get_and_without_a_limit(gateway, tenant):
     params = {"query": "{ shares { meta { total } } }", "extensions": '{"cost": true}'}
-    headers = {"Authorization": f"Bearer {tenant.token}"}
-    answer = await gateway.client.get("/graphql", params=params, headers=headers)
+    answer = await gateway.client.get("/graphql", params=params, headers=bearer(tenant.token))
     assert answer.json()["extensions"] == {"cost": {"requested": 1, "limit": None, "remaining": None}}
 
 

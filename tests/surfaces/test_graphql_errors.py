@@ -1,6 +1,5 @@
 """Errors of GraphQL as people read them, and where they stand: at the field that failed."""
 
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -10,16 +9,6 @@ from tests.support.gateways import make_token
 from tests.support.surfaces import Rest
 
 ABSENT = "00000000-0000-4000-8000-000000000000"
-
-
-@pytest.fixture
-def ask(gateway, tenant):
-    async def send(query: str, token: str = tenant.token, variables: Any = None) -> Any:
-        sent = {"query": query, "variables": variables}
-        headers = {"Authorization": f"Bearer {token}"}
-        return (await gateway.client.post("/graphql", json=sent, headers=headers)).json()
-
-    return send
 
 
 @pytest.fixture
@@ -35,10 +24,7 @@ async def home(gateway, tenant):
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        (
-            "{ shares { data { nam } } }",
-            "Cannot query field 'nam' on type 'Share'. Did you mean 'name'?",
-        ),
+        ("{ shares { data { nam } } }", "Cannot query field 'nam' on type 'Share'. Did you mean 'name'?"),
         ("{ shares {", "Syntax Error: Expected Name, found <EOF>."),
         ("{ shares(limit: 101) { data { id } } }", "Input should be less than or equal to 100"),
         ("query($id: ID!) { share(id: $id) { id } }", "`id` is required"),
@@ -48,8 +34,8 @@ async def home(gateway, tenant):
         ("{ customer { id } }", "Name the customer by either `id` or `externalId`"),
     ],
 )
-async def test_the_message_is_the_first_problems_own_sentence(ask, document, message):
-    (error,) = (await ask(document))["errors"]
+async def test_the_message_is_the_first_problems_own_sentence(graphql, document, message):
+    (error,) = (await graphql(document))["errors"]
     assert message in error["message"]
     detail = error["extensions"]["detail"]
     assert error["message"] == (detail if isinstance(detail, str) else detail[0]["msg"])
@@ -93,47 +79,47 @@ async def test_the_message_is_the_first_problems_own_sentence(ask, document, mes
         ),
     ],
 )
-async def test_names_are_spelled_as_graphql_spells_them(ask, document, loc, message):
-    (error,) = (await ask(document))["errors"]
+async def test_names_are_spelled_as_graphql_spells_them(graphql, document, loc, message):
+    (error,) = (await graphql(document))["errors"]
     (problem,) = error["extensions"]["detail"]
     assert (problem["loc"], problem["msg"]) == (loc, message)
     assert error["message"] == message
 
 
-async def test_the_values_of_an_enum_are_spelled_as_graphql_spells_them(ask):
+async def test_the_values_of_an_enum_are_spelled_as_graphql_spells_them(graphql):
     dates = 'startDate: "2026-01-01", endDate: "2026-01-31", interval: DAY'
     for document, variables in (
-        (f"{{ metrics({dates}, metrics: [BOGUS]) {{ currency }} }}", None),
+        (f"{{ metrics({dates}, metrics: [BOGUS]) {{ currency }} }}", {}),
         (f"query($m: [MetricSlug!]) {{ metrics({dates}, metrics: $m) {{ currency }} }}", {"m": ["BOGUS"]}),
     ):
-        (error,) = (await ask(document, variables=variables))["errors"]
+        (error,) = (await graphql(document, **variables))["errors"]
         assert error["extensions"]["detail"][0]["loc"] == ["metrics", 0]
         assert "'COSTS'" in error["message"]
         assert "costs" not in error["message"]
-    (error,) = (await ask("{ shares(sorting: [NOTHING]) { data { id } } }"))["errors"]
+    (error,) = (await graphql("{ shares(sorting: [NOTHING]) { data { id } } }"))["errors"]
     assert "'CREATED_AT', 'CREATED_AT_DESC'" in error["message"]
 
 
-async def test_keys_that_callers_choose_keep_their_spelling(ask):
+async def test_keys_that_callers_choose_keep_their_spelling(graphql):
     pairs = '[{key: "my_key", value: "x"}]'
     data = f'{{email: "a@example.com", metadata: {{my_key: {{deep: 1}}}}, externalId: "{uuid4()}"}}'
     for document in (
         f"mutation {{ createCustomer(data: {data}) {{ id }} }}",
         f"mutation {{ createCustomer(data: {{metadata: {pairs}}}) {{ id }} }}",
     ):
-        (error,) = (await ask(document))["errors"]
+        (error,) = (await graphql(document))["errors"]
         assert all("myKey" not in str(entry) for entry in error["extensions"]["detail"])
 
 
 DATES = 'startDate: "2026-01-01", endDate: "2026-01-31", interval: DAY'
 
 
-async def test_a_field_without_its_scope_is_null_and_its_siblings_answer(ask, gateway, tenant, home):
+async def test_a_field_without_its_scope_is_null_and_its_siblings_answer(graphql, gateway, tenant, home):
     token = await make_token(gateway, tenant, Scope.SHARES_READ)
     document = f"{{ shares {{ meta {{ total }} }} m: metrics({DATES}) {{ currency }} }} # {uuid4()}"
     # By the stock executor, by a kept document and again.
     for _ in range(3):
-        answer = await ask(document, token)
+        answer = await graphql(document, token)
         assert answer["data"] == {"shares": {"meta": {"total": 2}}, "m": None}
         (error,) = answer["errors"]
         assert error["path"] == ["m"]
@@ -142,21 +128,21 @@ async def test_a_field_without_its_scope_is_null_and_its_siblings_answer(ask, ga
         assert error["message"] == "The credential needs the scope `metrics:read`."
     # Those who may see it get it from the plan.
     for _ in range(3):
-        assert "errors" not in await ask(document)
+        assert "errors" not in await graphql(document)
 
 
-async def test_a_document_without_any_of_its_scopes_has_an_error_for_each_field(ask, gateway, tenant):
+async def test_a_document_without_any_of_its_scopes_has_an_error_for_each_field(graphql, gateway, tenant):
     token = await make_token(gateway, tenant, Scope.FILES_READ)
     document = "{ shares { meta { total } } events { meta { total } } }"
     for _ in range(3):
-        answer = await ask(document, token)
+        answer = await graphql(document, token)
         assert answer["data"] == {"shares": None, "events": None}
         assert sorted(error["path"] for error in answer["errors"]) == [["events"], ["shares"]]
 
 
-async def test_a_link_without_its_scope_is_null_in_each_object(ask, gateway, tenant, home):
+async def test_a_link_without_its_scope_is_null_in_each_object(graphql, gateway, tenant, home):
     token = await make_token(gateway, tenant, Scope.SHARES_READ)
-    answer = await ask("{ shares { data { name workspace { name } } } }", token)
+    answer = await graphql("{ shares { data { name workspace { name } } } }", token)
     assert [share["workspace"] for share in answer["data"]["shares"]["data"]] == [None, None]
     assert {share["name"] for share in answer["data"]["shares"]["data"]} == {"Atlas", "Bestiary"}
     assert [error["path"] for error in answer["errors"]] == [
@@ -166,24 +152,24 @@ async def test_a_link_without_its_scope_is_null_in_each_object(ask, gateway, ten
     assert {error["extensions"]["code"] for error in answer["errors"]} == {"insufficient_scope"}
 
 
-async def test_mutations_beside_a_refused_one_are_made_in_order(ask, gateway, tenant, home):
+async def test_mutations_beside_a_refused_one_are_made_in_order(graphql, gateway, tenant, home):
     token = await make_token(gateway, tenant, Scope.CUSTOMERS_WRITE)
     emails = [f"{uuid4().hex}@example.com" for _ in range(2)]
     made = [f'createCustomer(data: {{email: "{email}"}}) {{ email }}' for email in emails]
     refused = 'createShare(data: {name: "Refused", prices: [{amountType: FREE}]}) { id }'
-    answer = await ask(f"mutation {{ a: {made[0]} b: {refused} c: {made[1]} }}", token)
+    answer = await graphql(f"mutation {{ a: {made[0]} b: {refused} c: {made[1]} }}", token)
     assert answer["data"] == {"a": {"email": emails[0]}, "b": None, "c": {"email": emails[1]}}
     assert [(error["path"], error["extensions"]["status"]) for error in answer["errors"]] == [(["b"], 403)]
-    shares = await ask('{ shares(query: "Refused") { meta { total } } }', home)
+    shares = await graphql('{ shares(query: "Refused") { meta { total } } }', home)
     assert shares["data"]["shares"]["meta"]["total"] == 0
 
 
-async def test_a_customer_is_refused_at_each_field_of_the_core(ask, gateway, tenant, home):
+async def test_a_customer_is_refused_at_each_field_of_the_core(graphql, gateway, tenant, home):
     rest = Rest(gateway.client, gateway.app, tenant.token)
     customer = await rest.create_customer(data={"email": f"{uuid4().hex}@example.com"})
     session = await rest.create_customer_session(data={"customer_id": customer["id"]})
     document = "{ shares { data { id } } portal { customer { id } } viewer { kind } }"
-    answer = await ask(document, session["token"])
+    answer = await graphql(document, session["token"])
     assert answer["data"]["shares"] is None
     assert answer["data"]["portal"] == {"customer": {"id": customer["id"]}}
     (error,) = answer["errors"]

@@ -215,11 +215,7 @@ async def run(
     """The answer with the types of its values, and the errors with their places."""
     document = parse(f"{HEAD} {{ {USE} branch {asked} }} {fragments}")
     result = execute(
-        SCHEMA,
-        document,
-        context_value={"branch": branch},
-        variable_values=VARIABLES,
-        executor_class=executor,
+        SCHEMA, document, context_value={"branch": branch}, variable_values=VARIABLES, executor_class=executor
     )
     done = await result if isawaitable(result) else result
     return repr(done.data), [error.formatted for error in done.errors or []]

@@ -152,6 +152,11 @@ async def test_a_mutation_by_get_is_not_allowed_and_not_made(gateway, tenant, ac
         answer = await gateway.client.get("/graphql", params={"query": document}, headers=headers)
         assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
         assert answer.headers["content-type"] == accept
+        assert answer.json()["errors"][0]["extensions"] == {
+            "code": "method_not_allowed",
+            "detail": "GET accepts queries only: send mutations by POST.",
+            "status": 405,
+        }
     listed = await gateway.client.get("/api/customers/", headers=headers)
     assert listed.json()["meta"]["total"] == 0
 
@@ -202,11 +207,7 @@ async def test_a_document_that_fails_here_is_logged_without_its_text(logging_gat
     assert answer.json()["errors"][0]["extensions"]["code"] == "internal"
     (unforeseen,) = lines
     cause = unforeseen.pop("exc_info")
-    assert unforeseen == {
-        "event": "unforeseen",
-        "log_level": "error",
-        "field": "share",
-    }
+    assert unforeseen == {"event": "unforeseen", "log_level": "error", "field": "share"}
     logged = "".join(format_exception(cause))
     assert "the disk is full" in logged
     assert "5ec2e7" not in logged

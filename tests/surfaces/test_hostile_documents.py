@@ -10,6 +10,7 @@ import pytest_asyncio
 from graphql import get_introspection_query, parse
 
 from resolvers.graph.survey.documents import BYTES_OF_DOCUMENTS, LONGEST_CACHED, Documents
+from resolvers.operations.shapes.writers import key
 from tests.support.gateways import make_tenant, run_gateway
 from tests.support.work import counted_calls
 
@@ -148,17 +149,6 @@ async def test_scopes_behind_fragments_and_directives_are_demanded_once_each_is_
         assert refused(answer)[0] == "unauthorized"
 
 
-async def test_a_fragment_costs_each_time_that_it_is_spread(ask, counting):
-    tenant = await make_tenant(counting)
-    document = (
-        "{ a: shares(limit: 3) { ...L } b: shares(limit: 4) { ...L } }"
-        " fragment L on SharePage { data { workspace { name } } }"
-    )
-    answer = await ask(document, token=tenant.token)
-    assert "errors" not in answer.json()
-    assert answer.headers["ratelimit-cost"] == str(1 + 1 + 1 + 1)
-
-
 @pytest.mark.parametrize(
     "document",
     [
@@ -218,3 +208,9 @@ def test_the_documents_that_are_kept_have_a_size():
     assert documents.parsed.size == sum(size for _, size in documents.parsed.entries.values())
     assert documents.parsed.get("{ a199 " + "b " * 1_000 + " }") is not None
     assert documents.parsed.get("{ a0 " + "b " * 1_000 + " }") is None
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\n", "a'", 'a"', "a\\", "1a", "ä", "a: 1, **vars()"])
+def test_what_is_no_name_of_graphql_does_not_become_part_of_a_writer(name):
+    with pytest.raises(ValueError, match="other characters"):
+        key(name)

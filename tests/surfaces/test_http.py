@@ -102,12 +102,6 @@ async def test_a_number_that_no_reader_holds_is_invalid_and_not_repeated(ask):
     assert "input" not in entries[("body", "metadata", "n")]
 
 
-async def test_a_body_over_the_limit_is_too_large(ask):
-    answer = await ask("POST", "/api/shares/", content=b" " * (16 * 1024 * 1024 + 1))
-    assert answer.status_code == 413
-    assert answer.json()["error"] == "too_large"
-
-
 async def test_an_unknown_query_parameter_is_named(ask):
     for method, path in (
         ("GET", "/api/shares/"),

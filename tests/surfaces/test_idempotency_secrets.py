@@ -8,14 +8,14 @@ import pytest
 from sqlalchemy import select, update
 
 from oauth.scopes import WORKSPACE_SCOPES
-from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.retention.deletion import delete_ended
 from storage.retention.rules import RULES
 from storage.rows.rows import table_of
 from storage.tables.idempotency_keys import IdempotencyKeyRow
-from tests.support.surfaces import Refused
+from tests.support.gateways import issue
+from tests.support.refusals import refused
 
 TOKEN = {"comment": "The report", "scopes": ["shares:read"], "expires_in": None}
 keys = table_of(IdempotencyKeyRow)
@@ -82,8 +82,7 @@ async def test_a_sealed_secret_is_not_shown_to_a_retry_under_another_key(surface
     (row,) = await sealed_rows(gateway, key)
     (moved,) = await sealed_rows(gateway, elsewhere)
     await overwrite(gateway, moved, sealed=row["sealed"])
-    with pytest.raises(Refused, match="idempotency_conflict"):
-        await again.create_workspace_access_token(data=TOKEN)
+    await refused(again.create_workspace_access_token(data=TOKEN), 409, "idempotency_conflict")
     assert await once.create_workspace_access_token(data=TOKEN) == made
 
 
@@ -105,17 +104,18 @@ async def test_an_altered_row_tells_no_secret(once, key, gateway, change):
     (row,) = await sealed_rows(gateway, key)
     altered = {"created_at": row["created_at"] + timedelta(seconds=1), "sealed": ""}
     await overwrite(gateway, row, **{change: altered[change]})
-    with pytest.raises(Refused, match="idempotency_conflict"):
-        await once.create_workspace_access_token(data=TOKEN)
+    await refused(once.create_workspace_access_token(data=TOKEN), 409, "idempotency_conflict")
 
 
 async def test_another_credential_of_the_workspace_does_not_get_the_secret(
     caller, once, key, gateway, tenant
 ):
     await once.create_workspace_access_token(data=TOKEN)
-    async with gateway.database.write() as connection:
-        other, _ = await issue_token(
-            connection, CredentialKind.WORKSPACE_TOKEN, WORKSPACE_SCOPES, workspace_id=UUID(tenant.id)
-        )
-    with pytest.raises(Refused, match="idempotency_conflict"):
-        await caller(other.text).with_headers(Idempotency_Key=key).create_workspace_access_token(data=TOKEN)
+    other = await issue(
+        gateway, CredentialKind.WORKSPACE_TOKEN, WORKSPACE_SCOPES, workspace_id=UUID(tenant.id)
+    )
+    await refused(
+        caller(other).with_headers(Idempotency_Key=key).create_workspace_access_token(data=TOKEN),
+        409,
+        "idempotency_conflict",
+    )

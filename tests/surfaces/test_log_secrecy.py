@@ -13,23 +13,21 @@ import httpx
 import pytest
 import pytest_asyncio
 from sqlalchemy import text
-from sqlalchemy.engine import make_url
 from starlette.routing import Mount, Route
 
 from gateway.app import create_app
 from gateway.settings.settings import Settings
 from oauth.principals import PrincipalKind
 from rest_compat.api import operation_routes
-from storage.engine.database import Database
-from storage.migrations.run import upgrade
 from tests.support.browsing import Browsing
 from tests.support.command import Command
 from tests.support.examples import EXAMPLES, PERSONAL
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
+from tests.support.own_databases import own_database
 from tests.support.recording import Recorder
 from tests.support.serving import logged, serving
 from tests.support.surfaces import GraphQL, Refused, Rest, Surface
-from tests.support.world import World, make_world
+from tests.support.world import World, world_of
 
 pytestmark = pytest.mark.both_databases
 
@@ -89,7 +87,6 @@ async def site(database_url: str, tmp_path: Path) -> AsyncIterator[Site]:
     limits = {"DUOGRAPH_RATE_LIMIT": "0", "DUOGRAPH_RATE_LIMIT_RESTRICTED": "0"}
     shared = {"DUOGRAPH_DATABASE_URL": url, "DUOGRAPH_SECRET_KEY": SECRET}
     command = Command(tmp_path, {**shared, **limits, "DUOGRAPH_LOG_LEVEL": "debug"})
-    await migrate(url)
     with serving(command) as said:
         app = create_app(
             Settings(
@@ -107,23 +104,6 @@ async def site(database_url: str, tmp_path: Path) -> AsyncIterator[Site]:
         await database.close()
 
 
-async def own_database(database_url: str, directory: Path) -> str:
-    if database_url.startswith("sqlite"):
-        return f"sqlite+aiosqlite:///{directory}/own.sqlite"
-    name = f"secrecy_{uuid4().hex}"
-    server = Database(database_url)
-    async with server.read() as connection:
-        await connection.execute(text(f"CREATE DATABASE {name}"))
-    await server.close()
-    return make_url(database_url).set(database=name).render_as_string(hide_password=False)
-
-
-async def migrate(url: str) -> None:
-    database = Database(url)
-    await upgrade(database)
-    await database.close()
-
-
 def token_for(operation: str, tenant: Tenant, world: World) -> str | None:
     kinds = operation_routes()[operation].operation.kinds
     if kinds == {PrincipalKind.CUSTOMER_SESSION}:
@@ -133,9 +113,7 @@ def token_for(operation: str, tenant: Tenant, world: World) -> str | None:
 
 async def build(site: Site) -> tuple[Tenant, World]:
     tenant = await make_tenant(site.twin, name=site.sent.add(marker()))
-    workspace = Rest(site.client, site.twin.app, tenant.token)
-    user = Rest(site.client, site.twin.app, tenant.personal_token)
-    return tenant, await make_world(workspace, user, tenant)
+    return tenant, await world_of(site.twin, tenant)
 
 
 async def call_every_operation(

@@ -15,7 +15,7 @@ from tests.support.examples import EXAMPLES
 from tests.support.gateways import make_tenant, make_token
 from tests.support.statements import noted
 from tests.support.surfaces import Rest, selection
-from tests.support.world import make_world
+from tests.support.world import world_of
 from tests.surfaces.test_permissions import caller_for
 
 pytestmark = pytest.mark.both_databases
@@ -28,9 +28,7 @@ BY_NAME = {operation.name: operation for operation in NODES.values()}
 async def world(gateway):
     """A tenant with one of each resource."""
     tenant = await make_tenant(gateway)
-    workspace = Rest(gateway.client, gateway.app, tenant.token)
-    user = Rest(gateway.client, gateway.app, tenant.personal_token)
-    return tenant, await make_world(workspace, user, tenant)
+    return tenant, await world_of(gateway, tenant)
 
 
 @pytest.fixture

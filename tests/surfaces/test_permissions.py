@@ -10,15 +10,13 @@ import pytest
 import pytest_asyncio
 from sqlalchemy import Uuid, or_, select
 
-from gateway.web.kit.cookies import SESSION
 from oauth.principals import PrincipalKind
-from resolvers.credentials.browser_sessions import start_browser_session
 from rest_compat.api import operation_routes
 from storage.tables.registry import METADATA
 from tests.support.examples import EXAMPLES, IN_A_BROWSER, OWN, PERSONAL
-from tests.support.gateways import Gateway, Tenant, make_tenant, make_token
-from tests.support.surfaces import Answer, Refused, Rest, Surface
-from tests.support.world import World, make_world
+from tests.support.gateways import Gateway, Tenant, make_tenant, make_token, start_session
+from tests.support.surfaces import Answer, Refused, Surface
+from tests.support.world import World, make_customer_token, world_of
 
 OPERATIONS = sorted(EXAMPLES)
 PUBLIC = {name for name, route in operation_routes().items() if route.operation.why_public}
@@ -73,9 +71,7 @@ FaultOf = Callable[[str, Target], Awaitable[str | None]]
 
 async def build(gateway: Gateway) -> Target:
     tenant = await make_tenant(gateway)
-    workspace = Rest(gateway.client, gateway.app, tenant.token)
-    user = Rest(gateway.client, gateway.app, tenant.personal_token)
-    return Target(tenant, await make_world(workspace, user, tenant), await make_token(gateway, tenant))
+    return Target(tenant, await world_of(gateway, tenant), await make_token(gateway, tenant))
 
 
 @pytest_asyncio.fixture(scope="session")
@@ -87,21 +83,10 @@ async def target(gateway):
 async def caller_for(caller: Any, gateway: Any, tenant: Any, name: str, customer_token: str) -> Surface:
     """A caller with the tenant's credential of the kind that the operation takes."""
     if name in IN_A_BROWSER:
-        async with gateway.database.write() as connection:
-            session = await start_browser_session(
-                connection, UUID(tenant.user_id), "address:192.0.2.1", "A browser"
-            )
-        return caller(None).with_headers(cookie=f"{SESSION}={session.text}", sec_fetch_site="same-origin")
+        return caller(None).in_browser(await start_session(gateway, tenant.user_id))
     if name in PORTAL:
         return caller(customer_token)
     return caller(tenant.personal_token if name in PERSONAL else tenant.token)
-
-
-async def make_customer_token(gateway: Any, tenant: Any) -> str:
-    """A session of a new team customer of the tenant."""
-    workspace = Rest(gateway.client, gateway.app, tenant.token)
-    team = await workspace.create_customer(data={"email": "other@example.com", "type": "team"})
-    return str((await workspace.create_customer_session(data={"customer_id": team["id"]}))["token"])
 
 
 async def rows_of(gateway: Any, tenant: Any) -> str:

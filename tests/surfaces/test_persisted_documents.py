@@ -8,9 +8,8 @@ import pytest
 
 from resolvers.graph.http import persisted, requests
 from storage.caches import Cache, SharedCache
-from tests.support.gateways import make_tenant
-from tests.support.surfaces import Rest
-from tests.support.world import make_world
+from tests.support.gateways import bearer, make_tenant
+from tests.support.world import make_customer_token
 
 DOCUMENT = "query Named($limit: Int!) { shares(limit: $limit) { data { name } } }"
 EMPTY = {"data": {"shares": {"data": []}}}
@@ -37,7 +36,7 @@ def keep_up_to(monkeypatch: Any, largest: int, share: int) -> None:
 def send(gateway):
     async def send(token: str | None, text: str | None = None, digest: str = hash_of(DOCUMENT)) -> Any:
         body = {"variables": {"limit": 3}, "extensions": extensions(digest)}
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        headers = bearer(token) if token else {}
         sent = body if text is None else body | {"query": text}
         return (await gateway.client.post("/graphql", json=sent, headers=headers)).json()
 
@@ -79,8 +78,7 @@ async def test_an_answer_by_hash_is_the_callers_own(send, gateway, tenant):
     for each in (tenant, other):
         await send(each.token, DOCUMENT)
     share = {"name": "Field guide", "prices": [{"amount_type": "free"}]}
-    headers = {"Authorization": f"Bearer {tenant.token}"}
-    (await gateway.client.post("/api/shares/", json=share, headers=headers)).raise_for_status()
+    (await gateway.client.post("/api/shares/", json=share, headers=bearer(tenant.token))).raise_for_status()
     for _ in range(2):
         assert await send(tenant.token) == {"data": {"shares": {"data": [{"name": "Field guide"}]}}}
         assert await send(other.token) == EMPTY
@@ -138,9 +136,7 @@ async def test_many_documents_of_one_caller_push_out_only_its_own(gateway, monke
 
 async def test_a_customer_does_not_share_the_documents_of_its_workspace(gateway, send, tenant):
     assert await send(tenant.token, DOCUMENT) == EMPTY
-    workspace = Rest(gateway.client, gateway.app, tenant.token)
-    world = await make_world(workspace, Rest(gateway.client, gateway.app, tenant.personal_token), tenant)
-    (error,) = (await send(world.customer_token))["errors"]
+    (error,) = (await send(await make_customer_token(gateway, tenant)))["errors"]
     assert error["message"] == "PersistedQueryNotFound"
 
 

@@ -17,9 +17,9 @@ from oauth.scopes import Scope
 from resolvers.graph.execution.plans import DocumentPlan, plan_of
 from resolvers.graph.root import make_schema
 from tests.support.documents import HEAD, USE, VARIABLES, selections
-from tests.support.gateways import make_tenant, make_token
+from tests.support.gateways import bearer, make_tenant, make_token
 from tests.support.surfaces import Rest
-from tests.support.world import make_world
+from tests.support.world import world_of
 
 pytestmark = pytest.mark.both_databases
 
@@ -85,8 +85,7 @@ async def home(gateway: Any) -> Any:
     if gateway.app not in _WORLDS:
         tenant = await make_tenant(gateway)
         workspace = Rest(gateway.client, gateway.app, tenant.token)
-        user = Rest(gateway.client, gateway.app, tenant.personal_token)
-        world = await make_world(workspace, user, tenant)
+        world = await world_of(gateway, tenant)
         await workspace.create_customer(
             data={
                 "email": "zoë@example.com",
@@ -130,8 +129,7 @@ async def test_a_plan_answers_as_the_stock_executor(gateway, data):
     sent = {"query": text, "variables": VARIABLES if text.startswith(HEAD) else {}}
 
     async def answer() -> Any:
-        headers = {"Authorization": f"Bearer {token}"}
-        found = (await gateway.client.post("/graphql", json=sent, headers=headers)).json()
+        found = (await gateway.client.post("/graphql", json=sent, headers=bearer(token))).json()
         # The executor runs the root fields at once, so that their errors come in any order.
         return json.dumps(found.get("data")), sorted(map(json.dumps, found.get("errors", [])))
 
@@ -149,7 +147,7 @@ async def test_a_plan_is_never_much_larger_than_its_document(gateway):
     prices = "prices { id createdAt modifiedAt amountType isArchived shareId priceAmount priceCurrency }"
     parts = f"id name createdAt modifiedAt description visibility isArchived workspaceId metadata {prices}"
     sent = {"query": f"{{ {roots} }} fragment Parts on Share {{ {parts} }}"}
-    headers, before = {"Authorization": f"Bearer {token}"}, _planned["answers"]
+    headers, before = bearer(token), _planned["answers"]
     answers = [await gateway.client.post("/graphql", json=sent, headers=headers) for _ in range(3)]
     assert answers[0].json() == answers[1].json() == answers[2].json()
     assert len(answers[0].json()["data"]) == 20
@@ -165,8 +163,7 @@ async def test_a_kept_request_gives_each_caller_and_each_variable_its_own_answer
 
     async def ask(id: str, shown: int, token: str = tenant.token) -> Any:
         sent = {"query": text, "variables": {"id": id, "shown": shown}}
-        headers = {"Authorization": f"Bearer {token}"}
-        return (await gateway.client.post("/graphql", json=sent, headers=headers)).json()
+        return (await gateway.client.post("/graphql", json=sent, headers=bearer(token))).json()
 
     for _ in range(3):
         for id, shown in zip(ids, (1, 2), strict=True):
@@ -187,8 +184,7 @@ async def test_a_kept_request_is_admitted_for_each_caller_though_its_document_wa
     sent = {"query": f"{{ shares {{ data {{ id }} }} }} # {uuid4()}"}
 
     async def ask(token: str) -> Any:
-        headers = {"Authorization": f"Bearer {token}"}
-        return (await gateway.client.post("/graphql", json=sent, headers=headers)).json()
+        return (await gateway.client.post("/graphql", json=sent, headers=bearer(token))).json()
 
     for _ in range(3):
         assert await ask(tenant.token) == {"data": {"shares": {"data": []}}}
@@ -202,8 +198,7 @@ async def test_a_kept_request_is_admitted_for_each_caller_though_its_document_wa
 async def test_members_that_are_left_out_of_events_are_read_if_they_are_selected(gateway, field):
     token, _ = await home(gateway)
     sent = {"query": f"{{ events(limit: 1) {{ data {{ customer {{ {field} }} }} }} }}"}
-    headers = {"Authorization": f"Bearer {token}"}
-    answers = [await gateway.client.post("/graphql", json=sent, headers=headers) for _ in range(2)]
+    answers = [await gateway.client.post("/graphql", json=sent, headers=bearer(token)) for _ in range(2)]
     assert answers[0].json() == answers[1].json()
     (event,) = answers[1].json()["data"]["events"]["data"]
     assert all(event["customer"].values())

@@ -8,8 +8,8 @@ import pytest_asyncio
 from resolvers.graph.execution import fields, plans
 from tests.support.examples import EXAMPLES
 from tests.support.gateways import make_tenant
-from tests.support.surfaces import GraphQL, Rest
-from tests.support.world import make_world
+from tests.support.surfaces import GraphQL
+from tests.support.world import world_of
 from tests.surfaces.test_permissions import caller_for
 
 READS = sorted(name for name in EXAMPLES if name.startswith(("get_", "list_")))
@@ -18,8 +18,7 @@ READS = sorted(name for name in EXAMPLES if name.startswith(("get_", "list_")))
 @pytest_asyncio.fixture(scope="module")
 async def world(gateway):
     tenant = await make_tenant(gateway)
-    workspace = Rest(gateway.client, gateway.app, tenant.token)
-    return tenant, await make_world(workspace, workspace.with_token(tenant.personal_token), tenant)
+    return tenant, await world_of(gateway, tenant)
 
 
 @pytest.fixture

@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
 import gateway.web
 from gateway.web.kit.forms import TOKEN, token_for
-from resolvers.credentials.browser_sessions import start_browser_session
-from tests.support.gateways import SECRET
+from tests.support.gateways import SECRET, start_session
 from tests.support.surfaces import Refused
 
 pytestmark = pytest.mark.both_databases
@@ -55,9 +54,7 @@ def client(gateway, tenant):
         if address.startswith(("/api", "/graphql")):
             headers.setdefault("Authorization", f"Bearer {tenant.personal_token}")
         elif "Cookie" not in headers:
-            async with gateway.database.write() as connection:
-                user_id = UUID(tenant.user_id)
-                session = await start_browser_session(connection, user_id, "address:192.0.2.1", "A browser")
+            session = await start_session(gateway, tenant.user_id)
             headers["Cookie"] = f"duograph_session={session.text}"
             if "form" in options:
                 options["form"] |= {TOKEN: token_for(SECRET.encode(), session.text)}

@@ -21,8 +21,9 @@ from storage.workspaces.removal import OWNER, WAYS, remove_rows
 from tests.support.applications import make_application
 from tests.support.mailed import mails_to
 from tests.support.membership import make_member, make_user
+from tests.support.refusals import refused
 from tests.support.surfaces import Refused, Rest
-from tests.support.world import make_world
+from tests.support.world import world_of
 
 _workspaces, _keys = table_of(WorkspaceRow), table_of(IdempotencyKeyRow)
 LATER = timedelta(hours=2)
@@ -57,7 +58,7 @@ def services(gateway):
 async def build(gateway, tenant):
     """One of each resource, with events that refer to each other, grants and answers kept for retries."""
     workspace = Rest(gateway.client, gateway.app, tenant.token)
-    world = await make_world(workspace, workspace.with_token(tenant.personal_token), tenant)
+    world = await world_of(gateway, tenant)
     events = [{"name": "a", "external_id": "0", "external_customer_id": "stranger"}]
     events += [{"name": "a", "external_id": f"{n + 1}", "parent_id": f"{n}"} for n in range(12)]
     await workspace.ingest_events(data={"events": events})
@@ -218,11 +219,13 @@ async def test_all_that_reached_the_workspace_ends_at_once(gateway, tenant, othe
     assert (await invited.list_workspace_invitations())["data"] == []
     assert (await owner.list_workspaces())["data"] == []
     for asked in (owner.get_workspace(id=tenant.id), owner.get_share(id=world.share)):
-        with pytest.raises(Refused, match="not_found"):
-            await asked
+        await refused(asked, 404, "not_found")
     assert (await gateway.client.get(f"/{tenant.slug}/portal")).status_code == 404
-    with pytest.raises(Refused, match="not_found"):
-        await owner.with_token(None).request_portal_code(data={"email": "a@example.com", "slug": tenant.slug})
+    await refused(
+        owner.with_token(None).request_portal_code(data={"email": "a@example.com", "slug": tenant.slug}),
+        404,
+        "not_found",
+    )
 
 
 async def test_the_slug_is_never_given_out_again(gateway, tenant, owner):

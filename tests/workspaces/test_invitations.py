@@ -8,14 +8,14 @@ import pytest
 
 from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, WORKSPACE_SCOPES, Scope
 from resolvers.accounts.users import verify_address
-from resolvers.credentials.tokens import issue_token
 from storage.clock import now
 from storage.enums import CredentialKind
 from storage.rows.rows import one, table_of, update_rows
 from storage.tables.accounts.users import UserRow
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow
-from tests.support.gateways import make_token
+from tests.support.gateways import issue, make_token
 from tests.support.membership import make_member, make_user, members_of, new_email
+from tests.support.refusals import refusal, refused
 from tests.support.spans import span
 from tests.support.surfaces import Refused
 
@@ -95,8 +95,7 @@ async def test_a_stranger_invites_a_user_and_nothing_of_theirs_changes(
         victim.create_customer(data={"email": "x@example.com", "workspace_id": stranger.id}),
         victim.list_workspace_members(workspace_id=[stranger.id]),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt
+        await refused(attempt, 404, "not_found")
 
 
 async def test_what_an_invited_user_without_a_workspace_writes_does_not_go_to_the_stranger(
@@ -104,9 +103,9 @@ async def test_what_an_invited_user_without_a_workspace_writes_does_not_go_to_th
 ):
     user = await make_user(gateway)
     await invite(owner, tenant, user.email)
-    with pytest.raises(Refused) as refused:
-        await surface.with_token(user.token).create_customer(data={"email": "own@example.com"})
-    assert refused.value.problems == {("workspace_id",): "missing"}
+    assert await refusal(
+        surface.with_token(user.token).create_customer(data={"email": "own@example.com"})
+    ) == {("workspace_id",): "missing"}
 
 
 async def test_confirming_an_address_shows_the_invitations_and_joins_nothing(surface, gateway, tenant, owner):
@@ -116,15 +115,13 @@ async def test_confirming_an_address_shows_the_invitations_and_joins_nothing(sur
     assert await invitations_of(surface, user) == []
     guest = surface.with_token(user.token)
     for attempt in (guest.get_workspace_invitation, guest.accept_workspace_invitation):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt(id=invited["id"])
+        await refused(attempt(id=invited["id"]), 404, "not_found")
     users = table_of(UserRow)
     async with gateway.database.write() as connection:
         row = await one(connection, UserRow, users.c.id == UUID(user.id))
         await verify_address(connection, row)
     assert [entry["id"] for entry in await invitations_of(surface, user)] == [invited["id"]]
-    with pytest.raises(Refused, match="not_found"):
-        await guest.get_workspace(id=tenant.id)
+    await refused(guest.get_workspace(id=tenant.id), 404, "not_found")
 
 
 async def test_another_users_invitation_is_neither_seen_nor_accepted_nor_declined(
@@ -156,20 +153,17 @@ async def test_an_invitation_that_has_ended_is_not_accepted(surface, gateway, te
         assert (await owner.get_workspace_member(id=invited["id"]))["status"] == "expired"
     elif end == "declined":
         assert await guest.decline_workspace_invitation(id=invited["id"]) == invited["id"]
-        with pytest.raises(Refused, match="not_found"):
-            await owner.get_workspace_member(id=invited["id"])
+        await refused(owner.get_workspace_member(id=invited["id"]), 404, "not_found")
     elif end == "taken back":
         await owner.remove_workspace_member(id=invited["id"])
     else:
         await guest.accept_workspace_invitation(id=invited["id"])
     assert await invitations_of(surface, user) == []
     for attempt in (guest.accept_workspace_invitation, guest.decline_workspace_invitation):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt(id=invited["id"])
+        await refused(attempt(id=invited["id"]), 404, "not_found")
     assert (user.email in await members_of(surface, tenant)) == (end in {"expired", "accepted"})
     if end != "accepted":
-        with pytest.raises(Refused, match="not_found"):
-            await guest.get_workspace(id=tenant.id)
+        await refused(guest.get_workspace(id=tenant.id), 404, "not_found")
 
 
 async def test_inviting_again_renews_the_invitation(surface, gateway, tenant, owner):
@@ -187,9 +181,7 @@ async def test_inviting_again_renews_the_invitation(surface, gateway, tenant, ow
 async def test_a_member_is_not_invited_again(surface, gateway, tenant, owner):
     member = await make_member(gateway, tenant)
     for email in (member.email.upper(), tenant.user_email):
-        with pytest.raises(Refused) as refused:
-            await invite(owner, tenant, email)
-        assert (refused.value.status, refused.value.problems) == (422, {("email",): "duplicate"})
+        assert await refusal(invite(owner, tenant, email)) == {("email",): "duplicate"}
     assert await members_of(surface, tenant) == {tenant.user_email: "owner", member.email: "member"}
 
 
@@ -198,49 +190,44 @@ async def test_a_token_with_only_workspaces_write_sends_no_invitation(surface, g
     data = {"email": new_email(), "workspace_id": tenant.id}
     everything = surface.with_token(tenant.token)
     narrow = surface.with_token(await make_token(gateway, tenant, Scope.WORKSPACES_WRITE))
-    async with gateway.database.write() as connection:
-        of_workspace, _ = await issue_token(
-            connection,
-            CredentialKind.ACCESS_TOKEN,
-            CLIENT_SCOPES,
-            workspace_id=UUID(tenant.id),
-            maker_user_id=UUID(tenant.user_id),
-        )
-        of_user, _ = await issue_token(
-            connection, CredentialKind.ACCESS_TOKEN, CLIENT_SCOPES, user_id=UUID(tenant.user_id)
-        )
-        personal, _ = await issue_token(
-            connection,
-            CredentialKind.PERSONAL_TOKEN,
-            USER_SCOPES - {Scope.WORKSPACE_MEMBERS_WRITE},
-            user_id=UUID(tenant.user_id),
-        )
+    of_workspace = await issue(
+        gateway,
+        CredentialKind.ACCESS_TOKEN,
+        CLIENT_SCOPES,
+        workspace_id=UUID(tenant.id),
+        maker_user_id=UUID(tenant.user_id),
+    )
+    of_user = await issue(gateway, CredentialKind.ACCESS_TOKEN, CLIENT_SCOPES, user_id=UUID(tenant.user_id))
+    personal = await issue(
+        gateway,
+        CredentialKind.PERSONAL_TOKEN,
+        USER_SCOPES - {Scope.WORKSPACE_MEMBERS_WRITE},
+        user_id=UUID(tenant.user_id),
+    )
     for caller in (
         everything,
         narrow,
-        surface.with_token(of_workspace.text),
-        surface.with_token(of_user.text),
+        surface.with_token(of_workspace),
+        surface.with_token(of_user),
     ):
         with pytest.raises(Refused, match="not_permitted") as refused:
             await caller.invite_workspace_member(data=data)
         assert refused.value.status == 403
     with pytest.raises(Refused, match=r"insufficient_scope.*`workspace_members:write`"):
-        await surface.with_token(personal.text).invite_workspace_member(data=data)
+        await surface.with_token(personal).invite_workspace_member(data=data)
     assert await members_of(surface, tenant) == {tenant.user_email: "owner"}
 
 
 async def test_the_scope_of_members_is_refused_for_workspace_tokens_and_clients(surface, tenant, owner):
     assert Scope.WORKSPACE_MEMBERS_WRITE not in WORKSPACE_SCOPES | CLIENT_SCOPES
     scopes = ["shares:read", "workspace_members:write"]
-    with pytest.raises(Refused) as refused:
-        await owner.create_workspace_access_token(
+    assert await refusal(
+        owner.create_workspace_access_token(
             data={"comment": "a", "scopes": scopes, "workspace_id": tenant.id}
         )
-    assert refused.value.problems == {("scopes", 1): "scope"}
+    ) == {("scopes", 1): "scope"}
     client = {"name": "A", "redirect_uris": ["https://app.example.com/cb"], "scopes": scopes}
-    with pytest.raises(Refused) as refused:
-        await owner.create_oauth_client(data=client)
-    assert refused.value.problems == {("scopes", 1): "scope"}
+    assert await refusal(owner.create_oauth_client(data=client)) == {("scopes", 1): "scope"}
 
 
 async def test_the_scope_of_members_is_not_in_discovery(gateway):
@@ -287,6 +274,6 @@ async def test_a_retry_of_accepting_gets_the_same_answer(surface, gateway, tenan
 
 
 async def test_every_problem_of_an_invitation_is_named_at_its_place(owner):
-    with pytest.raises(Refused) as refused:
-        await owner.invite_workspace_member(data={"email": "nobody", "role": "admin", "status": "active"})
-    assert refused.value.problems == {("email",): "email", ("role",): "enum", ("status",): "extra_forbidden"}
+    assert await refusal(
+        owner.invite_workspace_member(data={"email": "nobody", "role": "admin", "status": "active"})
+    ) == {("email",): "email", ("role",): "enum", ("status",): "extra_forbidden"}

@@ -1,31 +1,20 @@
 """Lists of workspaces: filtered, sorted, and read by page and by cursor."""
 
 from datetime import timedelta
-from uuid import UUID, uuid4
-
-import pytest
+from uuid import UUID
 
 from storage.clock import now
 from storage.rows.rows import table_of, update_rows
 from storage.tables.workspaces.workspaces import WorkspaceRow
+from tests.support.membership import new_slug
 
 
-def new_slug() -> str:
-    return f"w-{uuid4().hex}"
-
-
-@pytest.fixture
-def personal(surface, tenant):
-    """A caller with the tenant's first member's own token."""
-    return surface.with_token(tenant.personal_token)
-
-
-async def test_lists_are_filtered_by_slug_and_by_part_of_the_name(personal, tenant):
+async def test_lists_are_filtered_by_slug_and_by_part_of_the_name(owner, tenant):
     for name in ("Grünwald", "Blau"):
-        await personal.create_workspace(data={"name": name, "slug": new_slug()})
+        await owner.create_workspace(data={"name": name, "slug": new_slug()})
 
     async def names(**filters):
-        return [item["name"] for item in (await personal.list_workspaces(**filters))["data"]]
+        return [item["name"] for item in (await owner.list_workspaces(**filters))["data"]]
 
     assert await names() == ["Acme", "Grünwald", "Blau"]
     assert await names(name="ÜNW") == ["Grünwald"]
@@ -36,11 +25,11 @@ async def test_lists_are_filtered_by_slug_and_by_part_of_the_name(personal, tena
     assert await names(sorting=["name"]) == ["Acme", "Blau", "Grünwald"]
 
 
-async def test_lists_are_sorted_by_what_operators_set(personal, gateway, tenant):
+async def test_lists_are_sorted_by_what_operators_set(owner, gateway, tenant):
     values = {"Never": (None, 1), "High": (900, 30), "Low": (100, 2)}
     workspaces = table_of(WorkspaceRow)
     for name, (threshold, days) in values.items():
-        made = await personal.create_workspace(data={"name": name, "slug": new_slug()})
+        made = await owner.create_workspace(data={"name": name, "slug": new_slug()})
         async with gateway.database.write() as connection:
             await update_rows(
                 connection,
@@ -53,7 +42,7 @@ async def test_lists_are_sorted_by_what_operators_set(personal, gateway, tenant)
     async def names(*sorting):
         found, cursor = [], None
         while True:
-            page = await personal.list_workspaces(sorting=list(sorting), limit=2, after=cursor)
+            page = await owner.list_workspaces(sorting=list(sorting), limit=2, after=cursor)
             found += [item["name"] for item in page["data"]]
             cursor = page["meta"]["next_cursor"]
             if cursor is None:
@@ -72,14 +61,9 @@ async def test_rests_list_leaves_out_the_status_and_the_default_currency(surface
     assert item == {name: value for name, value in whole.items() if name not in left_out}
 
 
-async def test_graphql_finds_a_workspace_by_its_slug_too(gateway, tenant):
+async def test_graphql_finds_a_workspace_by_its_slug_too(graphql, tenant):
     async def ask(arguments):
-        answer = await gateway.client.post(
-            "/graphql",
-            json={"query": f"{{ workspace{arguments} {{ id }} }}"},
-            headers={"Authorization": f"Bearer {tenant.token}"},
-        )
-        return answer.json()
+        return await graphql(f"{{ workspace{arguments} {{ id }} }}")
 
     assert (await ask(f'(slug: "{tenant.slug.upper()}")'))["data"]["workspace"]["id"] == tenant.id
     absent = await ask('(slug: "nobody-has-this")')

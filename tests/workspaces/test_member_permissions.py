@@ -5,18 +5,15 @@ from uuid import UUID
 import pytest
 import pytest_asyncio
 
-from gateway.web.kit.cookies import SESSION
 from oauth.principals import PrincipalKind
-from oauth.scopes import CLIENT_SCOPES, USER_SCOPES, Scope
-from resolvers.credentials.browser_sessions import start_browser_session
-from resolvers.credentials.tokens import issue_token
+from oauth.scopes import CLIENT_SCOPES, Scope
 from rest_compat.api import operation_routes
 from storage.enums import CredentialKind
 from tests.support.examples import EXAMPLES
-from tests.support.gateways import make_tenant
+from tests.support.gateways import issue, make_tenant, start_session
 from tests.support.membership import make_member
-from tests.support.surfaces import Refused, Rest
-from tests.support.world import make_world
+from tests.support.surfaces import Refused
+from tests.support.world import world_of
 
 OPERATIONS = {name: route.operation for name, route in operation_routes().items()}
 REFUSALS = {"unauthorized", "invalid_token", "not_permitted", "insufficient_scope"}
@@ -42,29 +39,17 @@ UNSEEN = {"delete_oauth_client_document"}
 
 @pytest_asyncio.fixture(scope="session")
 async def world(gateway):
-    """A tenant with one of each resource, and a mere member of its workspace."""
+    """A tenant with one of each resource, and the credentials of a mere member of its workspace.
+
+    No operation that the member may do ends them.
+    """
     tenant = await make_tenant(gateway)
-    workspace = Rest(gateway.client, gateway.app, tenant.token)
-    user = Rest(gateway.client, gateway.app, tenant.personal_token)
-    return await make_world(workspace, user, tenant), await make_member(gateway, tenant)
-
-
-async def callers(gateway, member, caller):
-    """The member with a personal token, an OAuth token of theirs, and in a browser."""
-    texts = []
-    async with gateway.database.write() as connection:
-        session = await start_browser_session(connection, UUID(member.id), "address:192.0.2.1", "A browser")
-        for kind, scopes in (
-            (CredentialKind.PERSONAL_TOKEN, USER_SCOPES),
-            (CredentialKind.ACCESS_TOKEN, CLIENT_SCOPES),
-        ):
-            token, _ = await issue_token(connection, kind, scopes, user_id=UUID(member.id))
-            texts.append(token.text)
-    cookie = {"cookie": f"{SESSION}={session.text}", "sec_fetch_site": "same-origin"}
-    return {
-        PrincipalKind.PERSONAL_TOKEN: caller(texts[0]),
-        PrincipalKind.OAUTH_TOKEN: caller(texts[1]),
-        PrincipalKind.BROWSER_SESSION: caller(None).with_headers(**cookie),
+    member = await make_member(gateway, tenant)
+    own = {"user_id": UUID(member.id)}
+    return await world_of(gateway, tenant), {
+        PrincipalKind.PERSONAL_TOKEN: member.token,
+        PrincipalKind.OAUTH_TOKEN: await issue(gateway, CredentialKind.ACCESS_TOKEN, CLIENT_SCOPES, **own),
+        PrincipalKind.BROWSER_SESSION: await start_session(gateway, member.id),
     }
 
 
@@ -81,11 +66,13 @@ def test_what_is_for_owners_says_so():
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-async def test_a_member_may_do_just_what_is_not_for_owners(name, world, gateway, caller):
-    resources, member = world
+async def test_a_member_may_do_just_what_is_not_for_owners(name, world, caller):
+    resources, credentials = world
     operation = OPERATIONS[name]
     outcomes, expected = {}, {}
-    for kind, surface in (await callers(gateway, member, caller)).items():
+    for kind, credential in credentials.items():
+        in_browser = kind is PrincipalKind.BROWSER_SESSION
+        surface = caller(None).in_browser(credential) if in_browser else caller(credential)
         refusal = None
         try:
             await surface.ask(name, EXAMPLES[name](resources))

@@ -11,6 +11,7 @@ from storage.enums import CredentialKind
 from tests.support.applications import make_application
 from tests.support.mailed import mails_to
 from tests.support.membership import make_member, make_user, members_of, new_email
+from tests.support.refusals import refused
 from tests.support.surfaces import Refused
 from tests.support.world import OAUTH_CLIENT
 
@@ -64,10 +65,8 @@ async def test_a_removed_members_tokens_end(surface, gateway, tenant, owner):
     await owner.remove_workspace_member(id=colleague.member_id)
     assert [await works(gateway, token) for token in (made, child, kept)] == [False, False, True]
     assert await works(gateway, colleague.token)
-    with pytest.raises(Refused, match="not_found"):
-        await second.get_workspace(id=tenant.id)
-    with pytest.raises(Refused, match="not_found"):
-        await owner.get_workspace_member(id=colleague.member_id)
+    await refused(second.get_workspace(id=tenant.id), 404, "not_found")
+    await refused(owner.get_workspace_member(id=colleague.member_id), 404, "not_found")
 
 
 async def test_an_owner_may_let_what_a_member_created_go_on(surface, gateway, tenant, owner):
@@ -131,8 +130,7 @@ async def test_members_of_another_workspace_are_neither_changed_nor_removed(surf
         owner.update_workspace_member(id=member["id"], data={"role": "member"}),
         owner.invite_workspace_member(data={"email": "x@example.com", "workspace_id": other_tenant.id}),
     ):
-        with pytest.raises(Refused, match="not_found"):
-            await attempt
+        await refused(attempt, 404, "not_found")
 
 
 async def test_owners_are_notified_of_each_new_token_and_each_added_scope(surface, gateway, tenant, owner):
@@ -187,8 +185,7 @@ async def test_a_removed_owner_comes_back_by_an_invitation_sent_before(surface, 
     others = await owner.invite_workspace_member(data={**data, "email": new_email()})
     accepted = await make_member(gateway, tenant, inviter=colleague.id)
     await owner.remove_workspace_member(id=colleague.member_id)
-    with pytest.raises(Refused, match="not_found"):
-        await guest.accept_workspace_invitation(id=invited["id"])
+    await refused(guest.accept_workspace_invitation(id=invited["id"]), 404, "not_found")
     expected = {tenant.user_email: "owner", others["email"]: "owner", accepted.email: "member"}
     assert await members_of(surface, tenant) == expected
 

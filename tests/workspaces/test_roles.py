@@ -6,10 +6,10 @@ from uuid import UUID
 import pytest
 
 from oauth.scopes import Scope
-from resolvers.credentials.tokens import issue_token
 from storage.enums import CredentialKind
-from tests.support.gateways import make_tenant, make_token
+from tests.support.gateways import issue, make_tenant, make_token
 from tests.support.membership import make_member, members_of, new_email
+from tests.support.refusals import refusal, refused
 from tests.support.surfaces import Refused
 from tests.support.world import OAUTH_CLIENT
 
@@ -44,9 +44,9 @@ async def test_null_and_nothing_keep_the_role_and_another_value_is_refused(gatew
     for data in ({}, {"role": None}):
         kept = await owner.update_workspace_member(id=colleague.member_id, data=data)
         assert (kept["role"], kept["modified_at"] is None) == ("member", False)
-    with pytest.raises(Refused) as refused:
-        await owner.update_workspace_member(id=colleague.member_id, data={"role": "admin"})
-    assert refused.value.problems == {("role",): "enum"}
+    assert await refusal(owner.update_workspace_member(id=colleague.member_id, data={"role": "admin"})) == {
+        ("role",): "enum"
+    }
 
 
 async def test_the_role_of_an_invitation_can_change_too(surface, gateway, tenant, owner):
@@ -56,9 +56,9 @@ async def test_the_role_of_an_invitation_can_change_too(surface, gateway, tenant
     assert (changed["role"], changed["status"]) == ("owner", "invited")
     # An invited owner is none yet.
     first = await own_membership(surface, tenant)
-    with pytest.raises(Refused) as refused:
-        await owner.update_workspace_member(id=first["id"], data={"role": "member"})
-    assert refused.value.problems == {("id",): "last_owner"}
+    assert await refusal(owner.update_workspace_member(id=first["id"], data={"role": "member"})) == {
+        ("id",): "last_owner"
+    }
 
 
 async def test_a_member_promotes_itself(surface, gateway, tenant):
@@ -120,18 +120,16 @@ async def test_a_workspace_token_that_an_owner_gave_the_scope_goes_on_making_tok
     machine = surface.with_token(await make_token(gateway, tenant, *scopes))
     await machine.create_workspace_access_token(data={"comment": "a", "scopes": ["shares:read"]})
     await machine.create_oauth_client(data=OAUTH_CLIENT)
-    with pytest.raises(Refused) as refused:
-        await machine.create_workspace_access_token(data={"comment": "a", "scopes": ["customers:read"]})
-    assert refused.value.problems == {("scopes", 0): "wider"}
+    assert await refusal(
+        machine.create_workspace_access_token(data={"comment": "a", "scopes": ["customers:read"]})
+    ) == {("scopes", 0): "wider"}
 
 
 async def test_a_token_manages_no_oauth_client_wider_than_itself(surface, gateway, tenant):
     scopes = (Scope.OAUTH_CLIENTS_WRITE, Scope.SHARES_READ)
     narrow = surface.with_token(await make_token(gateway, tenant, *scopes))
     wide = {**OAUTH_CLIENT, "scopes": ["openid", "customers:read"]}
-    with pytest.raises(Refused) as refused:
-        await narrow.create_oauth_client(data=wide)
-    assert refused.value.problems == {("scopes",): "wider"}
+    assert await refusal(narrow.create_oauth_client(data=wide)) == {("scopes",): "wider"}
     client = (await surface.create_oauth_client(data=wide))["oauth_client"]
     own = (await narrow.create_oauth_client(data=OAUTH_CLIENT))["oauth_client"]
     for attempt, place in (
@@ -142,9 +140,7 @@ async def test_a_token_manages_no_oauth_client_wider_than_itself(surface, gatewa
         ),
         (narrow.rotate_oauth_client_secret(id=client["id"]), ("id",)),
     ):
-        with pytest.raises(Refused) as refused:
-            await attempt
-        assert refused.value.problems == {place: "wider"}
+        assert await refusal(attempt) == {place: "wider"}
     assert (await surface.get_oauth_client(id=client["id"])) == client
 
 
@@ -155,9 +151,7 @@ async def test_the_last_owner_is_neither_demoted_nor_removed(surface, gateway, t
         owner.update_workspace_member(id=first["id"], data={"role": "member"}),
         owner.remove_workspace_member(id=first["id"]),
     ):
-        with pytest.raises(Refused) as refused:
-            await attempt
-        assert (refused.value.status, refused.value.problems) == (422, {("id",): "last_owner"})
+        assert await refusal(attempt) == {("id",): "last_owner"}
     assert (await members_of(surface, tenant))[tenant.user_email] == "owner"
 
 
@@ -214,21 +208,19 @@ async def test_an_owner_demoted_during_the_request_creates_no_token(surface, gat
 async def test_an_oauth_token_for_the_workspace_is_limited_by_its_users_role(surface, gateway, tenant):
     """Such tokens cannot have the scopes; with one that had, the role would still count."""
     colleague = await make_member(gateway, tenant)
-    async with gateway.database.write() as connection:
-        token, _ = await issue_token(
-            connection,
-            CredentialKind.ACCESS_TOKEN,
-            [Scope.ACCESS_TOKENS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE],
-            workspace_id=UUID(tenant.id),
-            maker_user_id=UUID(colleague.id),
-        )
-    client = surface.with_token(token.text)
+    token = await issue(
+        gateway,
+        CredentialKind.ACCESS_TOKEN,
+        [Scope.ACCESS_TOKENS_WRITE, Scope.WORKSPACE_MEMBERS_WRITE],
+        workspace_id=UUID(tenant.id),
+        maker_user_id=UUID(colleague.id),
+    )
+    client = surface.with_token(token)
     for attempt in (
         client.create_workspace_access_token(data={"comment": "b", "scopes": ["access_tokens:write"]}),
         client.remove_workspace_member(id=colleague.member_id),
     ):
-        with pytest.raises(Refused, match="not_permitted"):
-            await attempt
+        await refused(attempt, 403, "not_permitted")
 
 
 async def test_lists_are_sorted_by_creation(surface, gateway, tenant):

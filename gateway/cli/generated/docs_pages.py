@@ -9,6 +9,7 @@ from gateway.monitoring.declarations import METRICS as GATEWAY_METRICS
 from gateway.settings.settings import describe_settings
 from oauth.principals import WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import OPENID_SCOPES, Scope
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.root import exposed, make_schema
 from resolvers.operations.declaration import Operation
 from rest_compat.api import documented_routes
@@ -218,7 +219,7 @@ def pages() -> dict[str, str]:
 
 def _twins() -> dict[str, str]:
     fields = {}
-    for name, place in exposed(make_schema()._schema).items():
+    for name, place in exposed(core_schema(make_schema())).items():
         path, arguments = ".".join(place.path), ", ".join(place.field.args)
         fields[name] = f"{path}({arguments})" if arguments else path
     return fields

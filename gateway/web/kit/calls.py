@@ -29,6 +29,7 @@ from graphql import (
 from strawberry.utils.str_converters import to_camel_case
 
 from gateway.web.kit.visits import Visit
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.root import Exposed, exposed
 from resolvers.operations.declaration import Operation, operation_of
 from rest_compat.api import operation_routes
@@ -57,7 +58,7 @@ def call_of(
 
     `selection` is what the GraphQL document asks for, in braces; by default all fields with data.
     """
-    schema = visit.request.app.state.schema._schema
+    schema = core_schema(visit.request.app.state.schema)
     return written_call(schema, visit.ctx.services.base_url, resolver, arguments, selection)
 
 

@@ -21,6 +21,7 @@ from graphql import (
 from graphql.execution.values import VariableValues, get_variable_values
 from strawberry.types.arguments import convert_arguments
 
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.executor import DEFINITION, NeedsStockExecutor
 from resolvers.graph.execution.fields import OPERATION, validated
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField, select_from
@@ -123,7 +124,7 @@ class DocumentPlan:
         if not self.definition.variable_definitions:
             return None
         definitions = self.definition.variable_definitions
-        values = get_variable_values(self.schema._schema, definitions, dict(variables))
+        values = get_variable_values(core_schema(self.schema), definitions, dict(variables))
         if not isinstance(values, VariableValues):
             raise ValueError("The variables do not fit the document.")
         return values
@@ -143,7 +144,7 @@ def plan_of(
     schema: strawberry.Schema, document: DocumentNode, definition: OperationDefinitionNode
 ) -> DocumentPlan | None:
     """The plan of a valid document's operation; None if the stock executor has to run it."""
-    query = schema._schema.query_type
+    query = core_schema(schema).query_type
     if definition.operation is not OperationType.QUERY or query is None:
         return None
     fragments = {

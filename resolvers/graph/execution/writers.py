@@ -8,7 +8,7 @@ from graphql import GraphQLEnumType, GraphQLObjectType, get_named_type, get_null
 from resolvers.graph.execution.executor import DEFINITION, PLAIN, NeedsStockExecutor
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
 from resolvers.operations.shapes.shapes import Embedded, Part, Shape
-from resolvers.operations.shapes.writers import Source, Writer, etag_of, field_value, rest_writer
+from resolvers.operations.shapes.writers import Source, Writer, etag_of, field_value, key, rest_writer
 from schema.kit.base import SHAPED
 from schema.values.scalars import UNCHANGED, write_number
 
@@ -19,11 +19,11 @@ _AS_WRITTEN = frozenset({"DateTime", "Metadata", "ID", *UNCHANGED}) - {"Long"}
 def selection_writer(shape: Shape[Any], selected: Selected) -> Writer:
     """The object of a line with the selected fields. Raises `NeedsStockExecutor` as `attribute_of` does.
 
-    The names in the answer are a client's: they never become part of the source.
+    The names in the answer are a client's: `key` lets them into the source.
     """
     source = Source()
     fields = [
-        f"    {source.text(name)}: {_value(shape, selected.type, field, source)},"
+        f"    {key(name)}: {_value(shape, selected.type, field, source)},"
         for name, field in selected.fields.items()
     ]
     writer: Writer = source.function("line, services", ["return {", *fields, "}"])
@@ -79,7 +79,7 @@ def _json_writer(selected: Selected) -> Callable[[Any], Any]:
             value = repr(selected.type.name)
         else:
             value = _leaf(field, f"value[{attribute_of(selected.type, field.name)!r}]", source)
-        fields.append(f"    {source.text(name)}: {value},")
+        fields.append(f"    {key(name)}: {value},")
     lines = ["if value is None:", "    return None", "return {", *fields, "}"]
     writer: Callable[[Any], Any] = source.function("value", lines)
     return writer

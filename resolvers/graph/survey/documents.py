@@ -6,6 +6,7 @@ import orjson
 import strawberry
 from graphql import DocumentNode, get_operation_ast
 
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.plans import DocumentPlan, plan_of
 from resolvers.graph.survey.used_fields import used_by
 from storage.caches import Cache
@@ -44,7 +45,7 @@ class KeptDocument:
             definition = get_operation_ast(self.document, name)
             if definition is None:
                 return None
-            self.uses[name] = used_by(schema._schema, self.document, definition)
+            self.uses[name] = used_by(core_schema(schema), self.document, definition)
         return self.uses[name]
 
 

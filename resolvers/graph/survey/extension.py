@@ -21,6 +21,7 @@ from graphql import (
 from strawberry.extensions import SchemaExtension
 from strawberry.types import ExecutionResult as Answer
 
+from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import ADMITTED
 from resolvers.graph.survey.cost import survey
 from resolvers.graph.survey.documents import Documents
@@ -91,7 +92,7 @@ class AdmissionExtension(SchemaExtension):
 
     def _validate(self, document: DocumentNode) -> None:
         context = self.execution_context
-        if errors := validate(context.schema._schema, document):
+        if errors := validate(core_schema(context.schema), document):
             context.pre_execution_errors = [self._refusal(errors)]
         else:
             self._documents.keep(self._text, document)
@@ -102,15 +103,15 @@ class AdmissionExtension(SchemaExtension):
         if principal is None or principal.client is None:
             return
         kept = self._documents.parsed.get(self._text)
-        used = None if kept is None else kept.used(context.schema, context._provided_operation_name)
+        used = None if kept is None else kept.used(context.schema, self._operation_name)
         if used is None:
-            used = used_by(context.schema._schema, document, definition)
+            used = used_by(core_schema(context.schema), document, definition)
         context.context["ctx"].services.usage.add(principal.client, used)
 
     async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
         context = self.execution_context
         submitted = Submission(document, definition, context.variables or {}, context.context[SIZE])
-        requested = survey_of(context.schema._schema, submitted)
+        requested = survey_of(core_schema(context.schema), submitted)
         await admit_survey(context.context["ctx"].caller, requested, submitted.size)
         return requested
 
@@ -141,10 +142,14 @@ class AdmissionExtension(SchemaExtension):
             return None
         return f"{definition.name.value if definition.name else ''}\n{self._text}"
 
+    @property
+    def _operation_name(self) -> str | None:
+        # The public name is that of the first operation if the request has none.
+        return self.execution_context._provided_operation_name
+
     def _definition(self, document: DocumentNode) -> OperationDefinitionNode:
         """The operation to run. Raises `Invalid` if the document has several and none is named."""
-        name = self.execution_context._provided_operation_name
-        definition = get_operation_ast(document, name)
+        definition = get_operation_ast(document, self._operation_name)
         if definition is None:
             message = "This document has several operations: name the one to run in `operationName`"
             raise Invalid([problem(("operationName",), message, "missing")])

@@ -3,9 +3,9 @@
 Their source has one expression for each field, so writing costs what a dictionary display costs.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from types import CodeType
 from typing import Any, get_args
 
 import orjson
@@ -18,6 +18,9 @@ from schema.kit.base import Resource, entity_tag
 from storage.dialects.json_rows import MOMENT, OFFSET, moment_text
 from storage.types import JsonColumn, MomentColumn
 
+# GraphQL's parser lets no other names in; what is made of these characters is one literal, whatever it says.
+_NAME = re.compile("[_A-Za-z][_0-9A-Za-z]*")
+
 # Of a line and the services: a value of the answer, as JSON has it.
 Writer = Callable[[Any, Any], Any]
 
@@ -27,7 +30,6 @@ class Source:
 
     def __init__(self) -> None:
         self.names: dict[str, Any] = {}
-        self._texts: dict[str, str] = {}
 
     def name(self, value: Any) -> str:
         """A name for a value in the source."""
@@ -35,30 +37,18 @@ class Source:
         self.names[name] = value
         return name
 
-    def text(self, text: str) -> str:
-        """A literal in the source, in place of which the function gets this text of a client."""
-        placeholder = f"text {len(self._texts)}"
-        self._texts[placeholder] = text
-        return repr(placeholder)
-
     def function(self, arguments: str, lines: list[str]) -> Any:
         body = "\n".join(f"    {line}" for line in lines)
         code = compile(f"def write({arguments}):\n{body}", "<writer>", "exec")
-        exec(_filled(code, self._texts), self.names)  # noqa: S102 - of declarations, never of input
+        exec(code, self.names)  # noqa: S102 - of declarations, and of names as `key` lets them in
         return self.names["write"]
 
 
-def _filled(code: CodeType, texts: Mapping[str, str]) -> CodeType:
-    """The code with these texts in place of their placeholders."""
-
-    def filled(constant: Any) -> Any:
-        if isinstance(constant, str):
-            return texts.get(constant, constant)
-        if isinstance(constant, tuple):
-            return tuple(map(filled, constant))
-        return _filled(constant, texts) if isinstance(constant, CodeType) else constant
-
-    return code.replace(co_consts=tuple(map(filled, code.co_consts)))
+def key(name: str) -> str:
+    """The literal of a name that a client chose for a field. Raises `ValueError` for what is no name."""
+    if _NAME.fullmatch(name) is None:
+        raise ValueError("A name has other characters than a field of the graph.")
+    return repr(name)
 
 
 @cache

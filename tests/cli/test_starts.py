@@ -1,0 +1,75 @@
+"""Tests fork the command from a process that has imported it: a fork is what a start would be."""
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command import PATIENCE_SECONDS, Command
+
+# How it meets signals, and what else a fork might inherit.
+FIELDS = ("Umask", "SigBlk", "SigIgn", "SigCgt", "Threads", "NoNewPrivs")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "settings"),
+    [
+        (("tokens", "list"), "", {}),
+        (("usres",), "", {}),
+        (("doctor", "--json"), "", {"DUOGRAPH_ENV": "production"}),
+        (("users", "create", "--email", "ada@example.com"), "an orchard lantern", {}),
+        (("workspaces", "delete", "acme"), "y\n", {"COLUMNS": "30"}),
+        (("metrics", "--help"), "", {"COLUMNS": "60"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_fork_prints_and_ends_as_a_start_does(
+    command: Command, own_start: Command, arguments: tuple[str, ...], stdin: str, settings: dict[str, str]
+) -> None:
+    forked, started = (each.run(*arguments, stdin=stdin, **settings) for each in (command, own_start))
+    assert forked == started
+
+
+def state_of(pid: int) -> dict[str, Any]:
+    """What a process has of its own."""
+    process = Path(f"/proc/{pid}")
+    fields = dict(line.split(":\t", 1) for line in (process / "status").read_text().splitlines())
+    names = [str(file.readlink()) for file in (process / "fd").iterdir()]
+    # Each socket and pipe has a number of its own, and connections to the database come and go.
+    files = sorted(re.sub(r"\d+", "", name) for name in names if "duograph.sqlite" not in name)
+    return {
+        "status": {name: fields[name].strip() for name in FIELDS},
+        "files": files,
+        "directory": (process / "cwd").readlink(),
+    }
+
+
+def test_a_forked_server_has_the_files_signals_and_directory_of_a_started_one(
+    command: Command, own_start: Command
+) -> None:
+    states = []
+    for each in (command, own_start):
+        with each.start("serve", "--port", "0", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline()
+            states.append(state_of(process.pid))
+            process.terminate()
+            assert process.wait(PATIENCE_SECONDS) == 0
+    assert states[0] == states[1]
+
+
+def test_a_fork_tells_the_signal_that_killed_it(command: Command) -> None:
+    with command.start("serve", "--port", "0", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        assert process.poll() is None
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_a_fork_refuses_variables_that_its_imports_may_have_read(command: Command) -> None:
+    with pytest.raises(AssertionError, match="NO_COLOR"):
+        command.run("--version", NO_COLOR="1")
