@@ -36,8 +36,9 @@ class _Changes:
         All deltas of a workspace are one statement.
         """
         by_workspace: defaultdict[UUID, dict[Ledger, list[Values]]] = defaultdict(dict)
+        id = uuid4()
         for ledger, together in self._by_ledger.items():
-            names, id = (*ledger.keys, *ledger.values, "id"), uuid4()
+            names = (*ledger.keys, *ledger.values, "id")
             for key, values in together.rows.items():
                 if any(values):
                     delta = dict(zip(names, (*key, *values, id), strict=True))
