@@ -1,6 +1,6 @@
 """Books that are tables of totals by key."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,7 +26,6 @@ from storage.ledger.books import (
     Combination,
     Combinations,
     CombineRows,
-    Key,
     Ledger,
     Row,
     Together,
@@ -42,15 +41,15 @@ from storage.tables.base import Values
 class Totals:
     """A table whose key begins with the workspace, and whose other columns are totals.
 
-    `spread` makes rows with the columns of the table from those of deltas, and `spread_values` does so in
-    Python, as keys and values; equal keys are combined later. `is_coarse`: several rows of a recount have the
-    same key too.
+    `spread` makes rows with the columns of the table from those of deltas; equal keys are combined later.
+    `rows_of` does so in Python for deltas of a workspace, and combines equal keys. `is_coarse`: several rows
+    of a recount have the same key too.
     """
 
     table: Table
     combinations: Combinations = field(default_factory=dict)
     spread: Callable[[FromClause], FromClause] = lambda deltas: deltas
-    spread_values: Callable[[Iterable[Values]], Iterable[tuple[Key, Row]]] | None = None
+    rows_of: Callable[[Sequence[Values]], Iterable[Row]] | None = None
     is_coarse: bool = False
 
     @cached_property
@@ -66,12 +65,9 @@ class Totals:
     async def add(self, connection: Connection, workspace_id: UUID, deltas: Sequence[Values]) -> None:
         await self.add_rows(connection, deltas)
 
-    async def add_rows(self, connection: Connection, deltas: Iterable[Values]) -> None:
+    async def add_rows(self, connection: Connection, deltas: Sequence[Values]) -> None:
         """The same for deltas of any workspaces, whose totals are written in their order."""
-        together = Together(self._combine_rows)
-        for key, values in self._spread_values(deltas):
-            together.add(key, values)
-        rows = [key + values for key, values in together.rows.items()]
+        rows = list(self._together(deltas) if self.rows_of is None else self.rows_of(deltas))
         await upsert_all(connection, self.table, rows, self._combine)
 
     async def compare(self, connection: Connection, ledger: Ledger, workspace_id: UUID) -> Verification:
@@ -144,11 +140,9 @@ class Totals:
     def _combine(self, there: ColumnElement[Any], new: ColumnElement[Any]) -> ColumnElement[Any]:
         return self._combination(new.key or "").of_columns(there, new)
 
-    def _spread_values(self, deltas: Iterable[Values]) -> Iterable[tuple[Key, Row]]:
-        if self.spread_values is not None:
-            return self.spread_values(deltas)
-        keys, values = self.keys, self.values
-        return (
-            (tuple([delta[name] for name in keys]), tuple([delta[name] for name in values]))
-            for delta in deltas
-        )
+    def _together(self, deltas: Iterable[Values]) -> Iterator[Row]:
+        together = Together(self._combine_rows)
+        for delta in deltas:
+            key = tuple([delta[name] for name in self.keys])
+            together.add(key, tuple([delta[name] for name in self.values]))
+        return (key + values for key, values in together.rows.items())

@@ -1,5 +1,6 @@
 """The names of events, with how often and when they occurred, and the number of events by hour and day."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from sqlalchemy import FromClause, case, func, literal, select, true, union_all
@@ -71,14 +72,16 @@ def _in_all_periods(deltas: FromClause) -> FromClause:
     return rows.join_from(deltas, kinds, true()).subquery("in_all_periods")
 
 
-def _values_in_all_periods(deltas: Iterable[Values]) -> Iterator[tuple[Key, Row]]:
+def _rows_in_all_periods(deltas: Iterable[Values]) -> Iterator[Row]:
+    counts: Counter[Key] = Counter()
     for delta in deltas:
-        hour, many = delta["hour"], delta["occurrences"]
+        hour = delta["hour"]
         for period, beginning in ((Period.HOUR, hour), (Period.DAY, hour.replace(hour=0))):
             for name in (delta["name"], ALL_NAMES):
-                yield (delta["workspace_id"], name, period, beginning), (many,)
+                counts[delta["workspace_id"], name, period, beginning] += delta["occurrences"]
+    return ((*key, many) for key, many in counts.items())
 
 
 EVENT_NAMES = Totals(table_of(EventNameRow), _COMBINATIONS, is_coarse=True)
-EVENT_COUNTS = Totals(table_of(EventCountRow), {}, _in_all_periods, _values_in_all_periods, is_coarse=True)
+EVENT_COUNTS = Totals(table_of(EventCountRow), {}, _in_all_periods, _rows_in_all_periods, is_coarse=True)
 EVENTS = Ledger(table_of(EventDeltaRow), _recounted, (EVENT_NAMES, EVENT_COUNTS), _COMBINATIONS, at_once=True)

@@ -1,14 +1,15 @@
 """From facts to cells of sums: which columns each kind of fact adds to, in memory and in SQL."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, partial
+from operator import add
 from typing import Any
 
 from sqlalchemy import BigInteger, FromClause, Integer, Select, Table, cast, func, literal, select, union_all
 
 from storage.enums import FactKind
-from storage.ledger.books import Key, Row
+from storage.ledger.books import Row
 from storage.ledger.totals import Totals
 from storage.metrics.cells.period_sql import cell_of
 from storage.metrics.cells.tiling import Grain
@@ -59,29 +60,41 @@ def _places_in(table: Table) -> dict[str, list[tuple[int, CellColumn]]]:
     }
 
 
-def _spread_values(table: Table, facts: Iterable[Values]) -> Iterator[tuple[Key, Row]]:
+def _by_quarter(table: Table, facts: Sequence[Values]) -> Mapping[int, Mapping[Row, list[int]]]:
+    """The sums by quarter hour, and by owner: a share or `NO_SHARE`, and a currency of money."""
     places, none = _places_in(table), [0] * len(sums_of(table))
-    # The sums by quarter hour, and by owner: a workspace, a share or `NO_SHARE`, and a currency of money.
     quarters: defaultdict[int, dict[Row, list[int]]] = defaultdict(dict)
     for fact in facts:
-        columns = places[fact["kind"]]
         currency = (fact["currency"],) if table is MONEY else ()
-        if not columns or None in currency:
+        columns = () if None in currency else places[fact["kind"]]
+        if not columns:
             continue
         added = [(place, column.part_of(fact[column.column])) for place, column in columns]
         owners = quarters[Grain.QUARTER.begins(fact["moment"])]
         for share_id in (NO_SHARE,) if fact["share_id"] is None else (NO_SHARE, fact["share_id"]):
-            owner = fact["workspace_id"], share_id, *currency
+            owner = share_id, *currency
             sums = owners.get(owner)
             if sums is None:
                 sums = owners[owner] = none.copy()
             for place, value in added:
                 sums[place] += value
-    for quarter, owners in quarters.items():
-        begins = {grain: grain.begins(quarter) for grain in WORKSPACE_GRAINS}
+    return quarters
+
+
+def _rows_of(table: Table, facts: Sequence[Values]) -> Iterator[Row]:
+    """Cells of all grains, from facts of one workspace."""
+    # Python hashes an id slowly: the cells of an owner are apart.
+    cells: defaultdict[Row, dict[tuple[int, int], list[int]]] = defaultdict(dict)
+    for quarter, owners in _by_quarter(table, facts).items():
+        begins = [(grain.value, grain.begins(quarter)) for grain in WORKSPACE_GRAINS]
         for owner, sums in owners.items():
-            for grain in WORKSPACE_GRAINS if owner[1] == NO_SHARE else SHARE_GRAINS:
-                yield (*owner, grain.value, begins[grain]), tuple(sums)
+            own = cells[owner]
+            for key in begins if owner[0] == NO_SHARE else begins[: len(SHARE_GRAINS)]:
+                there = own.get(key)
+                own[key] = sums if there is None else list(map(add, there, sums))
+    for owner, own in cells.items():
+        for key, sums in own.items():
+            yield (facts[0]["workspace_id"], *owner, *key, *sums)
 
 
 def _spread(table: Table, facts: FromClause) -> FromClause:
@@ -119,6 +132,6 @@ def _grouped(table: Table, rows: FromClause, grain: Grain) -> Select[Any]:
 
 
 ACTIVITY_CELLS, MONEY_CELLS = (
-    Totals(table, spread=partial(_spread, table), spread_values=partial(_spread_values, table))
+    Totals(table, spread=partial(_spread, table), rows_of=partial(_rows_of, table))
     for table in (ACTIVITY, MONEY)
 )
