@@ -62,7 +62,8 @@ def _generate(folder: Path, names: list[str]) -> None:
             shutil.copy(contract, folder / name)
     _run_all({name: (_GENERATORS[name], folder / name) for name in names})
     checks = {
-        name: ([sys.executable, "-m", "mypy", *_mypy_options(folder)], folder / name) for name in IN_PYTHON
+        name: ([sys.executable, "-m", "mypy", *_mypy_options(folder / name)], folder / name)
+        for name in IN_PYTHON
     }
     if "hey_api" in names:
         checks["tsc"] = (["node_modules/.bin/tsc", "-p", "tsconfig.json"], folder)
@@ -70,6 +71,7 @@ def _generate(folder: Path, names: list[str]) -> None:
 
 
 def _mypy_options(folder: Path) -> list[str]:
+    # A cache for each check: two that run at the same time break one that they share.
     return [
         *("--python-executable", python_of_clients(), "--config-file", "", "--no-warn-unused-ignores"),
         *("--follow-imports", "silent", "--cache-dir", str(folder / "mypy"), "program.py"),
