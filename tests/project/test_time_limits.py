@@ -52,7 +52,8 @@ def test_a_test_that_hangs_is_ended_alone_even_if_it_holds_what_others_wait_for(
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *plugins, "--times=times"],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        # pytest closes its folder to other users, and in this run's folder PostgreSQL would lose its files.
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DEBUG_TEMPROOT": str(tmp_path)},
         capture_output=True,
         text=True,
         check=False,

@@ -16,19 +16,22 @@ _VARIABLE = "PYTEST_DEBUG_TEMPROOT"
 
 def pytest_configure(config: pytest.Config) -> None:
     is_worker = hasattr(config, "workerinput")
-    if is_worker or config.getoption("basetemp") or os.environ.get(_VARIABLE):
+    if is_worker or config.getoption("basetemp"):
         return
-    folder = Path(mkdtemp(prefix="tests-"))
+    # A run that a test starts has its folder in the one of that test's run.
+    around = os.environ.get(_VARIABLE)
+    folder = Path(mkdtemp(prefix="tests-", dir=around))
     folder.chmod(0o755)
     os.environ[_VARIABLE] = str(folder)
-    config.pluginmanager.register(_Cleaning(folder))
+    config.pluginmanager.register(_Cleaning(folder, around))
 
 
 class _Cleaning:
     """Removes the folder after a run that passed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, around: str | None) -> None:
         self._folder = folder
+        self._around = around
         self._has_passed = False
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
@@ -37,5 +40,7 @@ class _Cleaning:
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self) -> None:
         del os.environ[_VARIABLE]
+        if self._around is not None:
+            os.environ[_VARIABLE] = self._around
         if self._has_passed:
             shutil.rmtree(self._folder, ignore_errors=True)
