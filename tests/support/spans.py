@@ -21,6 +21,11 @@ class Span:
         assert self.end is not None, "The span has not ended."
         return Span(self.begin + life, self.end + life)
 
+    @property
+    def in_whole_seconds(self) -> "Span":
+        """For moments of which the fraction of a second was cut off."""
+        return Span(self.begin.replace(microsecond=0), self.end)
+
 
 @contextmanager
 def span() -> Iterator[Span]:
