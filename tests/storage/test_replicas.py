@@ -203,9 +203,6 @@ async def test_a_read_that_is_cut_on_the_replica_is_repeated_on_the_primary(pair
 
 
 async def test_a_read_that_replay_cancels_is_repeated_on_the_primary(pair, replicated):
-    """A standby cancels reads that hold up its replay, here at once."""
-    for statement in ("ALTER SYSTEM SET max_standby_streaming_delay = 0", "SELECT pg_reload_conf()"):
-        pair.replica.psql(statement)
     runs = []
 
     async def read(connection):
@@ -218,7 +215,8 @@ async def test_a_read_that_replay_cancels_is_repeated_on_the_primary(pair, repli
                 await connection.exec_driver_sql("SELECT 1")
         return "read"
 
-    assert await replicated.database.in_snapshot(read, replica_for=[]) == "read"
+    with pair.canceling_reads():
+        assert await replicated.database.in_snapshot(read, replica_for=[]) == "read"
     assert len(runs) == 2
 
 

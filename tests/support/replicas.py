@@ -1,8 +1,8 @@
 """A PostgreSQL server with a streaming replica, whose replay and connections a test holds up."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -52,6 +52,19 @@ class Pair:
             yield
         finally:
             await asyncio.to_thread(self.replica.psql, "SELECT pg_wal_replay_resume()")
+
+    @contextmanager
+    def canceling_reads(self) -> Iterator[None]:
+        """Until the block ends, the replica cancels reads that hold up its replay at once."""
+        self._change("SET max_standby_streaming_delay = 0")
+        try:
+            yield
+        finally:
+            self._change("RESET max_standby_streaming_delay")
+
+    def _change(self, setting: str) -> None:
+        self.replica.psql(f"ALTER SYSTEM {setting}")
+        self.replica.psql("SELECT pg_reload_conf()")
 
     async def rename_events(self, tenant: Tenant, name: str) -> None:
         """Rename a workspace's events as another host does, of which the gateway knows nothing."""
