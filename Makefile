@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times test-hard check quick release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,13 @@ test-times: setup browser pgbouncer  ## Run the tests, and print as Markdown wha
 	$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --times=$$times $(TESTS) >&2; passed=$$?; \
 	$(BIN)/python -m tests.support.table_of_times $$times; \
 	exit $$passed
+
+coverage: setup browser pgbouncer  ## Run every test, and print the branches that they cover by package (TESTS=tests/shares)
+	@folder=$$(mktemp -d); export COVERAGE_FILE=$$folder/data; \
+	$(BIN)/coverage run -m pytest -n $(WORKERS) $(ORDER) $(TESTS) >&2; passed=$$?; \
+	$(BIN)/coverage combine --quiet && $(BIN)/coverage json --quiet --ignore-errors -o $$folder/report.json \
+	&& $(BIN)/python -m tests.project.coverage_table $$folder/report.json || passed=1; \
+	rm -rf $$folder; exit $$passed
 
 test-hard: setup browser pgbouncer  ## Run the tests beside busy loops and at hard moments (TESTS=tests/mail, WAY=midnight)
 	@WAY="$(WAY)" $(BIN)/python -m tests.hard -n $(WORKERS) $(ORDER) $(TESTS)

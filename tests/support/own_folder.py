@@ -1,6 +1,6 @@
 """A plugin of pytest: each run has its temporary files in a folder of its own.
 
-pytest closes `/tmp/pytest-of-root` to other users whenever a run begins, and PostgreSQL, which root runs as
+pytest closes the folder that all runs of a user share whenever one begins, and PostgreSQL, which root runs as
 another user, then cannot reach its files in the run beside it.
 """
 
