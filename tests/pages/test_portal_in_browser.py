@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -24,6 +25,8 @@ from tests.support.uploads import upload_file, upload_image
 
 OWNER = "grace@bluebird.example"
 RETURN_URL = "https://shop.example/account"
+# Each test that downloads the file adds one to what the site's others see.
+ANY_DOWNLOADS = re.compile(r"^\s*\d+ downloads?\s*$")
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ async def test_a_customer_enters_by_a_link_and_looks_around(
         await expect(back).to_have_attribute("href", RETURN_URL)
 
         await page.get_by_role("link", name="Quarterly report").click()
-        await page.get_by_text("1 download", exact=True).click()
+        await page.get_by_text(ANY_DOWNLOADS).click()
         await expect(page.get_by_text("31 January 2026, 10:00 UTC")).to_be_visible()
         await page.get_by_role("link", name="Catalog").click()
         await page.get_by_role("link", name="Colour cards").click()
