@@ -12,15 +12,13 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types.graphql import OperationType
 
 from oauth.principals import AllowList
-from resolvers.graph.execution.executor import NeedsStockExecutor
-from resolvers.graph.execution.fields import RESULTS
 from resolvers.graph.execution.loaders import make_check, make_load
 from resolvers.graph.http.allow_lists import check_document, name_roots
 from resolvers.graph.http.media_types import accepted_type, status_of
 from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_query
 from resolvers.graph.root import Schema, exposed
 from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, Submission, admit_survey, survey_of
-from resolvers.operations.admission import admit, check_demands, largest_body
+from resolvers.operations.admission import admit, largest_body
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
@@ -34,7 +32,6 @@ from schema.errors import (
     MethodNotAllowed,
     problem,
 )
-from storage.engine.outages import is_outage
 from storage.usage.usage import Used
 
 log = structlog.get_logger()
@@ -118,7 +115,6 @@ class GraphQLEndpoint:
     ) -> tuple[Any, list[GraphQLError]]:
         """The data and errors of a document: by its plan, or else by the stock executor."""
         kept, admitted = self._documents.parsed.get(sent.text), None
-        results: dict[str, Any] = {}
         plan = None if kept is None else kept.plan(self._schema, sent.name)
         if kept is not None and plan is not None:
             admitted = sent.survey
@@ -126,22 +122,12 @@ class GraphQLEndpoint:
                 submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
                 admitted = survey_of(self._schema._schema, submitted)
             await admit_survey(ctx.caller, admitted, sent.size)
-            try:
-                # The stock executor reports a refusal at its field.
-                check_demands(ctx.caller, admitted.demands)
-                data = await plan.answer(ctx, sent.variables, sent.arguments, results)
-            except NeedsStockExecutor:
-                kept.plans[sent.name] = None
-            except Exception as error:
-                if is_outage(error):
-                    # The stock executor would wait for the database as long again.
-                    raise unforeseen(error, ctx.caller.request_id) from error
-                log.debug("unplanned", reason=type(error).__name__)
-            else:
+            prepared = sent.prepared or plan.prepare(sent.variables)
+            if prepared is not None:
                 if not sent.is_kept:
-                    keep(sent, admitted, len(plan.fields))
+                    keep(sent, admitted, prepared)
                 _count(ctx, kept.used(self._schema, sent.name))
-                return data, []
+                return await plan.answer(ctx, prepared, admitted.demands)
         ctx.caller.limit_units()
         result = await self._schema.execute(
             sent.text,
@@ -155,7 +141,6 @@ class GraphQLEndpoint:
                 SIZE: sent.size,
                 # Only of this request: a kept one's says nothing about this caller.
                 ADMITTED_SURVEY: admitted,
-                RESULTS: results,
             },
             allowed_operation_types=allowed,
         )

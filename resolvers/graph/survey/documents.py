@@ -23,7 +23,7 @@ BYTES_PER_TOKEN = 1_200
 class KeptDocument:
     """A valid document with what was made of it, by the name of the operation to run.
 
-    A plan is None if the stock executor has to run the operation.
+    A plan is None if the stock executor has to run the operation, whatever its variables are.
     """
 
     document: DocumentNode

@@ -17,7 +17,7 @@ from sqlmodel import SQLModel
 
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import Seen, absent, visible
-from resolvers.operations.rows.lists import Listing, open_cursor, page_of, sign_cursor
+from resolvers.operations.rows.lists import Listing, key_places, open_cursor, page_of, sign_cursor
 from resolvers.operations.rows.page_forms import PageForm, rounded, seen_by
 from resolvers.operations.rows.plans import MOST_PLANS, form_of, plan_for, with_places
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
@@ -29,6 +29,10 @@ from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.connections import Values
 from storage.engine.kept_statements import Kept
 from storage.rows.rows import Model, table_of
+
+# What needs the number of rows on all pages, and what needs a cursor or says whether a page follows.
+_COUNTED = ("meta.total", "meta.pages", "pagination")
+_CONTINUED = ("meta.next_cursor", "page_info", "edges.cursor")
 
 Fetch = Callable[[Kept, Values], Awaitable[Sequence[Any]]]
 
@@ -46,6 +50,7 @@ async def read_one(
 
     `seen` is the condition on the rows that the caller sees, if it is not that of `visible`.
     """
+    shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
     chosen = _chosen(ctx, shape, "")
     key = ("one", model, shape, seen, chosen, tuple(values), form_of(ctx.principal))
 
@@ -53,12 +58,13 @@ async def read_one(
     def make() -> "Select[Any]":
         table = table_of(model)
         same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
-        own = seen_by(model, seen, with_places(ctx.principal))
-        row = select(table).where(own, *same).subquery("chosen")
-        return select(as_text(lines(select(row), *shape.cells(row, chosen))))
+        principal = with_places(ctx.principal)
+        row = select(table).where(seen_by(model, seen, principal), *same).subquery("chosen")
+        return select(as_text(lines(select(row), *shape.cells(row, chosen, principal))))
 
     plan = plan_for(ctx.services.database.dialect, key, make)
-    ((found,),) = await ctx.fetch(plan, values | ctx.principal.ids, replica=replica)
+    places = {**values, **ctx.principal.ids, **ctx.skipped}
+    ((found,),) = await ctx.fetch(plan, places, replica=replica and ctx.may_be_late)
     listed = orjson.loads(found)
     if not listed:
         raise absent(model)
@@ -112,12 +118,13 @@ async def read_page(
 
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
+    shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
     prepared = _prepare(ctx, listing, shape, query)
-    values = {**ctx.principal.ids, **prepared.values}
+    values = {**ctx.principal.ids, **prepared.values, **ctx.skipped}
     plan = plan_for(
         ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(ctx.principal)
     )
-    ((total, found),) = await ctx.fetch(plan, values, replica=prepared.replica)
+    ((total, found),) = await ctx.fetch(plan, values, replica=prepared.replica and ctx.may_be_late)
     listed = orjson.loads(found)
     shown = listed[: query.limit]
     end = prepared.values["skipped"] + len(shown)
@@ -128,7 +135,7 @@ async def read_page(
         return sign_cursor(ctx, listing, query, [line[place] for place in prepared.key_places])
 
     rows = ShapedRows(shape, shown, ctx.services, cursor_of)
-    cursor = cursor_of(-1) if more and shown else None
+    cursor = cursor_of(-1) if prepared.form.is_continued and more and shown else None
     return page_of(query, cast("list[Item]", rows), total, cursor)
 
 
@@ -173,7 +180,8 @@ def _prepare_place(
         filters=tuple((name, listing.filters[name].form(value)) for name, value in sent.items()),
         sorting=tuple(query.sort_keys()),
         limit=rounded(query.limit),
-        is_counted=place is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination"))),
+        is_counted=place is None and any(map(ctx.wants, _COUNTED)),
+        is_continued=any(map(ctx.wants, _CONTINUED)),
         nulls_in_place=None if place is None else tuple(value is None for value in place),
         is_late=skipped > 0,
         is_in_change=ctx.transaction is not None,
@@ -184,7 +192,7 @@ def _prepare_place(
     values |= {f"after_{index}": value for index, value in enumerate(place or ())}
     # A caller that keeps a copy asks for each span once: what a replica has not got yet would be lost to it.
     replica = listing.replica and not query.is_of_changes()
-    return _Prepared(_shared(form), values, form.key_places(listing.order(form.sorting)), replica)
+    return _Prepared(_shared(form), values, key_places(shape, listing.order(form.sorting)), replica)
 
 
 @lru_cache(maxsize=MOST_PLANS)
@@ -196,6 +204,6 @@ def _shared(form: PageForm) -> PageForm:
 def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:
     """The parts that the caller selected; an entity tag is made of all."""
     selection = ctx.selection
-    if selection is None or f"{path}etag" in selection:
+    if selection is None or ctx.chosen is not None or f"{path}etag" in selection:
         return shape.parts
     return frozenset([name for name in shape.parts if path + name in selection])
