@@ -26,7 +26,9 @@ pytestmark = pytest.mark.both_databases
 EXAMPLES = 10 * int(os.environ.get("EXAMPLES", "15"))
 DIRECTIVE = re.compile(r" @(include|skip)\(if: [^)]*\)")
 # The root fields that give lines, with arguments: each of a world's resources, one that is absent, and lists.
+NODES = ("Share", "Customer", "Event", "FileShareSession", "FileSharePayment")
 ROOTS = {
+    "node": ('(id: "{share}")', '(id: "{team}")', '(id: "{file_share_session}")', '(id: "{slug}")'),
     "share": ('(id: "{share}")', '(id: "{team}")'),
     "shares": ("", '(limit: 2, sorting: ["-name"])', '(isArchived: false, visibility: public, query: "e")'),
     "customer": ('(id: "{team}")', '(externalId: "none")'),
@@ -130,11 +132,21 @@ def documents(draw: st.DrawFn, schema: Any, world: Any) -> str:
     """A document with one to three root fields."""
     roots, fragments = [], ""
     for place in range(draw(st.integers(1, 3))):
-        name = draw(st.sampled_from(sorted(ROOTS)))
+        name = draw(
+            st.sampled_from([*sorted(ROOTS), *["node", "customers", "fileShareSessions", "events"] * 2])
+        )
         arguments = draw(st.sampled_from(ROOTS[name])).format(**vars(world))
         type_: Any = get_named_type(schema.query_type.fields[name].type)
-        below, spread = draw(selections(type_, draw(st.integers(0, 3))))
-        if "data" in type_.fields and draw(st.booleans()):
+        below, spread = draw(selections(type_, draw(st.integers(0, 4))))
+        if name == "node":
+            narrower = draw(st.lists(st.sampled_from(NODES), min_size=1, max_size=2, unique=True))
+            parts = [draw(selections(schema.type_map[each], 3)) for each in narrower]
+            inline = [f"... on {each} {part}" for each, (part, _) in zip(narrower, parts, strict=True)]
+            # Fragments of several parts would have the same names.
+            below = f"{{ id {' '.join(inline[:1] if parts[0][1] else inline)} }}"
+            spread = parts[0][1]
+            below = below if spread or not any(each for _, each in parts) else "{ __typename }"
+        elif "data" in type_.fields and draw(st.booleans()):
             item: Any = get_named_type(type_.fields["data"].type)
             items, spread = draw(selections(item, draw(st.integers(0, 2))))
             below = f"{{ data {items} meta {{ total nextCursor }} }}"
@@ -237,6 +249,7 @@ async def test_members_that_are_left_out_of_events_are_read_if_they_are_selected
 LINKED = (
     "{ shares(limit: 3) { data { id workspace { id } } } }",
     '{ event(id: "%s") { customer { name members { name } events(limit: 2) { data { id } } } } }',
+    '{ node(id: "%s") { id ... on Event { children { data { id } } customer { workspace { id } } } } }',
     "{ customers { edges { cursor node { ...Linked } } pageInfo { endCursor } } }"
     " fragment Linked on Customer { fileShareSessions { data { share { prices { id } } } meta { total } } }",
 )

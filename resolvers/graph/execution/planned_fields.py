@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphql import GraphQLError, get_argument_values, get_nullable_type, located_error
+from graphql import GraphQLError, get_argument_values, located_error
 from graphql.execution.values import VariableValues
 from strawberry.types.arguments import convert_arguments
 
@@ -43,6 +43,7 @@ class Answering:
     arguments: Arguments
     pages: Pages
     is_permitted: bool
+    has_refusals: bool
     errors: list[GraphQLError]
 
     def refuse(self, error: Exception, field: SelectedField, path: Path) -> None:
@@ -50,6 +51,19 @@ class Answering:
         if is_outage(error):
             raise unforeseen(error, self.ctx.caller.request_id) from error
         self.errors.append(located_error(error, field.nodes, path))
+
+    def refuse_links(self, value: Any, selected: Selected, path: Path) -> None:
+        """Note the refusals of links, one for each object that has one."""
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                self.refuse_links(item, selected, [*path, index])
+        elif value is not None:
+            for name, each in selected.fields.items():
+                refusal = self.pages.get(each)
+                if isinstance(refusal, Exception):
+                    self.refuse(refusal, each, [*path, name])
+                elif each.below is not None:
+                    self.refuse_links(value[name], each.below, [*path, name])
 
 
 class PlannedField(ABC):
@@ -115,28 +129,38 @@ class Reading:
             choice = self.choices[key] = choose(items, pages)
         return choice
 
-    def context(self, ctx: Context, choice: Choice, pages: Pages) -> Context:
-        """The context of an operation that reads these objects."""
+    async def answer(
+        self, answering: Answering, operation: Operation, arguments: Mapping[str, Any], path: Path
+    ) -> Any:
+        """What is selected from the result of an operation."""
+        choice = self.choice(answering.pages)
+        result = await run(operation, self._context(answering, operation, choice), arguments)
+        value = self._written(result, choice, Writing(answering.ctx, answering.pages))
+        if answering.has_refusals:
+            answering.refuse_links(value, self.below, path)
+        return value
+
+    def _context(self, answering: Answering, operation: Operation, choice: Choice) -> Context:
         skipped = {}
         for link, name in choice.names.items():
-            paging: Any = pages[link]
+            paging: Any = answering.pages[link]
             skipped[name] = (paging.page - 1) * paging.limit
         return Context(
-            ctx.services,
-            ctx.caller,
+            answering.ctx.services,
+            answering.ctx.caller,
             selection=self.selection,
-            chosen=choice.chosen,
+            # What finishes an answer looks at all of it.
+            chosen=choice.chosen if operation.finish is None else None,
             skipped=skipped,
             may_be_late=choice.may_be_late,
         )
 
-    def written(self, result: Any, choice: Choice, writing: Writing, type_: Any) -> Any:
-        """The result of an operation as the selected fields."""
+    def _written(self, result: Any, choice: Choice, writing: Writing) -> Any:
         if isinstance(result, ShapedRow):
             return self._writer(choice, result.shape)(result.line, writing)
         if isinstance(result, Page) and isinstance(result.data, ShapedRows):
             return self._writer(choice, result.data.shape).write(result.data.lines, result, writing)
-        return write_model(type_, self.below, result)
+        return write_model(self.below.type, self.below, result)
 
     def _writer(self, choice: Choice, shape: Any) -> Any:
         writer = choice.writers.get(shape)
@@ -158,23 +182,15 @@ class PlannedOperation(PlannedField):
     reading: Reading
 
     async def answer(self, answering: Answering, path: Path) -> Any:
-        ctx, pages = answering.ctx, answering.pages
         try:
             arguments = answering.arguments[self.selected]
             if isinstance(arguments, GraphQLError):
                 raise arguments
             if not answering.is_permitted:
-                check_demands(ctx.caller, [Demand.of(self.operation)])
+                check_demands(answering.ctx.caller, [Demand.of(self.operation)])
             if isinstance(arguments, Exception):
                 raise arguments
-            choice = self.reading.choice(pages)
-            own = self.reading.context(ctx, choice, pages)
-            if self.operation.finish is not None:
-                own.chosen = None  # It looks at what was read.
-            result = await run(self.operation, own, arguments)
-            return self.reading.written(
-                result, choice, Writing(ctx, pages), get_nullable_type(self.selected.type)
-            )
+            return await self.reading.answer(answering, self.operation, arguments, path)
         except Invalid as invalid:
             answering.refuse(located(self.operation, invalid), self.selected, path)
         except Exception as error:  # noqa: BLE001 - whatever fails is an error of this field

@@ -4,7 +4,7 @@ A document is planned once for each choice of its `@skip` and `@include`. Whethe
 known before anything runs; what none covers is left to the stock executor as a whole.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,25 +16,24 @@ from graphql import (
     GraphQLObjectType,
     OperationDefinitionNode,
     OperationType,
-    located_error,
 )
 from graphql.execution.values import VariableValues, get_variable_values
 
 from oauth.scopes import Scope
 from resolvers.graph.execution.choices import Pages, is_page, paging_of
 from resolvers.graph.execution.core_schema import core_schema
-from resolvers.graph.execution.fields import OPERATION
+from resolvers.graph.execution.fields import LOOKUP, OPERATION
 from resolvers.graph.execution.model_writers import is_made_by_a_method
 from resolvers.graph.execution.planned_fields import (
     Answering,
     Arguments,
-    Path,
     PlannedField,
     PlannedGroup,
     PlannedName,
     PlannedOperation,
     Reading,
 )
+from resolvers.graph.execution.planned_nodes import PlannedNode
 from resolvers.graph.execution.selections import (
     TYPE_NAME,
     Reader,
@@ -57,9 +56,8 @@ MOST_LINKS = 60
 
 @dataclass(eq=False)
 class Variant:
-    """What a document selects with some values of its directives, and its planned fields by name."""
+    """The planned fields of a document with some values of its directives, by name, and all links below."""
 
-    selected: Selected
     fields: Mapping[str, PlannedField]
     links: Sequence[SelectedField]
 
@@ -113,7 +111,9 @@ class DocumentPlan:
         if variant is None:
             if len(self.variants) >= MOST_VARIANTS:
                 self.variants.clear()
-            variant = self.variants[key] = self._made(Reader(self.fragments, values))
+            variant = self.variants[key] = self._made(
+                Reader(core_schema(self.schema), self.fragments, values)
+            )
         return variant
 
     def _made(self, reader: Reader) -> Variant:
@@ -127,7 +127,7 @@ class DocumentPlan:
         links = tuple(selected.links())
         if len(links) > MOST_LINKS:
             raise Unplanned
-        return Variant(selected, _planned(selected), links)
+        return Variant(_planned(selected), links)
 
     async def answer(
         self, ctx: Context, prepared: Prepared, demands: Sequence[Demand]
@@ -137,11 +137,10 @@ class DocumentPlan:
         if not is_permitted:
             pages = {**pages, **dict(_refused(ctx.caller, prepared))}
         errors: list[GraphQLError] = []
-        answering = Answering(ctx, prepared.arguments, pages, is_permitted, errors)
-        data = {name: await each.answer(answering, [name]) for name, each in prepared.variant.fields.items()}
-        if not is_permitted or prepared.has_refused_pages:
-            errors += _errors_of_links(data, prepared.variant.selected, [], pages)
-        return data, errors
+        has_refusals = not is_permitted or prepared.has_refused_pages
+        answering = Answering(ctx, prepared.arguments, pages, is_permitted, has_refusals, errors)
+        fields = prepared.variant.fields
+        return {name: await each.answer(answering, [name]) for name, each in fields.items()}, errors
 
 
 def plan_of(
@@ -165,6 +164,10 @@ def _planned_field(owner: GraphQLObjectType, selected: SelectedField) -> Planned
     operation, below = selected.metadata.get(OPERATION), selected.below
     if selected.name == TYPE_NAME:
         return PlannedName(owner.name)
+    if LOOKUP in selected.metadata:
+        for each in selected.types:
+            _check(each)
+        return PlannedNode.of(selected, selected.metadata[LOOKUP])
     if below is None:
         raise Unplanned
     if operation is not None:
@@ -178,7 +181,7 @@ def _check(selected: Selected) -> None:
     made = {"edges", "pageInfo"} if is_page(selected) else ()
     for each in selected.fields.values():
         is_known = each.source is not None or each.link is not None or each.name in (TYPE_NAME, *made)
-        if each.sets or not (is_known or is_made_by_a_method(each)):
+        if each.types or not (is_known or is_made_by_a_method(each)):
             raise Unplanned
         if each.below is not None:
             _check(each.below)
@@ -190,17 +193,3 @@ def _refused(caller: Caller, prepared: Prepared) -> Iterator[tuple[SelectedField
         refusal = first_refusal(caller, [Demand(Scope(link.metadata[SCOPE]))])
         if refusal is not None and not isinstance(prepared.pages[link], GraphQLError):
             yield link, refusal
-
-
-def _errors_of_links(value: Any, selected: Selected, path: Path, pages: Pages) -> Iterable[GraphQLError]:
-    """The errors of refused links, one for each object that has one."""
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _errors_of_links(item, selected, [*path, index], pages)
-    elif value is not None:
-        for name, each in selected.fields.items():
-            refusal = pages.get(each)
-            if isinstance(refusal, Exception):
-                yield located_error(refusal, each.nodes, [*path, name])
-            elif each.below is not None:
-                yield from _errors_of_links(value[name], each.below, [*path, name], pages)

@@ -13,6 +13,7 @@ from graphql import (
     GraphQLField,
     GraphQLIncludeDirective,
     GraphQLObjectType,
+    GraphQLSchema,
     GraphQLSkipDirective,
     InlineFragmentNode,
     OperationDefinitionNode,
@@ -43,14 +44,15 @@ class Unplanned(Exception):
 class SelectedField:
     """A selected field, with all nodes that select it; `below` is what is selected from its objects.
 
-    `attribute` is its name in snake case. A field of an abstract type has its selection sets in `sets`.
+    `attribute` is its name in snake case. A field of an interface has `types`: what is selected from objects
+    of each.
     """
 
     nodes: Sequence[FieldNode]
     declared: GraphQLField | None
     owner: GraphQLObjectType
     below: "Selected | None" = None
-    sets: Sequence[SelectionSetNode] = ()
+    types: "Sequence[Selected]" = ()
 
     @property
     def name(self) -> str:
@@ -98,20 +100,30 @@ class Selected:
             yield path
             if selected.below is not None:
                 yield from selected.below.paths(f"{path}.")
+            for each in selected.types:
+                if not each.is_of_interface:
+                    yield from each.paths(f"{path}.")
 
     def links(self) -> Iterator[SelectedField]:
         """The links at any depth."""
         for selected in self.fields.values():
             if selected.link is not None:
                 yield selected
-            if selected.below is not None:
-                yield from selected.below.links()
+            for each in (selected.below, *selected.types):
+                if each is not None:
+                    yield from each.links()
+
+    @property
+    def is_of_interface(self) -> bool:
+        """Whether only what every resource has is selected."""
+        return all(each.name in ("id", TYPE_NAME) for each in self.fields.values())
 
 
 @dataclass(frozen=True)
 class Reader:
     """Reads what the selection sets of a valid document select, by the values of its variables."""
 
+    schema: GraphQLSchema
     fragments: Mapping[str, FragmentDefinitionNode]
     values: VariableValues | None = None
 
@@ -166,7 +178,8 @@ class Reader:
         sets = [node.selection_set for node in nodes if node.selection_set is not None]
         named = get_named_type(declared.type)
         if is_abstract_type(named):
-            return SelectedField(nodes, declared, owner, sets=sets)
+            types = [self.select(each, sets) for each in self.schema.get_possible_types(named)]
+            return SelectedField(nodes, declared, owner, types=types)
         below = self.select(named, sets) if isinstance(named, GraphQLObjectType) else None
         return SelectedField(nodes, declared, owner, below)
 
