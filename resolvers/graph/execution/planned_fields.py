@@ -31,6 +31,7 @@ from storage.engine.outages import is_outage
 MOST_CHOICES = 8
 
 Path = list[str | int]
+Values = VariableValues | None
 # The validated arguments of each field that has any, or why they are refused.
 Arguments = Mapping[SelectedField, Mapping[str, Any] | Exception]
 
@@ -61,7 +62,7 @@ class Answering:
             for name, each in selected.fields.items():
                 refusal = self.pages.get(each)
                 if isinstance(refusal, Exception):
-                    self.refuse(refusal, each, [*path, name])
+                    self.errors.append(located_error(refusal, each.nodes, [*path, name]))
                 elif each.below is not None:
                     self.refuse_links(value[name], each.below, [*path, name])
 
@@ -73,9 +74,7 @@ class PlannedField(ABC):
     async def answer(self, answering: Answering, path: Path) -> Any:
         """The field's value; its errors are noted."""
 
-    def take_arguments(
-        self, schema: Any, values: VariableValues | None
-    ) -> Iterator[tuple[SelectedField, Any]]:
+    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         """The validated arguments by the request's variables, or the refusal of them."""
         yield from ()
 
@@ -99,9 +98,7 @@ class PlannedGroup(PlannedField):
     async def answer(self, answering: Answering, path: Path) -> dict[str, Any]:
         return {name: await each.answer(answering, [*path, name]) for name, each in self.fields.items()}
 
-    def take_arguments(
-        self, schema: Any, values: VariableValues | None
-    ) -> Iterator[tuple[SelectedField, Any]]:
+    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         for each in self.fields.values():
             yield from each.take_arguments(schema, values)
 
@@ -134,8 +131,9 @@ class Reading:
     ) -> Any:
         """What is selected from the result of an operation."""
         choice = self.choice(answering.pages)
-        result = await run(operation, self._context(answering, operation, choice), arguments)
-        value = self._written(result, choice, Writing(answering.ctx, answering.pages))
+        value = self.written(
+            await run(operation, self._context(answering, operation, choice), arguments), answering
+        )
         if answering.has_refusals:
             answering.refuse_links(value, self.below, path)
         return value
@@ -155,7 +153,9 @@ class Reading:
             may_be_late=choice.may_be_late,
         )
 
-    def _written(self, result: Any, choice: Choice, writing: Writing) -> Any:
+    def written(self, result: Any, answering: Answering) -> Any:
+        """What is selected from a result."""
+        choice, writing = self.choice(answering.pages), Writing(answering.ctx, answering.pages)
         if isinstance(result, ShapedRow):
             return self._writer(choice, result.shape)(result.line, writing)
         if isinstance(result, Page) and isinstance(result.data, ShapedRows):
@@ -197,16 +197,14 @@ class PlannedOperation(PlannedField):
             answering.refuse(error, self.selected, path)
         return None
 
-    def take_arguments(
-        self, schema: Any, values: VariableValues | None
-    ) -> Iterator[tuple[SelectedField, Any]]:
+    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         try:
             yield self.selected, validated(self.operation, sent_arguments(schema, self.selected, values))
         except (GraphQLError, Invalid) as refusal:
             yield self.selected, refusal
 
 
-def sent_arguments(schema: Any, selected: SelectedField, values: VariableValues | None) -> dict[str, Any]:
+def sent_arguments(schema: Any, selected: SelectedField, values: Values) -> dict[str, Any]:
     """The arguments of a field as its resolver gets them. Raises GraphQLError."""
     if selected.declared is None:
         raise TypeError("Only declared fields have arguments.")

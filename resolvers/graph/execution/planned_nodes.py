@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphql import GraphQLError
-from graphql.execution.values import VariableValues
 
 from resolvers.graph.execution.nodes import node_with
 from resolvers.graph.execution.planned_fields import (
@@ -13,6 +12,7 @@ from resolvers.graph.execution.planned_fields import (
     Path,
     PlannedField,
     Reading,
+    Values,
     sent_arguments,
 )
 from resolvers.graph.execution.selections import SelectedField
@@ -53,9 +53,7 @@ class PlannedNode(PlannedField):
             answering.refuse(error, self.selected, path)
         return None
 
-    def take_arguments(
-        self, schema: Any, values: VariableValues | None
-    ) -> Iterator[tuple[SelectedField, Any]]:
+    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         try:
             yield self.selected, sent_arguments(schema, self.selected, values)
         except GraphQLError as refusal:

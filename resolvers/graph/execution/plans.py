@@ -1,4 +1,4 @@
-"""Plans of documents: queries that are read by one statement for each root field, without an executor.
+"""Plans of documents: a query is read by one statement for each root field, without an executor.
 
 A document is planned once for each choice of its `@skip` and `@include`. Whether a plan covers a document is
 known before anything runs; what none covers is left to the stock executor as a whole.
@@ -24,6 +24,7 @@ from resolvers.graph.execution.choices import Pages, is_page, paging_of
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import LOOKUP, OPERATION
 from resolvers.graph.execution.model_writers import is_made_by_a_method
+from resolvers.graph.execution.planned_changes import PlannedChange
 from resolvers.graph.execution.planned_fields import (
     Answering,
     Arguments,
@@ -83,6 +84,11 @@ class DocumentPlan:
     most_fields: int
     variants: dict[tuple[Any, ...], Variant] = field(default_factory=dict)
 
+    @property
+    def changes(self) -> bool:
+        """Whether it is a mutation."""
+        return self.definition.operation is OperationType.MUTATION
+
     def prepare(self, variables: Variables) -> Prepared | None:
         """What is worked out for equal requests; None if the stock executor has to run the document."""
         values = None
@@ -117,10 +123,10 @@ class DocumentPlan:
         return variant
 
     def _made(self, reader: Reader) -> Variant:
-        query = core_schema(self.schema).query_type
-        if query is None:
+        root = core_schema(self.schema).get_root_type(self.definition.operation)
+        if root is None:
             raise Unplanned
-        selected = reader.select(query, [self.definition.selection_set])
+        selected = reader.select(root, [self.definition.selection_set])
         if sum(1 for _ in selected.paths()) > self.most_fields:
             # Fragments that are used many times would make the plan far larger than the document.
             raise Unplanned
@@ -147,7 +153,7 @@ def plan_of(
     schema: strawberry.Schema, document: DocumentNode, definition: OperationDefinitionNode
 ) -> DocumentPlan | None:
     """The plan of a valid document's operation; None if the stock executor has to run it."""
-    if definition.operation is not OperationType.QUERY:
+    if definition.operation is OperationType.SUBSCRIPTION:
         return None
     fragments = fragments_of(document)
     return DocumentPlan(
@@ -168,10 +174,13 @@ def _planned_field(owner: GraphQLObjectType, selected: SelectedField) -> Planned
         for each in selected.types:
             _check(each)
         return PlannedNode.of(selected, selected.metadata[LOOKUP])
+    if below is not None and operation is not None:
+        _check(below)
+    if operation is not None and operation.changes:
+        return PlannedChange.of(operation, selected)
     if below is None:
         raise Unplanned
     if operation is not None:
-        _check(below)
         return PlannedOperation(operation, selected, Reading.of(below))
     return PlannedGroup(_planned(below))
 

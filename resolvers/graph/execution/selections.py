@@ -79,6 +79,11 @@ class SelectedField:
         metadata: Mapping[Any, Any] = {} if declared is None else declared.metadata
         return metadata
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a field of the model."""
+        return self.name in self.owner.extensions.get(PLAIN, {})
+
     @cached_property
     def source(self) -> str | None:
         """The model's field behind this one; None for `__typename`, links and what else a resolver makes."""

@@ -116,7 +116,7 @@ class GraphQLEndpoint:
         """The data and errors of a document: by its plan, or else by the stock executor."""
         kept, admitted = self._documents.parsed.get(sent.text), None
         plan = None if kept is None else kept.plan(self._schema, sent.name)
-        if kept is not None and plan is not None:
+        if kept is not None and plan is not None and not (plan.changes and allowed is _QUERIES):
             admitted = sent.survey
             if admitted is None:
                 submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
@@ -124,7 +124,7 @@ class GraphQLEndpoint:
             await admit_survey(ctx.caller, admitted, sent.size)
             prepared = sent.prepared or plan.prepare(sent.variables)
             if prepared is not None:
-                if not sent.is_kept:
+                if not sent.is_kept and not plan.changes:
                     keep(sent, admitted, prepared)
                 _count(ctx, kept.used(self._schema, sent.name))
                 return await plan.answer(ctx, prepared, admitted.demands)
