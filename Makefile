@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,9 @@ check: setup  ## Lint, type-check, look columns up, compare generated files and 
 
 quick: setup  ## Lint, type-check and test what changed since main, and what imports it
 	@$(BIN)/python -m tests.project.quick
+
+deploy-check: setup  ## Show what the files of docs/deploy/ protect, and fail where a protection is missing
+	@$(BIN)/python -m tests.deploy
 
 release: setup  ## Commit and tag a version, and build what is published of it (VERSION=0.2.0)
 	@$(BIN)/python -m tests.project.release $(VERSION)
