@@ -13,6 +13,7 @@ import uvicorn
 
 from gateway.app import create_app
 from gateway.http.connections import patient_protocol
+from gateway.http.unsent_answers import MEBIBYTE
 from gateway.settings.settings import Settings
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
 from tests.support.own_databases import migrate
@@ -61,7 +62,7 @@ def _serve(
         }
     )
     app = create_app(made_settings)
-    protocol = patient_protocol(made_settings.stall_seconds)
+    protocol = patient_protocol(made_settings.stall_seconds, made_settings.unsent_mebibytes * MEBIBYTE)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", proxy_headers=False, http=protocol))
     made: list[Tenant] = []
 
