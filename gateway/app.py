@@ -65,6 +65,7 @@ def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
         settings.database_pool_size,
         settings.database_terms,
         watch,
+        most_of_one=settings.database_tenant_connections,
     )
 
 
@@ -137,7 +138,13 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())
-    budgets = Budgets(limiter, settings.rate_limit, settings.rate_limit_restricted, monitoring.refusals)
+    budgets = Budgets(
+        limiter,
+        settings.rate_limit,
+        settings.rate_limit_restricted,
+        monitoring.refusals,
+        settings.rate_limit_milliseconds,
+    )
     app.front = _front(app, settings, services, budgets)
     return app
 

@@ -57,6 +57,7 @@ def _serve(
             "base_url": f"{address}/api",
             "rate_limit": 0,
             "rate_limit_restricted": 0,
+            "rate_limit_milliseconds": 0,
             "access_log": False,
             **settings,
         }
