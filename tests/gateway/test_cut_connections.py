@@ -49,7 +49,7 @@ def test_pipelined_requests_that_are_cut_at_any_byte_leave_a_line_each_at_most_a
                 connection = connect()
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORTING)
                 connection.sendall((one * 2)[:cut])
-                # The gateway reads in the order of arrival: it has begun what was sent, and then sees the end.
+                # The gateway reads in the order of arrival: it begins what was sent, and then sees the end.
                 for ends in (False, True):
                     if ends:
                         connection.close()
