@@ -22,10 +22,14 @@ Item = TypeVar("Item", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Derived:
-    """A field that `make` computes from columns; with `uses_services`, from the services and the columns."""
+    """A field that `make` computes from columns, then from the values of the fields named in `computed`.
+
+    With `uses_services`, `make` takes the services first.
+    """
 
     make: Callable[..., Any]
     columns: tuple[Column[Any], ...]
+    computed: tuple[str, ...] = field(default=(), kw_only=True)
     uses_services: bool = field(default=False, kw_only=True)
 
 
@@ -127,8 +131,14 @@ class Shape(Generic[Item]):
 
     @property
     def _names(self) -> list[str]:
-        chosen = self.model.model_fields if self.chosen is None else self.chosen.fields
-        return [name for name in self.model.model_fields if name in chosen and name not in self.omitted]
+        names = [name for name in self.model.model_fields if name not in self.omitted]
+        if self.chosen is None:
+            return names
+        derived = [
+            source for name in self.chosen.fields if isinstance(source := self.sources.get(name), Derived)
+        ]
+        needed = self.chosen.fields.union(*(source.computed for source in derived))
+        return [name for name in names if name in needed]
 
     @cached_property
     def fields(self) -> dict[str, Source]:
