@@ -49,7 +49,7 @@ ROOTS = {
     "customFields": ("", "(limit: 1)"),
     "fileShareSession": ('(id: "{file_share_session}")',),
     "fileSharePayment": ('(id: "{file_share_payment}")', '(id: "{share}")'),
-    "eventNames": ("", '(sorting: [OCCURRENCES_DESC], limit: 2)', '(customerId: ["{team}"], source: [SYSTEM])'),
+    "eventNames": ("", '(sorting: [OCCURRENCES_DESC], limit: 2)', '(customerId: ["{team}"], source: SYSTEM)'),
     "workspace": ('(id: "{workspace}")', '(slug: "{slug}")', ""),
     "workspaces": ("", '(name: "acme", sorting: [DAYS_IN_STATUS_DESC])'),
     "workspaceMember": ('(id: "{workspace_member}")', '(id: "{share}")'),
@@ -62,7 +62,7 @@ ROOTS = {
     "viewer": ("",),
     "metricsLimits": ("",),
     "metrics": ('(startDate: "2026-11-01", endDate: "2026-11-07", interval: DAY, groupBy: SHARE)',),
-    "fileShareSessions": ("", "(status: [OPEN, COMPLETED])", '(shareId: "{share}")'),
+    "fileShareSessions": ("", "(status: [ACTIVE, COMPLETED])", '(shareId: "{share}")'),
 }
 
 
