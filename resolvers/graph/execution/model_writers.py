@@ -11,7 +11,7 @@ from graphql import (
     is_non_null_type,
 )
 
-from resolvers.graph.execution.executor import DEFINITION
+from resolvers.graph.execution.plain_fields import DEFINITION
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
 from schema.kit.columns import ColumnList
 from schema.values.scalars import WrittenNumbers, leaves_unchanged
@@ -70,6 +70,8 @@ def _rows(item: GraphQLOutputType, below: Selected | None, rows: ColumnList[Any]
         for name, each in below.fields.items()
     }
     names = tuple(columns)
+    if not names:
+        return [{} for _ in range(len(rows))]
     return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

@@ -10,10 +10,10 @@ from graphql.execution.values import VariableValues
 from strawberry.types.arguments import convert_arguments
 
 from resolvers.graph.execution.choices import Choice, Pages, Paging, choose, is_page, items_of
-from resolvers.graph.execution.executor import DEFINITION
 from resolvers.graph.execution.fields import located, selected_paths, validated
 from resolvers.graph.execution.model_writers import write_model
 from resolvers.graph.execution.page_writers import PageWriter
+from resolvers.graph.execution.plain_fields import DEFINITION
 from resolvers.graph.execution.selections import Selected, SelectedField
 from resolvers.graph.execution.writers import Writing, selection_writer
 from resolvers.operations.admission import Demand, check_demands
@@ -28,7 +28,7 @@ from schema.kit.pages import Page
 from storage.engine.outages import is_outage
 
 # What is kept of a field for other limits and other refusals.
-MOST_CHOICES = 8
+MOST_CHOICES = 4
 
 Path = list[str | int]
 Values = VariableValues | None

@@ -93,9 +93,8 @@ class DocumentPlan:
         """What is worked out for equal requests; None if the stock executor has to run the document."""
         values = None
         if self.definition.variable_definitions:
-            found = get_variable_values(
-                core_schema(self.schema), self.definition.variable_definitions, dict(variables)
-            )
+            definitions = self.definition.variable_definitions
+            found = get_variable_values(core_schema(self.schema), definitions, dict(variables), max_errors=1)
             if not isinstance(found, VariableValues):
                 return None  # The stock executor explains what is wrong with them.
             values = found

@@ -27,7 +27,7 @@ from graphql import (
 from graphql.execution.values import VariableValues
 from strawberry.utils.str_converters import to_snake_case
 
-from resolvers.graph.execution.executor import DEFINITION, PLAIN
+from resolvers.graph.execution.plain_fields import DEFINITION, PLAIN
 from resolvers.links import LINKS
 from resolvers.operations.rows.links import Link
 from schema.kit.base import SHAPED
@@ -87,8 +87,8 @@ class SelectedField:
     @cached_property
     def source(self) -> str | None:
         """The model's field behind this one; None for `__typename`, links and what else a resolver makes."""
-        plain = self.owner.extensions.get(PLAIN, {}).get(self.name)
-        return str(plain.attribute) if plain is not None else self.metadata.get(SHAPED)
+        plain: str | None = self.owner.extensions.get(PLAIN, {}).get(self.name)
+        return self.metadata.get(SHAPED) if plain is None else plain
 
 
 @dataclass(frozen=True, eq=False)

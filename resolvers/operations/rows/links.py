@@ -71,13 +71,18 @@ class LinkedRow:
     def shape(self) -> Shape[Any]:
         return self.link.shape.narrowed(self.chosen)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return "workspace_id", self.link.by
+
     def cell(self, row: FromClause, principal: Principal) -> ColumnElement[Any]:
         table = table_of(self.link.model)
         same = [table.c.id == row.c[self.link.by]]
         if "workspace_id" in table.c:
             same.append(table.c.workspace_id == row.c.workspace_id)
         seen = visible(self.link.model, principal)
-        linked = select(table).where(seen, *same).correlate(row).subquery()
+        columns = self.shape.columns(["id"])
+        linked = select(*columns).where(seen, *same).correlate(row).subquery()
         cells = self.shape.cells(linked, self.shape.parts, principal)
         return select(JsonArray(*cells)).select_from(linked).scalar_subquery()
 
@@ -101,6 +106,10 @@ class LinkedPage:
     def shape(self) -> Shape[Any]:
         return self.link.shape.narrowed(self.chosen)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return "workspace_id", "id"
+
     @cached_property
     def key_places(self) -> list[int]:
         """The place of each sort key in a line."""
@@ -116,7 +125,8 @@ class LinkedPage:
             table.c[self.link.column] == row.c.id,
         ]
         limit = literal_column(str(self.limit + self.is_continued), Integer)
-        rows = select(table).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
+        columns = self.shape.columns(key.column.name for key in order)
+        rows = select(*columns).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
         if self.skipped is not None:
             rows = rows.offset(bindparam(self.skipped, type_=BigInteger()))
         page = rows.correlate(row).subquery()

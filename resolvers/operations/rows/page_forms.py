@@ -101,7 +101,8 @@ class PageForm:
                 for index, (key, is_null) in enumerate(zip(order, self.nulls_in_place, strict=True))
             ]
             conditions = [*conditions, after(order, places)]
-        rows = select(table).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
+        columns = self.shape.columns(key.column.name for key in order)
+        rows = select(*columns).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
         if self.is_late:
             rows = by_keys(rows.offset(bindparam("skipped", type_=BigInteger())), table, order)
         return rows

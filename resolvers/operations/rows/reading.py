@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, cast
 from uuid import UUID
 
@@ -19,7 +19,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.rows.access import Seen, absent, visible
 from resolvers.operations.rows.lists import Listing, key_places, open_cursor, page_of, sign_cursor
 from resolvers.operations.rows.page_forms import PageForm, rounded, seen_by
-from resolvers.operations.rows.plans import MOST_PLANS, form_of, plan_for, with_places
+from resolvers.operations.rows.plans import form_of, plan_for, with_places
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes.shapes import Item, Shape
 from schema.kit.links import RowKey
@@ -33,6 +33,9 @@ from storage.rows.rows import Model, table_of
 # What needs the number of rows on all pages, and what needs a cursor or says whether a page follows.
 _COUNTED = ("meta.total", "meta.pages", "pagination")
 _CONTINUED = ("meta.next_cursor", "page_info", "edges.cursor")
+
+# Forms of pages that are the same object wherever they come from.
+MOST_FORMS = 1000
 
 Fetch = Callable[[Kept, Values], Awaitable[Sequence[Any]]]
 
@@ -59,7 +62,8 @@ async def read_one(
         table = table_of(model)
         same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
         principal = with_places(ctx.principal)
-        row = select(table).where(seen_by(model, seen, principal), *same).subquery("chosen")
+        columns = shape.columns(["id"])
+        row = select(*columns).where(seen_by(model, seen, principal), *same).subquery("chosen")
         return select(as_text(lines(select(row), *shape.cells(row, chosen, principal))))
 
     plan = plan_for(ctx.services.database.dialect, key, make)
@@ -134,8 +138,9 @@ async def read_page(
         line = shown[index]
         return sign_cursor(ctx, listing, query, [line[place] for place in prepared.key_places])
 
-    rows = ShapedRows(shape, shown, ctx.services, cursor_of)
-    cursor = cursor_of(-1) if prepared.form.is_continued and more and shown else None
+    # Its own field, the position of the page and the next page may show the same cursor.
+    rows = ShapedRows(shape, shown, ctx.services, cache(cursor_of))
+    cursor = rows.cursor_of(len(shown) - 1) if prepared.form.is_continued and more and shown else None
     return page_of(query, cast("list[Item]", rows), total, cursor)
 
 
@@ -195,7 +200,7 @@ def _prepare_place(
     return _Prepared(_shared(form), values, key_places(shape, listing.order(form.sorting)), replica)
 
 
-@lru_cache(maxsize=MOST_PLANS)
+@lru_cache(maxsize=MOST_FORMS)
 def _shared(form: PageForm) -> PageForm:
     """One object for equal forms: looking its plan up then compares none of its parts."""
     return form

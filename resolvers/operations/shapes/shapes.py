@@ -3,13 +3,14 @@
 A shape gives a statement the cells of each line, and reads a line, a list of JSON values, as a field's value.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
-from sqlalchemy import Column, ColumnElement, FromClause, Select, Table, null, select
+from sqlalchemy import Column, ColumnClause, ColumnElement, FromClause, Select, Table, null, select
+from sqlalchemy.sql.visitors import iterate
 
 from oauth.principals import Principal
 from storage.dialects.json_rows import JsonArray, lines
@@ -80,7 +81,10 @@ def of_referenced(column: Column[Any], by: str) -> Computed:
 
 
 class Linked(Protocol):
-    """Rows behind a link, which are read as a cell of the row that links to them."""
+    """Rows behind a link, which are read as a cell of the row that links to them, by its columns `keys`."""
+
+    @property
+    def keys(self) -> tuple[str, ...]: ...
 
     def cell(self, row: FromClause, principal: Principal) -> ColumnElement[Any]:
         """The cell of this row, with what the principal can see."""
@@ -149,13 +153,7 @@ class Shape(Generic[Item]):
 
     def narrowed(self, chosen: Chosen) -> "Shape[Item]":
         """The shape of what is chosen: its lines have no other cells. The same object for equal choices."""
-        complete = self if self.whole is None or self.omitted.isdisjoint(chosen.fields) else self.whole
-        inner = {name: below for name, below in chosen.inner if complete.has_inner(name)}
-        return _narrowed(complete, replace(chosen, inner=tuple(inner.items())))
-
-    def has_inner(self, name: str) -> bool:
-        """Whether the field is an object of another shape, or a list of them."""
-        return isinstance(self.fields.get(name), Part | Embedded)
+        return _narrowed(self, chosen)
 
     @cached_property
     def tagged(self) -> "Shape[Item]":
@@ -212,6 +210,23 @@ class Shape(Generic[Item]):
         name = next(names, None)
         return None if name is None else self.places[name]
 
+    @cached_property
+    def _needed(self) -> frozenset[str]:
+        """The names of the columns of a row to which its cells refer."""
+        row = self.table.alias()
+        cells = [cell for source in self.fields.values() for cell in _cells_of(source, row, None)]
+        parts = (part for cell in cells for part in iterate(cell) if isinstance(part, ColumnClause))
+        needed = {part.name for part in parts if part.table is row}
+        if self.chosen is not None:
+            needed.update(*(link.keys for link in self.chosen.links))
+            needed |= self.tagged._needed if self.chosen.tag else set()
+        return frozenset(needed)
+
+    def columns(self, keys: Iterable[str]) -> list[Column[Any]]:
+        """The columns that a subquery of rows needs: those of the cells, and these keys."""
+        names = self._needed.union(keys)
+        return [column for column in self.table.c if column.name in names]
+
     def cells(
         self, row: FromClause, parts: frozenset[str], principal: Principal | None = None
     ) -> list[ColumnElement[Any]]:
@@ -233,7 +248,14 @@ class Shape(Generic[Item]):
 
 @lru_cache(maxsize=MOST_NARROWED)
 def _narrowed(shape: Shape[Any], chosen: Chosen) -> Shape[Any]:
-    inner = dict(chosen.inner)
+    if shape.whole is not None and not shape.omitted.isdisjoint(chosen.fields):
+        return _narrowed(shape.whole, chosen)
+    inner = {
+        name: below for name, below in chosen.inner if isinstance(shape.fields.get(name), Part | Embedded)
+    }
+    if len(inner) < len(chosen.inner):
+        # What is selected of an object in a column changes nothing in the statement.
+        return _narrowed(shape, replace(chosen, inner=tuple(inner.items())))
     sources = {
         name: replace(source, shape=source.shape.narrowed(inner[name]))
         if isinstance(source, Part | Embedded) and name in inner
