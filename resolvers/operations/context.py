@@ -47,6 +47,9 @@ class MailBudget(Protocol):
     async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
         """Whole seconds until the mail may be sent; 0 if it was charged and may be sent now."""
 
+    async def charge_invitation(self, workspace_id: UUID) -> int:
+        """Whole seconds until the workspace may invite again; 0 if the invitation was charged."""
+
 
 class RequestWatch(Protocol):
     """Notes what a request does; there is none unless the gateway is monitored."""
