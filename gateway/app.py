@@ -179,6 +179,7 @@ def _front(app: Gateway, settings: Settings, services: Services, budgets: Budget
         lines=request_lines if settings.access_log and logs_requests(settings.log_level) else None,
         origins=settings.cors_origins,
         watch=app.monitoring.watch,
+        logs_addresses=settings.log_addresses,
     )
 
 

@@ -101,6 +101,7 @@ class Services:
 class Caller:
     """The request around an operation: its credential, its headers and its budget.
 
+    `noted_principal` is that of a page, which calls operations for a copy of the caller.
     `units` is set where several units of work may run at once. The actions in `after_response` run once the
     response has been sent, so its timing does not reveal them.
     """
@@ -115,6 +116,12 @@ class Caller:
     batches: dict[Any, Any] = field(default_factory=dict, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     watch: RequestWatch | None = field(default=None, repr=False)
+    noted_principal: Principal | None = field(default=None, repr=False)
+
+    @property
+    def recognized(self) -> Principal | None:
+        """Whose request it is, for the log."""
+        return self.principal or self.noted_principal
 
     def limit_units(self) -> None:
         """From now on, at most `UNITS_AT_A_TIME` units of work run at a time; others wait."""
