@@ -9,6 +9,7 @@ from gateway.http.response_headers import RawHeaders, completed
 from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
 from resolvers.operations.answers import Answer
+from resolvers.operations.context import Caller
 
 # Answers with these statuses have no body, and so no length.
 _BODILESS = frozenset({204, 304})
@@ -20,16 +21,17 @@ _NO_HEADERS: RawHeaders = []
 class Exchange:
     """Sends one answer and notes its status, which is None until it begins.
 
-    `watched` is the request if it is monitored.
+    `watched` is the request if it is monitored. `caller` is None for a credential that is refused.
     """
 
-    __slots__ = ("_of_place", "_send", "budget", "request_id", "status", "watched")
+    __slots__ = ("_of_place", "_send", "budget", "caller", "request_id", "status", "watched")
 
     def __init__(self, send: Send, request_id: str, budget: RequestBudget, of_place: RawHeaders) -> None:
         self.request_id = request_id
         self.budget = budget
         self.status: int | None = None
         self.watched: WatchedRequest | None = None
+        self.caller: Caller | None = None
         self._send = send
         self._of_place = of_place
 

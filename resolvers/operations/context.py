@@ -51,6 +51,9 @@ class MailBudget(Protocol):
     async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
         """Whole seconds until the mail may be sent; 0 if it was charged and may be sent now."""
 
+    async def charge_invitation(self, workspace_id: UUID) -> int:
+        """Whole seconds until the workspace may invite again; 0 if the invitation was charged."""
+
 
 class RequestWatch(Protocol):
     """Notes what a request does; there is none unless the gateway is monitored."""
@@ -102,8 +105,9 @@ class Services:
 class Caller:
     """The request around an operation: its credential, its headers and its budget.
 
-    The units of work of the request are done for `payer`. `units` is set where several may run at once. The
-    actions in `after_response` run once the response has been sent, so its timing does not reveal them.
+    `noted_principal` is that of a page, which calls operations for a copy of the caller. The units of work of
+    the request are done for `payer`. `units` is set where several may run at once. The actions in
+    `after_response` run once the response has been sent, so its timing does not reveal them.
     """
 
     principal: Principal | None
@@ -117,6 +121,12 @@ class Caller:
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     watch: RequestWatch | None = field(default=None, repr=False)
     payer: Payer | None = field(default=None, repr=False)
+    noted_principal: Principal | None = field(default=None, repr=False)
+
+    @property
+    def recognized(self) -> Principal | None:
+        """Whose request it is, for the log."""
+        return self.principal or self.noted_principal
 
     def limit_units(self) -> None:
         """From now on, at most `UNITS_AT_A_TIME` units of work run at a time; others wait."""
