@@ -43,8 +43,9 @@ class PatientProtocol(HttpToolsProtocol):
 
     Within `patience` seconds the headers of a request must be complete, and then the next 16 KiB of its body
     or its end must arrive; otherwise the answer is 408. More than 64 KiB of headers, or of trailers and chunk
-    framing, are answered with 431. A connection is checked ten times in `patience` seconds; a request itself
-    costs nothing more. Time in which the gateway does not read is not counted.
+    framing, are answered with 431, and several Hosts with 400. A connection is checked ten times in
+    `patience` seconds; a request itself costs nothing more. Time in which the gateway does not read is not
+    counted.
 
     A client gets its whole answer, however slowly, as long as it receives some of it within `patience`
     seconds. What it has yet to receive of a complete answer is counted by `unsent`. An answer that is made
@@ -99,10 +100,16 @@ class PatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._awaits_headers, self._awaits_body = False, True
         self._since, self._body_bytes, self._other_bytes = self.loop.time(), 0, 0
-        size = len(self.url)
+        size, hosts = len(self.url), 0
         for name, value in self.headers:
             size += len(name) + len(value)
+            if name == b"host":
+                hosts += 1
         self._header_bytes = size
+        if hosts != 1 and not (hosts == 0 and self.parser.get_http_version() == "1.0"):
+            # A proxy may choose another of several than we do (RFC 9112, 3.2). The parser stops, and uvicorn
+            # answers with 400.
+            raise ValueError("A request has one Host.")
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_headers_complete()
             self._answer = JoinedAnswer(self.transport)
