@@ -6,8 +6,8 @@ from alembic import op
 import storage.types
 from storage.migrations import online
 
-revision = '0037'
-down_revision = '0036'
+revision = '0038'
+down_revision = '0037'
 branch_labels = None
 depends_on = None
 
