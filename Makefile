@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer pooler parity uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -136,6 +136,9 @@ online: setup  ## Migrate a million facts, events and customers while writers go
 
 faults: setup  ## Break everything under writes, and count what is lost or done twice (ONLY=disk, SEED=10)
 	@ONLY="$(ONLY)" SEED=$(or $(SEED),10) $(BIN)/python -m tests.faults
+
+neighbours: setup  ## Slow filters of one tenant beside another, and 1,000 clients that do not read (ONLY=readers)
+	@$(BIN)/python -m bench.neighbours $(if $(ONLY),--only $(ONLY))
 
 load: setup  ## Mixed load on PostgreSQL through two workers, for the page docs/faults.md (MINUTES=15)
 	@$(BIN)/python -m bench.mixed --page --minutes $(MINUTES)

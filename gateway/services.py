@@ -11,6 +11,7 @@ from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.context import Quota, Services
+from resolvers.operations.row_quotas import RowQuotas
 from storage.engine.database import Database
 from storage.enums import FileService
 from storage.objects.interface import ObjectStore
@@ -44,6 +45,7 @@ def make_services(
         usage=Usage(),
         wake_delivery=wake_delivery,
         quota=Quota(settings.storage_quota, settings.open_upload_quota),
+        row_quotas=RowQuotas(settings.row_quotas),
         download_life=timedelta(minutes=settings.download_minutes),
         mail_budget=mail_budget,
         # In development without a mail server, emails are files and reach no strangers.

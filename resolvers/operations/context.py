@@ -11,6 +11,7 @@ from uuid import UUID
 from oauth.principals import Principal
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.outages import refused_change
+from resolvers.operations.row_quotas import RowQuotas
 from schema.errors import Unauthorized
 from storage.dialects.refusals import ChangesRefused
 from storage.engine.connections import Connection
@@ -97,6 +98,7 @@ class Services:
     mails_for_new_workspaces: bool = False
     wake_delivery: Callable[[], None] = lambda: None
     quota: Quota = Quota()
+    row_quotas: RowQuotas = field(default_factory=RowQuotas)
     download_life: timedelta = timedelta(minutes=10)
 
 
@@ -251,12 +253,14 @@ class Context:
     async def change(self) -> AsyncIterator["Context"]:
         """One transaction: commits when its block ends, rolls back when it raises.
 
-        The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved.
+        The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved,
+        and `NotPermitted` for rows beyond a quota.
         """
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
             async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:
                 yield replace(self, transaction=connection, afterwards=afterwards)
+                await self.services.row_quotas.check(connection)
         except ChangesRefused as refused:
             raise refused_change(refused) from None
         finally:
