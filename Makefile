@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer pooler parity uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ check: setup  ## Lint, type-check, look columns up, compare generated files and 
 quick: setup  ## Lint, type-check and test what changed since main, and what imports it
 	@$(BIN)/python -m tests.project.quick
 
+deploy-check: setup  ## Show what the files of docs/deploy/ protect, and fail where a protection is missing
+	@$(BIN)/python -m tests.deploy
+
 release: setup  ## Commit and tag a version, and build what is published of it (VERSION=0.2.0)
 	@$(BIN)/python -m tests.project.release $(VERSION)
 
@@ -133,6 +136,9 @@ online: setup  ## Migrate a million facts, events and customers while writers go
 
 faults: setup  ## Break everything under writes, and count what is lost or done twice (ONLY=disk, SEED=10)
 	@ONLY="$(ONLY)" SEED=$(or $(SEED),10) $(BIN)/python -m tests.faults
+
+neighbours: setup  ## Slow filters of one tenant beside another, and 1,000 clients that do not read (ONLY=readers)
+	@$(BIN)/python -m bench.neighbours $(if $(ONLY),--only $(ONLY))
 
 load: setup  ## Mixed load on PostgreSQL through two workers, for the page docs/faults.md (MINUTES=15)
 	@$(BIN)/python -m bench.mixed --page --minutes $(MINUTES)

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from gateway.mail.budget import MailBudget
+from gateway.rate_limits.budget import Budgets
 from gateway.rate_limits.limits import RateLimiter
 from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.context import Quota, Services
+from resolvers.operations.row_quotas import RowQuotas
 from storage.engine.database import Database
 from storage.enums import FileService
 from storage.objects.interface import ObjectStore
@@ -43,11 +45,18 @@ def make_services(
         usage=Usage(),
         wake_delivery=wake_delivery,
         quota=Quota(settings.storage_quota, settings.open_upload_quota),
+        row_quotas=RowQuotas(settings.row_quotas),
         download_life=timedelta(minutes=settings.download_minutes),
         mail_budget=mail_budget,
         # In development without a mail server, emails are files and reach no strangers.
         mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,
     )
+
+
+def make_budgets(settings: Settings, limiter: RateLimiter, refusals: Counter[str]) -> Budgets:
+    """The limits of requests; `refusals` counts those that did not fit."""
+    normal, restricted = settings.rate_limit, settings.rate_limit_restricted
+    return Budgets(limiter, normal, restricted, refusals, settings.rate_limit_milliseconds)
 
 
 def make_mail_budget(

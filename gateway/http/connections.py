@@ -9,6 +9,7 @@ import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gateway.http.joined_answers import JoinedAnswer
+from gateway.http.unsent_answers import UnsentAnswers, bytes_left
 
 MOST_HEADER_BYTES = 64 * 1024
 # A body that delivers fewer bytes than this within the patience has stalled.
@@ -32,9 +33,9 @@ def copies_of(listener: socket.socket) -> list[socket.socket]:
     return [listener, *(listener.dup() for _ in range(ACCEPTED_AT_ONCE - 1))]
 
 
-def patient_protocol(stall_seconds: float) -> Any:
-    """The value of `http` in uvicorn's configuration: `PatientProtocol` with this patience."""
-    return partial(PatientProtocol, patience=stall_seconds)
+def patient_protocol(stall_seconds: float, most_unsent_bytes: int) -> Any:
+    """The value of `http` in uvicorn's configuration: `PatientProtocol` with these bounds."""
+    return partial(PatientProtocol, patience=stall_seconds, unsent=UnsentAnswers(most_unsent_bytes))
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -45,11 +46,20 @@ class PatientProtocol(HttpToolsProtocol):
     framing, are answered with 431, and several Hosts with 400. A connection is checked ten times in
     `patience` seconds; a request itself costs nothing more. Time in which the gateway does not read is not
     counted.
+
+    A client gets its whole answer, however slowly, as long as it receives some of it within `patience`
+    seconds. What it has yet to receive of a complete answer is counted by `unsent`. An answer that is made
+    while it is sent, such as a download, waits for its client for as long as that likes.
     """
 
-    def __init__(self, *args: Any, patience: float, **options: Any) -> None:
+    def __init__(self, *args: Any, patience: float, unsent: UnsentAnswers, **options: Any) -> None:
         super().__init__(*args, **options)
         self._patience = patience
+        self._unsent = unsent
+        self._holds_answer = False
+        # What the client had yet to receive when it last received something.
+        self._left: int | None = None
+        self._left_since = 0.0
         self._answer: JoinedAnswer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._awaits_headers = True
@@ -69,6 +79,7 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        self._unsent.release(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -117,6 +128,35 @@ class PatientProtocol(HttpToolsProtocol):
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.flow.write_paused:
+            self._holds_answer = True
+            self._unsent.hold(self, self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        self._holds_answer = False
+        self._unsent.release(self)
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close the connection that sends no further request; the wait begins once the answer has left."""
+        if self.transport.get_write_buffer_size() and not self.transport.is_closing():
+            again, seconds = self.timeout_keep_alive_handler, self.timeout_keep_alive
+            self.timeout_keep_alive_task = self.loop.call_later(seconds, again)
+        else:
+            super().timeout_keep_alive_handler()
+
+    @property
+    def address(self) -> str:
+        """The network address of the client, or of the proxy before it."""
+        return self.client[0] if self.client else ""
+
+    def cut(self) -> None:
+        """End the connection with what it holds."""
+        log.info("answer not read", bytes=self.transport.get_write_buffer_size())
+        self.transport.abort()
+
     def shutdown(self) -> None:
         """Close the connection: after the answer in progress, or a new one if it sends no request soon."""
         if self.cycle is not None:
@@ -137,15 +177,25 @@ class PatientProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_later(self._patience / CHECKS, self._check)
 
     def _check(self) -> None:
-        if self.transport.is_closing():
-            # The client does not read the last answer either.
-            self.transport.abort()
-            return
         now = self.loop.time()
+        if self._holds_answer or self.transport.is_closing():
+            if self._does_not_receive(now):
+                self.cut()
+            else:
+                self._check_later()
+            return
+        self._left = None
         if self._has_stalled(now):
             self._end(b"408 Request Timeout")
         else:
             self._check_later()
+
+    def _does_not_receive(self, now: float) -> bool:
+        """Whether the client has received nothing for as long as the patience lasts."""
+        left = bytes_left(self.transport)
+        if left != self._left:
+            self._left, self._left_since = left, now
+        return now - self._left_since >= self._patience
 
     def _has_stalled(self, now: float) -> bool:
         """Whether the client has stalled; restarts the clock if it has not."""

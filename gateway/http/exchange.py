@@ -37,6 +37,8 @@ class Exchange:
 
     async def write(self, answer: Answer) -> None:
         """Send a whole answer."""
+        if self.budget.owes:
+            await self.budget.charge_database()
         content: RawHeaders = []
         if answer.status not in _BODILESS:
             content.append((b"content-length", b"%d" % len(answer.body)))
@@ -55,6 +57,8 @@ class Exchange:
         """An ASGI `send` for an application that writes its answer itself."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            if self.budget.owes:
+                await self.budget.charge_database()
             message["headers"] = completed(list(message["headers"]), self._of_request(), self._of_place)
         await self._send(message)
 

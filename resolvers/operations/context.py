@@ -11,11 +11,13 @@ from uuid import UUID
 from oauth.principals import Principal
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.outages import refused_change
+from resolvers.operations.row_quotas import RowQuotas
 from schema.errors import Unauthorized
 from storage.dialects.refusals import ChangesRefused
 from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
+from storage.engine.payers import Payer
 from storage.objects.interface import ObjectStore
 from storage.upkeep.mails import Mail
 from storage.usage.document_counts import DocumentCounts
@@ -36,6 +38,9 @@ class Budget(Protocol):
 
     def largest(self, limit: int | None) -> int | None:
         """The highest cost that could ever fit; None without a limit."""
+
+    async def charge_database(self) -> None:
+        """Charge for how long the database has worked for the request, whether or not that fits."""
 
     def report(self) -> dict[str, int | None]:
         """The calls `requested` so far, the `limit` and how many are `remaining`; null without a limit."""
@@ -93,6 +98,7 @@ class Services:
     mails_for_new_workspaces: bool = False
     wake_delivery: Callable[[], None] = lambda: None
     quota: Quota = Quota()
+    row_quotas: RowQuotas = field(default_factory=RowQuotas)
     download_life: timedelta = timedelta(minutes=10)
 
 
@@ -101,9 +107,9 @@ class Services:
 class Caller:
     """The request around an operation: its credential, its headers and its budget.
 
-    `noted_principal` is that of a page, which calls operations for a copy of the caller.
-    `units` is set where several units of work may run at once. The actions in `after_response` run once the
-    response has been sent, so its timing does not reveal them.
+    `noted_principal` is that of a page, which calls operations for a copy of the caller. The units of work of
+    the request are done for `payer`. `units` is set where several may run at once. The actions in
+    `after_response` run once the response has been sent, so its timing does not reveal them.
     """
 
     principal: Principal | None
@@ -116,6 +122,7 @@ class Caller:
     batches: dict[Any, Any] = field(default_factory=dict, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     watch: RequestWatch | None = field(default=None, repr=False)
+    payer: Payer | None = field(default=None, repr=False)
     noted_principal: Principal | None = field(default=None, repr=False)
 
     @property
@@ -191,7 +198,10 @@ class Context:
             return self.transaction.fetch(kept, values)
         if self.caller.units is None:
             return self.services.database.fetch(
-                kept, values, replica_for=self._replica_for() if replica else None
+                kept,
+                values,
+                replica_for=self._replica_for() if replica else None,
+                payer=self.caller.payer,
             )
         return self._fetch_in_turn(self.caller.units, kept, values, replica=replica)
 
@@ -200,7 +210,10 @@ class Context:
     ) -> Sequence[Any]:
         async with units:
             return await self.services.database.fetch(
-                kept, values, replica_for=self._replica_for() if replica else None
+                kept,
+                values,
+                replica_for=self._replica_for() if replica else None,
+                payer=self.caller.payer,
             )
 
     @asynccontextmanager
@@ -209,7 +222,7 @@ class Context:
         if self.transaction is not None:
             yield self.transaction
             return
-        async with self.caller.turn(), self.services.database.read() as connection:
+        async with self.caller.turn(), self.services.database.read(self.caller.payer) as connection:
             yield connection
 
     @asynccontextmanager
@@ -218,7 +231,7 @@ class Context:
         if self.transaction is not None:
             yield self.transaction
             return
-        async with self.caller.turn(), self.services.database.snapshot() as connection:
+        async with self.caller.turn(), self.services.database.snapshot(self.caller.payer) as connection:
             yield connection
 
     async def in_snapshot(
@@ -229,7 +242,7 @@ class Context:
             return await work(self.transaction)
         async with self.caller.turn():
             return await self.services.database.in_snapshot(
-                work, replica_for=self._replica_for() if replica else None
+                work, replica_for=self._replica_for() if replica else None, payer=self.caller.payer
             )
 
     def _replica_for(self) -> tuple[UUID, ...] | None:
@@ -240,12 +253,14 @@ class Context:
     async def change(self) -> AsyncIterator["Context"]:
         """One transaction: commits when its block ends, rolls back when it raises.
 
-        The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved.
+        The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved,
+        and `NotPermitted` for rows beyond a quota.
         """
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
-            async with self.caller.turn(), self.services.database.write() as connection:
+            async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:
                 yield replace(self, transaction=connection, afterwards=afterwards)
+                await self.services.row_quotas.check(connection)
         except ChangesRefused as refused:
             raise refused_change(refused) from None
         finally:

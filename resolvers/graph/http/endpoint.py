@@ -85,7 +85,7 @@ class GraphQLEndpoint:
             data, errors = None, [_as_error(_wrong_type(error))]
         except Failure as failure:
             data, errors = None, [_as_error(failure)]
-        extensions = {"cost": ctx.caller.budget.report()} if sent is not None and sent.wants_cost else {}
+        extensions = await _extensions(ctx, sent)
         answer = _respond(ctx, data, errors, media_type, extensions)
         if errors and ctx.caller.watch is not None:
             ctx.caller.watch.refused([int(_failure_of(ctx, error).status) for error in errors])
@@ -160,6 +160,14 @@ class GraphQLEndpoint:
             allowed_operation_types=allowed,
         )
         return result.data, result.errors or []
+
+
+async def _extensions(ctx: Context, sent: GraphQLRequest | None) -> dict[str, Any]:
+    """The answer's extensions: what it costs, if that was asked for."""
+    if sent is None or not sent.wants_cost:
+        return {}
+    await ctx.caller.budget.charge_database()
+    return {"cost": ctx.caller.budget.report()}
 
 
 def _count(ctx: Context, used: Used | None) -> None:
