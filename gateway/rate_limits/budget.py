@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
 from gateway.rate_limits.limits import Charge, RateLimiter, headers
+from resolvers.operations.answer_size import calls_for_bytes
 from schema.errors import RateLimited
 
 RESTRICTED = "restricted:"
@@ -39,6 +40,9 @@ class RequestBudget:
         self._restricted = restricted
         self._charged: dict[str, int] = {}
         self._charges: list[Charge] = []
+        # The subjects of the last charge, each with its limit; 0 if none applies.
+        self._last: list[tuple[str, int]] = []
+        self._calls_for_answer = 0
         # The calls charged in the budget of the last charge: the answer's `RateLimit-Cost`.
         self.cost: int | None = None
 
@@ -77,10 +81,13 @@ class RequestBudget:
         most = self._default if limit is None else limit
         if restricted:
             subject, most = RESTRICTED + subject, self._restricted
+        self._last = [(subject, most)]
         if most == 0:
             self.cost = self._add(subject, cost)
             return
         charge = await self._charge(subject, cost, most)
+        if roof is not None:
+            self._last.append((roof, most * ROOF))
         if roof is not None and charge.allowed:
             above = await self._charge(roof, cost, most * ROOF)
             charge = charge if above.allowed else above
@@ -93,6 +100,21 @@ class RequestBudget:
                 f"More than {charge.limit} calls in {charge.window_seconds} seconds: "
                 f"try again in {charge.retry_after} seconds."
             )
+
+    async def charge_answer(self, size: int) -> None:
+        """Charge the bytes of the answer to the subjects of the last charge, also if they do not fit.
+
+        A later size counts only as far as it costs more than those before.
+        """
+        more = calls_for_bytes(size) - self._calls_for_answer
+        if more <= 0 or not self._last:
+            return
+        self._calls_for_answer += more
+        for subject, limit in reversed(self._last):
+            charged = self._add(subject, more)
+            charge = await self._limiter.charge(subject, more, limit, forced=True)
+        self._charges.append(charge)
+        self.cost = charged
 
     def _charge(self, subject: str, cost: int, limit: int) -> Awaitable[Charge]:
         return self._limiter.charge(subject, cost, limit, self._add(subject, cost))

@@ -15,6 +15,8 @@ WINDOW_SECONDS = 60
 REDIS_PAUSE_SECONDS = 5
 WARNING_INTERVAL_SECONDS = 60
 READABLE_SUBJECT_LENGTH = 128
+# More than a window ever holds.
+ANY = 2**31
 
 logger = logging.getLogger(__name__)
 
@@ -72,13 +74,16 @@ class RateLimiter:
         self._next_attempt = -math.inf
         self._next_warning = -math.inf
 
-    async def charge(self, subject: str, cost: int, limit: int, again: int | None = None) -> Charge:
+    async def charge(
+        self, subject: str, cost: int, limit: int, again: int | None = None, *, forced: bool = False
+    ) -> Charge:
         """Take `cost` from the subject's budget of `limit` in any window; a refusal takes nothing.
 
         A subject keeps its window when its limit changes. `limit` 0 turns the limit off; a cost of 0 is
         always allowed. A cost above the limit is refused and never fits, whatever `retry_after` says, so
         callers compare the two first. A request that is charged in parts passes the cost of a retry as
-        `again`, and `retry_after` is then for that cost. Raises `ValueError` for a negative cost or limit.
+        `again`, and `retry_after` is then for that cost. A `forced` charge is taken even if it does not fit,
+        so that later ones wait the longer. Raises `ValueError` for a negative cost or limit.
         """
         if cost < 0 or limit < 0:
             raise ValueError(f"A cost and a limit are 0 or more, not {cost} and {limit}.")
@@ -86,23 +91,26 @@ class RateLimiter:
             return Charge(True, 0, 0, 0, 0, self._window_seconds)
         if self._shared is not None and self._redis_may_answer():
             try:
-                charge = await self._charge(self._shared, subject, cost, limit, again or cost)
+                charge = await self._charge(self._shared, subject, cost, limit, again or cost, forced)
             except self._shared.failures as error:
                 self._note_redis_failure(error)
             else:
                 self._redis_failed = False
                 return charge
-        return await self._charge(self._local, subject, cost, limit, again or cost)
+        return await self._charge(self._local, subject, cost, limit, again or cost, forced)
 
     async def close(self) -> None:
         await self._local.close()
         if self._shared is not None:
             await self._shared.close()
 
-    async def _charge(self, windows: Windows, subject: str, cost: int, limit: int, again: int) -> Charge:
+    async def _charge(  # noqa: PLR0917
+        self, windows: Windows, subject: str, cost: int, limit: int, again: int, forced: bool
+    ) -> Charge:
         # The steps of the library's moving window strategy, without its objects for each of them.
         key, seconds = _key_of(subject), self._window_seconds
-        allowed = cost == 0 or await windows.acquire_entry(key, limit, seconds, amount=cost)
+        most = ANY if forced else limit
+        allowed = cost == 0 or await windows.acquire_entry(key, most, seconds, amount=cost)
         oldest, used = await windows.get_moving_window(key, limit, seconds)
         remaining = min(max(limit - used, 0), limit)
         reset_seconds = 0 if remaining == limit else _seconds_until(oldest + seconds, windows.now())

@@ -37,6 +37,9 @@ class Budget(Protocol):
     def largest(self, limit: int | None) -> int | None:
         """The highest cost that could ever fit; None without a limit."""
 
+    async def charge_answer(self, size: int) -> None:
+        """Charge what an answer of so many bytes costs beyond the request, whether or not it fits."""
+
     def report(self) -> dict[str, int | None]:
         """The calls `requested` so far, the `limit` and how many are `remaining`; null without a limit."""
 
@@ -98,8 +101,9 @@ class Services:
 class Caller:
     """The request around an operation: its credential, its headers and its budget.
 
-    `units` is set where several units of work may run at once. The actions in `after_response` run once the
-    response has been sent, so its timing does not reveal them.
+    `units` is set where several units of work may run at once. `bytes_read` are those of the rows that were
+    read for the answer, and `bytes_written` those of it that were counted before it was written. The
+    actions in `after_response` run once the response has been sent, so its timing does not reveal them.
     """
 
     principal: Principal | None
@@ -112,6 +116,8 @@ class Caller:
     batches: dict[Any, Any] = field(default_factory=dict, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     watch: RequestWatch | None = field(default=None, repr=False)
+    bytes_read: int = 0
+    bytes_written: int = 0
 
     def limit_units(self) -> None:
         """From now on, at most `UNITS_AT_A_TIME` units of work run at a time; others wait."""

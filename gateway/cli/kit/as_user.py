@@ -32,6 +32,9 @@ class NoBudget:
     def largest(self, limit: int | None) -> int | None:
         return None
 
+    async def charge_answer(self, size: int) -> None:
+        """Does nothing."""
+
     def report(self) -> dict[str, int | None]:
         return {}
 
