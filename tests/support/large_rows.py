@@ -1,11 +1,18 @@
 """Rows as large as the contract allows, or as it allowed once: what the answers with them must not become."""
 
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+from storage.engine.database import Database
 from storage.rows.rows import insert_rows
-from storage.tables.customers.customers import MemberRow
+from storage.tables.customers.customers import CustomerRow, MemberRow
 from storage.tables.shares.custom_fields import CustomFieldRow
+from storage.tables.shares.file_share_sessions import (
+    FileSharePaymentRow,
+    FileShareRefundRow,
+    FileShareSessionRow,
+)
 from storage.tables.shares.shares import ShareCustomFieldRow, ShareRow
 from tests.support.gateways import Gateway, Tenant
 
@@ -67,3 +74,69 @@ async def insert_members(gateway: Gateway, customer: dict[str, Any], count: int)
     ]
     async with gateway.database.write() as connection:
         await insert_rows(connection, MemberRow, rows)
+
+
+async def fill(database_url: str, tenant: Tenant) -> None:
+    """Give the workspace rows of each kind that are as large as the contract allows."""
+    database = Database(database_url)
+    gateway = Gateway(None, None, database, Path())  # type: ignore[arg-type]  # only its database is used
+    workspace_id = UUID(tenant.id)
+    metadata = {f"key-{number}": "v" * 500 for number in range(50)}
+    share_ids = await insert_shares(gateway, tenant, 100, '"' * LONGEST_DESCRIPTION)
+    await attach_fields(gateway, tenant, share_ids[:20], 20, 16_000)
+    async with database.write() as connection:
+        customers = await insert_rows(
+            connection,
+            CustomerRow,
+            [
+                {
+                    "workspace_id": workspace_id,
+                    "email": f"{uuid4().hex}@example.com",
+                    "type": "team",
+                    "metadata": metadata,
+                }
+                for _ in range(100)
+            ],
+        )
+        sessions = await insert_rows(
+            connection,
+            FileShareSessionRow,
+            [
+                {"workspace_id": workspace_id, "customer_id": customer.id, "file_size_bytes": 1}
+                for customer in customers
+            ],
+        )
+        payments = await insert_rows(
+            connection,
+            FileSharePaymentRow,
+            [
+                {
+                    "workspace_id": workspace_id,
+                    "file_share_session_id": sessions[number % 10].id,
+                    "amount": 100,
+                    "currency": "usd",
+                    "at": sessions[0].created_at,
+                }
+                for number in range(200)
+            ],
+        )
+        await insert_rows(
+            connection,
+            FileShareRefundRow,
+            [
+                {
+                    "workspace_id": workspace_id,
+                    "file_share_session_id": payment.file_share_session_id,
+                    "file_share_payment_id": payment.id,
+                    "amount": 1,
+                    "currency": "usd",
+                    "at": payment.at,
+                }
+                for payment in payments[:100]
+                for _ in range(100)
+            ],
+        )
+    for customer in customers[:5]:
+        own = {"workspace_id": tenant.id, "id": str(customer.id)}
+        await insert_members(gateway, own, 1_000)
+    await database.close()
