@@ -21,7 +21,7 @@ from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_
 from resolvers.graph.root import Schema, exposed
 from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, Submission, admit_survey, survey_of
 from resolvers.graph.survey.surveys import Survey
-from resolvers.operations.admission import admit, check_demands, largest_body
+from resolvers.operations.admission import admit, charge_remainder, check_demands, largest_body
 from resolvers.operations.answer_size import dumped
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
@@ -128,6 +128,8 @@ class GraphQLEndpoint:
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
     ) -> tuple[Any, list[GraphQLError]]:
         """The data and errors of a document: by its plan, or else by the stock executor."""
+        if sent.text_cost:
+            await charge_remainder(ctx.caller, 1 + sent.text_cost)
         kept, admitted = self._documents.parsed.get(sent.text), None
         results: dict[str, Any] = {}
         plan = None if kept is None else kept.plan(self._schema, sent.name)
