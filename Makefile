@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer pooler parity uploads growth online faults load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ check: setup  ## Lint, type-check, look columns up, compare generated files and 
 quick: setup  ## Lint, type-check and test what changed since main, and what imports it
 	@$(BIN)/python -m tests.project.quick
 
+deploy-check: setup  ## Show what the files of docs/deploy/ protect, and fail where a protection is missing
+	@$(BIN)/python -m tests.deploy
+
 release: setup  ## Commit and tag a version, and build what is published of it (VERSION=0.2.0)
 	@$(BIN)/python -m tests.project.release $(VERSION)
 
@@ -126,7 +129,7 @@ uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a g
 	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --timeout=7200 --durations=4 tests/files/test_scripts.py
 
 growth: setup  ## Grow documents and bodies, and compare what they cost with their size (CASES=20000, SEED=10)
-	@CASES=$(CASES) SEED=$(or $(SEED),10) $(BIN)/python -m pytest -n 0 --timeout=0 --capture=sys tests/growth tests/growth/bounds.py tests/answers/test_random_answers.py
+	@CASES=$(CASES) SEED=$(or $(SEED),10) $(BIN)/python -m pytest -n 0 --timeout=0 --capture=sys tests/growth tests/growth/bounds.py tests/growth/passwords.py tests/answers/test_random_answers.py
 
 online: setup  ## Migrate a million facts, events and customers while writers go on (ROWS=1000000)
 	@ROWS=$(ROWS) $(BIN)/python -m pytest -n 0 --timeout=7200 -rP tests/storage/test_rows_beside_migrations.py

@@ -91,11 +91,16 @@ def site(database: str = "postgresql") -> Iterator[Site]:
             server.cleanup()
 
 
-def run(site: Site, *arguments: str) -> bytes:
-    """What the command `duograph` prints. Exits if it fails."""
+def run(site: Site, *arguments: str, typed: str = "") -> bytes:
+    """What the command `duograph` prints when `typed` is its input. Exits if it fails."""
     command = [COMMAND, *arguments]
     ended = subprocess.run(
-        command, check=False, env=site.environment({}), cwd=site.folder, capture_output=True
+        command,
+        check=False,
+        env=site.environment({}),
+        cwd=site.folder,
+        capture_output=True,
+        input=f"{typed}\n".encode(),
     )
     if ended.returncode != 0:
         raise SystemExit(f"duograph {' '.join(arguments)} failed: {ended.stderr.decode()}")

@@ -34,7 +34,7 @@ from gateway.monitoring.monitoring import Monitoring
 from gateway.monitoring.sources import Sources
 from gateway.rate_limits.budget import Budgets
 from gateway.rate_limits.limits import RateLimiter
-from gateway.services import make_mail_budget, make_services
+from gateway.services import make_budgets, make_mail_budget, make_services
 from gateway.settings.settings import Settings
 from gateway.web.entrance.authorize import authorize_routes
 from gateway.web.entrance.demo import DemoEntrance
@@ -65,6 +65,7 @@ def make_database(settings: Settings, watch: StatementWatch | None) -> Database:
         settings.database_pool_size,
         settings.database_terms,
         watch,
+        most_of_one=settings.database_tenant_connections,
     )
 
 
@@ -137,7 +138,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     app.state.services = services
     # After the others: no slug equals their first segments.
     app.router.routes.extend(slug_routes())
-    budgets = Budgets(limiter, settings.rate_limit, settings.rate_limit_restricted, monitoring.refusals)
+    budgets = make_budgets(settings, limiter, monitoring.refusals)
     app.front = _front(app, settings, services, budgets)
     return app
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from gateway.mail.budget import MailBudget
+from gateway.rate_limits.budget import Budgets
 from gateway.rate_limits.limits import RateLimiter
 from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
@@ -48,6 +49,12 @@ def make_services(
         # In development without a mail server, emails are files and reach no strangers.
         mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,
     )
+
+
+def make_budgets(settings: Settings, limiter: RateLimiter, refusals: Counter[str]) -> Budgets:
+    """The limits of requests; `refusals` counts those that did not fit."""
+    normal, restricted = settings.rate_limit, settings.rate_limit_restricted
+    return Budgets(limiter, normal, restricted, refusals, settings.rate_limit_milliseconds)
 
 
 def make_mail_budget(

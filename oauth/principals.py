@@ -110,6 +110,13 @@ class Principal:
         return f"clients:{self._owner}" if self.client_id else None
 
     @cached_property
+    def pool_key(self) -> str:
+        """The workspace or user whose requests share connections to the database: all customers of a
+        workspace together, and all clients of an owner.
+        """
+        return self._owner if self.roof is None or self.client_id else self.roof
+
+    @cached_property
     def ids(self) -> dict[str, UUID | tuple[UUID, ...]]:
         """The ids that decide what the caller sees, by the names of their places in statements."""
         ids: dict[str, UUID | tuple[UUID, ...] | None] = {

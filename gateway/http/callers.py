@@ -20,6 +20,7 @@ from rest_compat.protocols.oauth import OWN_AUTHENTICATION
 from rest_compat.protocols.registration import CLIENT_PATH
 from schema.errors import Invalid, InvalidToken, problem
 from storage.engine.database import Database
+from storage.engine.payers import Payer
 
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _OWN_AUTHENTICATION = (*OWN_AUTHENTICATION, CLIENT_PATH)
@@ -63,7 +64,8 @@ class Callers:
         except Invalid:
             await admit(Caller(principal, budget, address, request_id), [])
             raise
-        return Caller(principal, budget, address, request_id, key, credential)
+        payer = budget.payer = Payer(address if principal is None else principal.pool_key)
+        return Caller(principal, budget, address, request_id, key, credential, payer=payer)
 
     def _session(self, scope: Scope, headers: SentHeaders) -> str | None:
         """The session in the cookie, accepted only in requests from our own pages."""

@@ -9,6 +9,7 @@ import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gateway.http.joined_answers import JoinedAnswer
+from gateway.http.unsent_answers import UnsentAnswers, bytes_left
 
 MOST_HEADER_BYTES = 64 * 1024
 # A body that delivers fewer bytes than this within the patience has stalled.
@@ -32,9 +33,9 @@ def copies_of(listener: socket.socket) -> list[socket.socket]:
     return [listener, *(listener.dup() for _ in range(ACCEPTED_AT_ONCE - 1))]
 
 
-def patient_protocol(stall_seconds: float) -> Any:
-    """The value of `http` in uvicorn's configuration: `PatientProtocol` with this patience."""
-    return partial(PatientProtocol, patience=stall_seconds)
+def patient_protocol(stall_seconds: float, most_unsent_bytes: int) -> Any:
+    """The value of `http` in uvicorn's configuration: `PatientProtocol` with these bounds."""
+    return partial(PatientProtocol, patience=stall_seconds, unsent=UnsentAnswers(most_unsent_bytes))
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -42,13 +43,23 @@ class PatientProtocol(HttpToolsProtocol):
 
     Within `patience` seconds the headers of a request must be complete, and then the next 16 KiB of its body
     or its end must arrive; otherwise the answer is 408. More than 64 KiB of headers, or of trailers and chunk
-    framing, are answered with 431. A connection is checked ten times in `patience` seconds; a request itself
-    costs nothing more. Time in which the gateway does not read is not counted.
+    framing, are answered with 431, and several Hosts with 400. A connection is checked ten times in
+    `patience` seconds; a request itself costs nothing more. Time in which the gateway does not read is not
+    counted.
+
+    A client gets its whole answer, however slowly, as long as it receives some of it within `patience`
+    seconds. What it has yet to receive of a complete answer is counted by `unsent`. An answer that is made
+    while it is sent, such as a download, waits for its client for as long as that likes.
     """
 
-    def __init__(self, *args: Any, patience: float, **options: Any) -> None:
+    def __init__(self, *args: Any, patience: float, unsent: UnsentAnswers, **options: Any) -> None:
         super().__init__(*args, **options)
         self._patience = patience
+        self._unsent = unsent
+        self._holds_answer = False
+        # What the client had yet to receive when it last received something.
+        self._left: int | None = None
+        self._left_since = 0.0
         self._answer: JoinedAnswer | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._awaits_headers = True
@@ -68,6 +79,7 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        self._unsent.release(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -88,10 +100,16 @@ class PatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._awaits_headers, self._awaits_body = False, True
         self._since, self._body_bytes, self._other_bytes = self.loop.time(), 0, 0
-        size = len(self.url)
+        size, hosts = len(self.url), 0
         for name, value in self.headers:
             size += len(name) + len(value)
+            if name == b"host":
+                hosts += 1
         self._header_bytes = size
+        if hosts != 1 and not (hosts == 0 and self.parser.get_http_version() == "1.0"):
+            # A proxy may choose another of several than we do (RFC 9112, 3.2). The parser stops, and uvicorn
+            # answers with 400.
+            raise ValueError("A request has one Host.")
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_headers_complete()
             self._answer = JoinedAnswer(self.transport)
@@ -109,6 +127,35 @@ class PatientProtocol(HttpToolsProtocol):
         self._awaits_body = False
         if self._header_bytes <= MOST_HEADER_BYTES:
             super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.flow.write_paused:
+            self._holds_answer = True
+            self._unsent.hold(self, self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        self._holds_answer = False
+        self._unsent.release(self)
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close the connection that sends no further request; the wait begins once the answer has left."""
+        if self.transport.get_write_buffer_size() and not self.transport.is_closing():
+            again, seconds = self.timeout_keep_alive_handler, self.timeout_keep_alive
+            self.timeout_keep_alive_task = self.loop.call_later(seconds, again)
+        else:
+            super().timeout_keep_alive_handler()
+
+    @property
+    def address(self) -> str:
+        """The network address of the client, or of the proxy before it."""
+        return self.client[0] if self.client else ""
+
+    def cut(self) -> None:
+        """End the connection with what it holds."""
+        log.info("answer not read", bytes=self.transport.get_write_buffer_size())
+        self.transport.abort()
 
     def shutdown(self) -> None:
         """Close the connection: after the answer in progress, or a new one if it sends no request soon."""
@@ -130,15 +177,25 @@ class PatientProtocol(HttpToolsProtocol):
         self._timer = self.loop.call_later(self._patience / CHECKS, self._check)
 
     def _check(self) -> None:
-        if self.transport.is_closing():
-            # The client does not read the last answer either.
-            self.transport.abort()
-            return
         now = self.loop.time()
+        if self._holds_answer or self.transport.is_closing():
+            if self._does_not_receive(now):
+                self.cut()
+            else:
+                self._check_later()
+            return
+        self._left = None
         if self._has_stalled(now):
             self._end(b"408 Request Timeout")
         else:
             self._check_later()
+
+    def _does_not_receive(self, now: float) -> bool:
+        """Whether the client has received nothing for as long as the patience lasts."""
+        left = bytes_left(self.transport)
+        if left != self._left:
+            self._left, self._left_since = left, now
+        return now - self._left_since >= self._patience
 
     def _has_stalled(self, now: float) -> bool:
         """Whether the client has stalled; restarts the clock if it has not."""

@@ -36,6 +36,8 @@ class Exchange:
 
     async def write(self, answer: Answer) -> None:
         """Send a whole answer, whose bytes are charged."""
+        if self.budget.owes:
+            await self.budget.charge_database()
         if len(answer.body) > FREE_BYTES:
             await self.budget.charge_answer(len(answer.body))
         content: RawHeaders = []
@@ -56,6 +58,8 @@ class Exchange:
         """An ASGI `send` for an application that writes its answer itself."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            if self.budget.owes:
+                await self.budget.charge_database()
             await self.budget.charge_answer(_length_of_page(message["headers"]))
             message["headers"] = completed(list(message["headers"]), self._of_request(), self._of_place)
         await self._send(message)

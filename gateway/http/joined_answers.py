@@ -23,7 +23,10 @@ class JoinedAnswer:
         self._head = b""
 
     def write(self, data: bytes) -> None:
-        if self._head:
+        if self._transport.is_closing():
+            # Uvicorn tells only the last of pipelined requests that the client has gone.
+            self._head = b""
+        elif self._head:
             head, self._head = self._head, b""
             self._transport.writelines((head, data))
         elif self._is_begun or data.startswith(_CONTINUE):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from gateway.rate_limits.limits import Charge, RateLimiter, headers
 from resolvers.operations.answer_size import calls_for_bytes
 from schema.errors import RateLimited
+from storage.engine.payers import Payer
 
 RESTRICTED = "restricted:"
 # A workspace's customers, or an owner's OAuth clients, together have this many times the limit of one.
@@ -17,23 +18,27 @@ ROOF = 10
 class Budgets:
     """The limits of the process: calls a minute by default and for restricted operations.
 
-    `refusals` counts the charges that did not fit, by kind: `default`, `restricted` and `roof`.
+    `refusals` counts the charges that did not fit, by kind: `default`, `restricted` and `roof`. The database
+    works `milliseconds` for one call, 0 for no charge.
     """
 
     limiter: RateLimiter
     default: int
     restricted: int
     refusals: Counter[str] = field(default_factory=Counter)
+    milliseconds: int = 0
 
     def make(self) -> "RequestBudget":
         """The budget of one request."""
-        return RequestBudget(self.limiter, self.default, self.restricted, self.refusals)
+        return RequestBudget(self.limiter, self.default, self.restricted, self.refusals, self.milliseconds)
 
 
 class RequestBudget:
     """One request's access to the limiter."""
 
-    def __init__(self, limiter: RateLimiter, default: int, restricted: int, refusals: Counter[str]) -> None:
+    def __init__(
+        self, limiter: RateLimiter, default: int, restricted: int, refusals: Counter[str], milliseconds: int
+    ) -> None:
         self._refusals = refusals
         self._limiter = limiter
         self._default = default
@@ -43,6 +48,10 @@ class RequestBudget:
         # The subjects of the last charge, each with its limit; 0 if none applies.
         self._last: list[tuple[str, int]] = []
         self._calls_for_answer = 0
+        # The seconds of the database for one more call, those before the next one, and who it works for.
+        self._seconds_of_a_call = milliseconds / 1000
+        self._paid_seconds = 2 * self._seconds_of_a_call
+        self.payer: Payer | None = None
         # The calls charged in the budget of the last charge: the answer's `RateLimit-Cost`.
         self.cost: int | None = None
 
@@ -102,19 +111,30 @@ class RequestBudget:
             )
 
     async def charge_answer(self, size: int) -> None:
-        """Charge the bytes of the answer to the subjects of the last charge, also if they do not fit.
+        """Charge the bytes of the answer. A later size counts as far as it costs more than those before."""
+        calls = calls_for_bytes(size) - self._calls_for_answer
+        if calls > 0:
+            self._calls_for_answer += calls
+            await self.charge_afterwards(calls)
 
-        A later size counts only as far as it costs more than those before.
-        """
-        more = calls_for_bytes(size) - self._calls_for_answer
-        if more <= 0 or not self._last:
-            return
-        self._calls_for_answer += more
+    async def charge_afterwards(self, calls: int) -> None:
+        """Charge calls to the subjects of the last charge; if they do not fit, later ones wait longer."""
         for subject, limit in reversed(self._last):
-            charged = self._add(subject, more)
-            charge = await self._limiter.charge(subject, more, limit, forced=True)
-        self._charges.append(charge)
-        self.cost = charged
+            self.cost = self._add(subject, calls)
+            self._charges.append(await self._limiter.charge(subject, calls, limit, forced=True))
+
+    @property
+    def owes(self) -> bool:
+        """Whether the database has worked for longer than what is charged."""
+        return self.payer is not None and self.payer.seconds >= self._paid_seconds > 0
+
+    async def charge_database(self) -> None:
+        """Charge a call for each `milliseconds` that the database has worked and that are not charged yet."""
+        if self.payer is not None and self.owes:
+            unpaid = self.payer.seconds - self._paid_seconds
+            calls = int(unpaid / self._seconds_of_a_call) + 1
+            self._paid_seconds += calls * self._seconds_of_a_call
+            await self.charge_afterwards(calls)
 
     def _charge(self, subject: str, cost: int, limit: int) -> Awaitable[Charge]:
         return self._limiter.charge(subject, cost, limit, self._add(subject, cost))

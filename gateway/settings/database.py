@@ -36,6 +36,16 @@ class DatabaseSettings(BaseModel):
         int,
         Field(ge=1, le=500, description="Connections of each process to each database, 1 to 500."),
     ] = 20
+    database_tenant_connections: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=500,
+            description="Connections of each process that the requests of one workspace, user or network "
+            "address use at a time, while others of theirs wait; if not set, a quarter of "
+            "`DUOGRAPH_DATABASE_POOL_SIZE`.",
+        ),
+    ] = None
     database_pooler: Annotated[
         Pooler | None,
         Field(

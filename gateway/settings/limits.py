@@ -21,6 +21,14 @@ class LimitSettings(BaseModel):
             "for no limit.",
         ),
     ] = 60
+    rate_limit_milliseconds: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="How long the database works for one call: a request that takes it longer costs a "
+            "further call for each so many milliseconds; 0 for no charge.",
+        ),
+    ] = 100
     redis_url: Annotated[
         RedisUrl | None,
         Field(

@@ -67,6 +67,15 @@ class ServerSettings(BaseModel):
         Field(
             ge=1,
             le=600,
-            description="Seconds after which a request whose headers or body stall is closed, 1 to 600.",
+            description="Seconds after which a request whose headers or body stall is closed, and an answer "
+            "of which the client receives nothing more; 1 to 600.",
         ),
     ] = 30
+    unsent_mebibytes: Annotated[
+        int,
+        Field(
+            ge=1,
+            description="MiB that each process keeps of answers while slow clients receive them. Beyond "
+            "that, the oldest of the network address with most of them are cut off.",
+        ),
+    ] = 64

@@ -87,12 +87,17 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
     def authenticate_refresh_token(self, refresh_token: str) -> IssuedCredential | None:
         """The token, if it is valid, or if it was replaced and its client retries that request.
 
-        Any other use of a replaced token may come from a stolen copy, so its whole grant is revoked.
+        Any other use of a replaced token may come from a stolen copy, so its whole grant is revoked, also if
+        another client sends it.
         """
         issued = wait(
             find_issued(self.server.connection, refresh_token, CredentialKind.REFRESH_TOKEN, lock=True)
         )
-        if issued is None or not issued.check_client(self.request.client):
+        if issued is None:
+            return None
+        if not issued.check_client(self.request.client):
+            if issued.is_revoked():
+                wait(_end(self.server, issued))
             return None
         if issued.is_revoked():
             scope = self.request.payload.scope

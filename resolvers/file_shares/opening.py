@@ -1,12 +1,12 @@
 """New file-share sessions, live or from a backfill, and rows found by external id."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from sqlalchemy import and_, select
+from sqlalchemy import and_, case, func, select
 
 from resolvers.file_shares.steps import is_priced
 from resolvers.operations.checks import check_reported
@@ -14,6 +14,7 @@ from resolvers.operations.context import Context
 from schema.errors import Location, Problem, problem
 from schema.file_shares.backfill import FileShareSessionHistory
 from schema.file_shares.sessions import FileShareSession, FileShareSessionCreate
+from storage.enums import PriceAmountType
 from storage.persons.persons import PersonReference, ResolvedPerson, persons_of
 from storage.rows.rows import changed, every, new_row, table_of, values_of
 from storage.tables.shares.file_share_sessions import (
@@ -22,7 +23,7 @@ from storage.tables.shares.file_share_sessions import (
     FileShareRefundRow,
     FileShareSessionRow,
 )
-from storage.tables.shares.shares import ShareRow
+from storage.tables.shares.shares import SharePriceRow, ShareRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
 Reported = TypeVar(
@@ -32,6 +33,14 @@ Reported = TypeVar(
 # Databases bound the parameters of a statement.
 _IDS_AT_A_TIME = 5_000
 _FIELDS = ("external_id", "share_id", "price_amount", "price_currency", "file_size_bytes")
+
+
+class Offer(NamedTuple):
+    """What a new session needs to know of its share: a price that the buyer chooses has a least amount."""
+
+    is_archived: bool
+    least_amount: int | None
+    currency: str | None
 
 
 @dataclass(frozen=True)
@@ -61,15 +70,17 @@ async def open_file_share_sessions(
         PersonReference(opening.data.customer_id, opening.data.external_customer_id) for opening in openings
     ]
     persons = await persons_of(ctx.connection, ctx.services.database, workspace_id, references)
-    shares = await _shares(ctx, workspace_id, {opening.data.share_id for opening in openings})
+    offers = await _offers(ctx, workspace_id, {opening.data.share_id for opening in openings})
     currency = await _currency_of(ctx, workspace_id)
     rows, problems = [], []
     for opening, person in zip(openings, persons, strict=True):
-        row = row_of_session(workspace_id, opening.data, person, currency, clock)
+        row = row_of_session(
+            workspace_id, opening.data, person, currency, clock, offer=offers.get(opening.data.share_id)
+        )
         rows.append(row)
         problems += check_reported(row.created_at, clock, (*opening.loc, "created_at"))
         problems += _check_person(opening, person)
-        problems += _check_share(opening, row, shares)
+        problems += _check_share(opening, row, offers)
     return rows, problems
 
 
@@ -104,6 +115,8 @@ def row_of_session(
     person: ResolvedPerson,
     currency: str,
     clock: datetime,
+    *,
+    offer: Offer | None = None,
 ) -> FileShareSessionRow:
     row = new_row(
         FileShareSessionRow,
@@ -114,17 +127,42 @@ def row_of_session(
         external_customer_id=person.external_customer_id,
         person=person.person,
     )
-    return changed(row, price_currency=currency) if is_priced(row) and row.price_currency is None else row
+    if is_priced(row) and row.price_currency is None:
+        row = changed(row, price_currency=currency)
+    return changed(row, due_amount=_due_amount(row, offer))
 
 
-async def _shares(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> dict[UUID, bool]:
-    """The shares with these ids, and whether each is archived."""
-    table, named = table_of(ShareRow), ids - {None}
+async def _offers(ctx: Context, workspace_id: UUID, ids: set[UUID | None]) -> dict[UUID | None, Offer]:
+    """What the shares with these ids offer now."""
+    shares, prices, named = table_of(ShareRow), table_of(SharePriceRow), ids - {None}
     if not named:
         return {}
-    condition = and_(table.c.workspace_id == workspace_id, table.c.id.in_(named))
-    shares = await ctx.connection.execute(select(table.c.id, table.c.is_archived).where(condition))
-    return {share.id: share.is_archived for share in shares}
+    chosen = and_(
+        prices.c.workspace_id == shares.c.workspace_id,
+        prices.c.share_id == shares.c.id,
+        prices.c.is_archived.is_(False),
+        prices.c.amount_type == PriceAmountType.CUSTOM.value,
+    )
+    least = func.coalesce(prices.c.minimum_amount, 0).label("least_amount")
+    wanted = (
+        select(
+            shares.c.id,
+            shares.c.is_archived,
+            case((prices.c.id.is_not(None), least)),
+            prices.c.price_currency,
+        )
+        .join_from(shares, prices, chosen, isouter=True)
+        .where(shares.c.workspace_id == workspace_id, shares.c.id.in_(named))
+    )
+    return {id: Offer(*offer) for id, *offer in await ctx.connection.execute(wanted)}
+
+
+def _due_amount(session: FileShareSessionRow, offer: Offer | None) -> int:
+    """What has to be paid: the price, or less if the buyer chooses it; nothing is paid by a payment of 0."""
+    price = session.price_amount or 0
+    if not price or offer is None or offer.least_amount is None or offer.currency != session.price_currency:
+        return price
+    return max(1, min(price, offer.least_amount))
 
 
 async def _currency_of(ctx: Context, workspace_id: UUID) -> str:
@@ -146,12 +184,14 @@ def _check_person(opening: Opening, person: ResolvedPerson) -> list[Problem]:
     return []
 
 
-def _check_share(opening: Opening, row: FileShareSessionRow, shares: dict[UUID, bool]) -> list[Problem]:
+def _check_share(
+    opening: Opening, row: FileShareSessionRow, offers: Mapping[UUID | None, Offer]
+) -> list[Problem]:
     id, loc = opening.data.share_id, (*opening.loc, "share_id")
     if id is None:
         return []
-    if id not in shares:
+    if id not in offers:
         return [problem(loc, "There is no such share", "not_found", input=str(id))]
-    if shares[id] and opening.is_live and is_priced(row):
+    if offers[id].is_archived and opening.is_live and is_priced(row):
         return [problem(loc, "The share is archived: it cannot be purchased", "archived", input=str(id))]
     return []

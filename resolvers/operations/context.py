@@ -16,6 +16,7 @@ from storage.dialects.refusals import ChangesRefused
 from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
+from storage.engine.payers import Payer
 from storage.objects.interface import ObjectStore
 from storage.upkeep.mails import Mail
 from storage.usage.document_counts import DocumentCounts
@@ -39,6 +40,9 @@ class Budget(Protocol):
 
     async def charge_answer(self, size: int) -> None:
         """Charge what an answer of so many bytes costs beyond the request, whether or not it fits."""
+
+    async def charge_database(self) -> None:
+        """Charge for how long the database has worked for the request, whether or not that fits."""
 
     def report(self) -> dict[str, int | None]:
         """The calls `requested` so far, the `limit` and how many are `remaining`; null without a limit."""
@@ -101,9 +105,10 @@ class Services:
 class Caller:
     """The request around an operation: its credential, its headers and its budget.
 
-    `units` is set where several units of work may run at once. `bytes_read` are those of the rows that were
-    read for the answer, and `bytes_written` those of it that were counted before it was written. The
-    actions in `after_response` run once the response has been sent, so its timing does not reveal them.
+    The units of work of the request are done for `payer`. `units` is set where several may run at once.
+    `bytes_read` are those of the rows that were read for the answer, and `bytes_written` those of it that
+    were counted before it was written. The actions in `after_response` run once the response has been sent,
+    so its timing does not reveal them.
     """
 
     principal: Principal | None
@@ -118,6 +123,7 @@ class Caller:
     watch: RequestWatch | None = field(default=None, repr=False)
     bytes_read: int = 0
     bytes_written: int = 0
+    payer: Payer | None = field(default=None, repr=False)
 
     def limit_units(self) -> None:
         """From now on, at most `UNITS_AT_A_TIME` units of work run at a time; others wait."""
@@ -187,7 +193,10 @@ class Context:
             return self.transaction.fetch(kept, values)
         if self.caller.units is None:
             return self.services.database.fetch(
-                kept, values, replica_for=self._replica_for() if replica else None
+                kept,
+                values,
+                replica_for=self._replica_for() if replica else None,
+                payer=self.caller.payer,
             )
         return self._fetch_in_turn(self.caller.units, kept, values, replica=replica)
 
@@ -196,7 +205,10 @@ class Context:
     ) -> Sequence[Any]:
         async with units:
             return await self.services.database.fetch(
-                kept, values, replica_for=self._replica_for() if replica else None
+                kept,
+                values,
+                replica_for=self._replica_for() if replica else None,
+                payer=self.caller.payer,
             )
 
     @asynccontextmanager
@@ -205,7 +217,7 @@ class Context:
         if self.transaction is not None:
             yield self.transaction
             return
-        async with self.caller.turn(), self.services.database.read() as connection:
+        async with self.caller.turn(), self.services.database.read(self.caller.payer) as connection:
             yield connection
 
     @asynccontextmanager
@@ -214,7 +226,7 @@ class Context:
         if self.transaction is not None:
             yield self.transaction
             return
-        async with self.caller.turn(), self.services.database.snapshot() as connection:
+        async with self.caller.turn(), self.services.database.snapshot(self.caller.payer) as connection:
             yield connection
 
     async def in_snapshot(
@@ -225,7 +237,7 @@ class Context:
             return await work(self.transaction)
         async with self.caller.turn():
             return await self.services.database.in_snapshot(
-                work, replica_for=self._replica_for() if replica else None
+                work, replica_for=self._replica_for() if replica else None, payer=self.caller.payer
             )
 
     def _replica_for(self) -> tuple[UUID, ...] | None:
@@ -240,7 +252,7 @@ class Context:
         """
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
-            async with self.caller.turn(), self.services.database.write() as connection:
+            async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:
                 yield replace(self, transaction=connection, afterwards=afterwards)
         except ChangesRefused as refused:
             raise refused_change(refused) from None

@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -61,7 +61,7 @@ class Operation:
 
     `largest_body` is the request's largest size in bytes. `weigh` takes the resolver's arguments and returns
     the cost of the call; without it a call costs 1. `deprecation` says when the operation ends, and what
-    replaces it.
+    replaces it. `wider_filters` are those of one path, which `taking` declares.
     """
 
     resolver: Callable[..., Awaitable[Any]]
@@ -80,6 +80,11 @@ class Operation:
     largest_body: int = LARGEST_BODY
     weigh: Callable[..., int] | None = None
     deprecation: Deprecation | None = None
+    wider_filters: type[Filters] | None = None
+
+    def taking(self, filters: type[Filters]) -> "Operation":
+        """The same operation for a path with more parameters, as fields of a subclass of its filters."""
+        return replace(self, wider_filters=filters)
 
     @property
     def name(self) -> str:
@@ -133,8 +138,13 @@ class Operation:
     def parameters(self) -> tuple[Parameter, ...]:
         signature = inspect.signature(self.resolver, eval_str=True)
         _, *others = signature.parameters.values()
-        return tuple(
+        declared = [
             Parameter(item.name, item.annotation, item.default, _place_of(item.annotation)) for item in others
+        ]
+        wider = self.wider_filters
+        return tuple(
+            replace(item, annotation=wider) if wider and item.place == "filters" else item
+            for item in declared
         )
 
     @cached_property
@@ -157,7 +167,8 @@ class Operation:
             parameter.name: (parameter.annotation, ... if parameter.default is _ABSENT else parameter.default)
             for parameter in self.parameters
         }
-        return create_model(f"{self.name}_arguments", __base__=Input, **fields)
+        name = self.wider_filters.__name__ if self.wider_filters else self.name
+        return create_model(f"{name}_arguments", __base__=Input, **fields)
 
     def validate(self, values: Mapping[str, Any], *, reads_back: bool = False) -> dict[str, Any]:
         """The arguments for the resolver. Raises `Invalid` with every problem at once.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, FromClause, Select, Table, and_, func, or_, select
+from sqlalchemy import Column, ColumnElement, FromClause, Select, Table, and_, case, func, or_, select
 
 from resolvers.file_shares.shapes import refunds_of
 from resolvers.files.shapes import FILE
@@ -32,15 +32,30 @@ _refunds, _shares, _files = table_of(FileShareRefundRow), table_of(ShareRow), ta
 _medias, _listed = table_of(ShareMediaRow), table_of(ShareDownloadRow)
 
 
-def is_paid(session: FromClause) -> ColumnElement[bool]:
-    """Whether the session is free, or has a payment that was not refunded in full."""
-    kept = or_(_payments.c.amount == 0, _payments.c.refunded_amount < _payments.c.amount)
-    payment = select(_payments.c.id).where(_of(_payments, session), kept).correlate(session)
-    return or_(func.coalesce(session.c.price_amount, 0) == 0, payment.exists())
+def left_to_pay(session: FromClause) -> ColumnElement[int]:
+    """What of the session's price was not paid yet, or was refunded; 0 if it is free or paid.
+
+    Payments in other currencies than the price's do not count. A session without `due_amount` is paid once it
+    has a payment that was not refunded in full, whatever its amount and currency.
+    """
+    kept_amount = _payments.c.amount - _payments.c.refunded_amount
+    is_kept = or_(_payments.c.amount == 0, kept_amount > 0)
+    is_in_its_currency = _payments.c.currency == session.c.price_currency
+    paid = func.coalesce(func.sum(case((is_in_its_currency, kept_amount), else_=0)), 0)
+    opened = func.coalesce(func.max(case((is_kept, 1), else_=0)), 0) == 1
+    left = case(
+        (and_(session.c.due_amount.is_(None), opened), 0),
+        (session.c.due_amount.is_(None), session.c.price_amount),
+        (paid >= session.c.due_amount, 0),
+        else_=session.c.due_amount - paid,
+    )
+    of_payments = select(left).where(_of(_payments, session)).correlate(session).scalar_subquery()
+    return case((func.coalesce(session.c.price_amount, 0) == 0, 0), else_=of_payments)
 
 
-def can_download(session: FromClause) -> ColumnElement[bool]:
-    return and_(session.c.status != FileShareSessionStatus.EXPIRED.value, is_paid(session))
+def can_download(status: str, left: int) -> bool:
+    """Whether the files open in a session with this status and amount left to pay."""
+    return status != FileShareSessionStatus.EXPIRED.value and not left
 
 
 def files_of(session: FromClause) -> Select[Any]:
@@ -92,7 +107,10 @@ PORTAL_SESSION = Shape(
         "share_name": _of_share(_shares.c.name),
         "share_description": _of_share(_shares.c.description),
         "share_medias": Part(FILE, _medias_of),
-        "can_download": Computed(can_download),
+        "left_to_pay": Computed(left_to_pay),
+        "can_download": Derived(
+            can_download, (table_of(FileShareSessionRow).c.status,), computed=("left_to_pay",)
+        ),
         "files": Part(_FILE, files_of),
         "downloads": Part(Shape(PortalDownload, _downloads), _latest_downloads),
         "payments": Part(_PAYMENT, _payments_for),

@@ -81,6 +81,12 @@ def normalize_code(typed: str) -> str:
     return _BETWEEN_GROUPS.sub("", typed).upper()
 
 
+def is_recovery_code(typed: str) -> bool:
+    """Whether this is written as a recovery code, and so is no code of an app."""
+    code = normalize_code(typed)
+    return len(code) == LENGTH and set(code).issubset(ALPHABET)
+
+
 def session_user_id(ctx: Context) -> UUID:
     """The id of the browser session's user."""
     user_id = ctx.principal.user_id

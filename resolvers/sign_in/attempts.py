@@ -1,4 +1,4 @@
-"""Wrong passwords, counted for each account, with growing delays.
+"""Wrong passwords and recovery codes, counted for each account, with growing delays.
 
 An attempt is counted before its password is checked, so that concurrent attempts gain nothing over sequential
 ones. Unknown addresses are counted like known ones.
@@ -27,6 +27,9 @@ FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=15), timedelta(hours=1)
 FORGOTTEN_AFTER = timedelta(days=1)
 NOTIFIED_FROM = 10
 NOTIFIED_EVERY = timedelta(days=1)
+_TOO_MANY_PASSWORDS = (
+    "Too many wrong passwords for this account. Try again in {wait}, or reset your password by email."
+)
 
 _table = table_of(SignInAttemptRow)
 
@@ -61,18 +64,24 @@ async def count_attempt(ctx: Context, subject: Subject) -> int:
     Raises `RateLimited` while the subject has to wait; such attempts are not counted.
     """
     async with ctx.services.database.write() as connection:
-        row, moment = await _lock(connection, subject), now()
-        failures = 0
-        if row.subject == subject.digest and moment - row.attempted_at < FORGOTTEN_AFTER:
-            failures = row.failures
-        wait = row.attempted_at + delay_after(failures) - moment
-        if failures and wait > timedelta(0):
-            raise _too_many(ceil(wait.total_seconds()))
-        values = {"subject": subject.digest, "failures": failures + 1, "attempted_at": moment}
-        if row.subject != subject.digest:
-            values["notified_at"] = None
-        await connection.execute(update(_table).where(_table.c.slot == subject.slot).values(values))
-        return failures + 1
+        return await count_in(connection, subject, _TOO_MANY_PASSWORDS)
+
+
+async def count_in(connection: Connection, subject: Subject, refusal: str) -> int:
+    """The same in a transaction in progress; `refusal` is told with `{wait}` filled in."""
+    row, moment = await _lock(connection, subject), now()
+    failures = 0
+    if row.subject == subject.digest and moment - row.attempted_at < FORGOTTEN_AFTER:
+        failures = row.failures
+    wait = row.attempted_at + delay_after(failures) - moment
+    if failures and wait > timedelta(0):
+        seconds = ceil(wait.total_seconds())
+        raise RateLimited(refusal.format(wait=_in_words(seconds)), {"Retry-After": str(seconds)})
+    values = {"subject": subject.digest, "failures": failures + 1, "attempted_at": moment}
+    if row.subject != subject.digest:
+        values["notified_at"] = None
+    await connection.execute(update(_table).where(_table.c.slot == subject.slot).values(values))
+    return failures + 1
 
 
 async def forget_attempts(connection: Connection, subject: Subject) -> None:
@@ -106,14 +115,6 @@ async def _lock(connection: Connection, subject: Subject) -> SignInAttemptRow:
     statement = upsert(connection.dialect.name, _table).values(values).on_conflict_do_nothing()
     await connection.execute(statement)
     return await one(connection, SignInAttemptRow, _table.c.slot == subject.slot, lock=True)
-
-
-def _too_many(seconds: int) -> RateLimited:
-    return RateLimited(
-        f"Too many wrong passwords for this account. Try again in {_in_words(seconds)}, "
-        "or reset your password by email.",
-        {"Retry-After": str(seconds)},
-    )
 
 
 def _in_words(seconds: int) -> str:

@@ -62,7 +62,9 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
         return link
     if link.user is None:
         raise TypeError("A valid link always has a user.")
-    password_hash = await hash_new_password(data.password, link.user.email, link.user.name)
+    password_hash = await hash_new_password(
+        ctx, data.password, link.user.email, link.user.name, account=str(link.user.id)
+    )
     async with ctx.change() as change:
         link = await use_link(change.connection, data.token, LinkPurpose.PASSWORD)
         if link.user is not None and link.state is LinkState.VALID:

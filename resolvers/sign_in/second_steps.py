@@ -13,8 +13,9 @@ from oauth.credentials import digest
 from resolvers.accounts.users import lock_user
 from resolvers.operations.context import Context
 from resolvers.second_factors.factors import Event, has_factor, notify_owner
-from resolvers.second_factors.recovery_codes import normalize_code, use_code
+from resolvers.second_factors.recovery_codes import is_recovery_code, normalize_code, use_code
 from resolvers.second_factors.totp import use_totp
+from resolvers.sign_in.attempts import Subject, count_in, forget_attempts
 from schema.errors import Invalid, RateLimited, problem
 from storage.clock import now
 from storage.engine.connections import Connection
@@ -25,6 +26,9 @@ from storage.tables.accounts.users import UserRow
 LIFETIME = timedelta(minutes=5)
 # The wrong codes that end a step, and the most for all steps of a user in an hour.
 MOST_TRIES, MOST_TRIES_IN_WINDOW, WINDOW = 5, 10, timedelta(hours=1)
+_TOO_MANY_RECOVERY_CODES = (
+    "Too many wrong recovery codes were entered for this account. Try again in {wait}, or use a passkey."
+)
 
 _steps, _users = table_of(SecondStepRow), table_of(UserRow)
 
@@ -83,11 +87,14 @@ async def end_step(connection: Connection, step: SecondStepRow) -> None:
 async def take_code(change: Context, user: UserRow, typed: str, step: SecondStepRow | None = None) -> bool:
     """Use a code of the user's app or a recovery code; whether it was right. The user must be locked.
 
-    Wrong codes are counted, and the fifth ends the step; without a step they count only for the user.
-    Raises `RateLimited` after too many.
+    Wrong codes of an app are counted, and the fifth ends the step; without a step they count only for the
+    user. Raises `RateLimited` after too many. Recovery codes have a count of their own, so that a guesser who
+    knows the password keeps no owner out.
     """
+    if is_recovery_code(typed):
+        return await _take_recovery_code(change, user, typed)
     before = await _check_pace(change.connection, user.id)
-    if await use_totp(change, user, normalize_code(typed)) or await use_code(change, user, typed):
+    if await use_totp(change, user, normalize_code(typed)):
         return True
     if step is None:
         await _insert(change.connection, user, secrets.token_urlsafe(32), tries=1, ended_at=now())
@@ -103,6 +110,17 @@ async def take_code(change: Context, user: UserRow, typed: str, step: SecondStep
 def wrong_code() -> Invalid:
     message = "This code is wrong or has been used"
     return Invalid([problem(("data", "code"), message, "code")])
+
+
+async def _take_recovery_code(change: Context, user: UserRow, typed: str) -> bool:
+    subject = Subject.of(change, "recovery", str(user.id))
+    failures = await count_in(change.connection, subject, _TOO_MANY_RECOVERY_CODES)
+    if await use_code(change, user, typed):
+        await forget_attempts(change.connection, subject)
+        return True
+    if failures == MOST_TRIES:
+        await notify_owner(change, user, Event.WRONG_CODES, tries=MOST_TRIES)
+    return False
 
 
 async def _insert(connection: Connection, user: UserRow, text: str, **values: Any) -> None:
@@ -133,7 +151,7 @@ async def _check_pace(connection: Connection, user_id: UUID) -> int:
         seconds = max(math.ceil((oldest + WINDOW - moment).total_seconds()), 1)
         raise RateLimited(
             f"Too many wrong codes were entered for this account. Try again in {math.ceil(seconds / 60)} "
-            "minutes, or use a passkey.",
+            "minutes, or use a recovery code or a passkey.",
             {"Retry-After": str(seconds)},
         )
     return int(tries)

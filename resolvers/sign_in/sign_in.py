@@ -67,7 +67,9 @@ async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession
 
     The email is sent a link that confirms it. Raises `Invalid` if the email is in use.
     """
-    password_hash = await hash_new_password(data.password, data.email, data.name)
+    password_hash = await hash_new_password(
+        ctx, data.password, data.email, data.name, account=address_subject(ctx, data.email).digest
+    )
     try:
         async with ctx.change() as change:
             user = await insert_user(change.connection, data.email, password_hash, data.name)
@@ -149,7 +151,9 @@ async def change_password(ctx: Context, data: PasswordChange, known_tokens: str 
     user = await find_own_user(ctx)
     if not await is_own_password(ctx, user, data.current_password):
         raise _not_current()
-    password_hash = await hash_new_password(data.new_password, user.email, user.name, "new_password")
+    password_hash = await hash_new_password(
+        ctx, data.new_password, user.email, user.name, account=str(user.id), field="new_password"
+    )
     async with ctx.change() as change:
         row = await lock_user(change.connection, user.id)
         if row.password_hash != user.password_hash:

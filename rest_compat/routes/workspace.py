@@ -19,6 +19,7 @@ from resolvers.workspaces import members as workspace_members
 from rest_compat.routing.metrics import CsvEndpoint, LongEndpoint
 from rest_compat.routing.router import Router
 from schema.kit.pages import Page
+from schema.metrics.query import MetricsExportQuery
 from schema.workspaces.workspaces import WorkspaceItem
 
 router = Router()
@@ -128,7 +129,13 @@ router.get("/events/{id}", events.get_event)
 router.about("Metrics", "Revenue, costs and activity by period, as JSON or CSV.")
 router.get("/metrics/", metrics.get_metrics, endpoint_class=LongEndpoint)
 router.get("/metrics/limits", metrics.get_metrics_limits)
-router.get("/metrics/export", metrics.get_metrics, name="export_metrics", endpoint_class=CsvEndpoint)
+router.get(
+    "/metrics/export",
+    metrics.get_metrics,
+    name="export_metrics",
+    endpoint_class=CsvEndpoint,
+    filters=MetricsExportQuery,
+)
 
 router.about("Usage", "What the clients of a workspace use of the API, by day.")
 router.get("/usage/", usage.list_usage)

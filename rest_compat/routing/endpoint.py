@@ -63,9 +63,9 @@ class OperationEndpoint:
             result = await run(operation, ctx, arguments)
         except Invalid as invalid:
             raise located(operation, invalid, self._path_names) from None
-        return self._answer(request, ctx, result)
+        return self._answer(request, ctx, result, arguments)
 
-    def _answer(self, request: Request, ctx: Context, result: Any) -> Answer:
+    def _answer(self, request: Request, ctx: Context, result: Any, arguments: Mapping[str, Any]) -> Answer:
         status = ctx.outcome.status or self.status
         headers = {**self.headers, "Idempotency-Replayed": "true"} if ctx.outcome.replayed else self.headers
         if status in EMPTY:
@@ -76,10 +76,10 @@ class OperationEndpoint:
             known = sent_header(request, b"if-none-match") if is_read else None
             if known is not None and matches_weakly(known, headers["ETag"]):
                 return Answer(304, headers=headers)
-        return Answer(status, self.body_of(result), headers, self.media_type)
+        return Answer(status, self.body_of(result, arguments), headers, self.media_type)
 
-    def body_of(self, result: Any) -> bytes:
-        """The result as it is sent."""
+    def body_of(self, result: Any, arguments: Mapping[str, Any]) -> bytes:
+        """The result for these arguments, as it is sent."""
         if isinstance(result, ShapedRow):
             return result.body
         written = written_page(result)

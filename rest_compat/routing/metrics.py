@@ -13,6 +13,7 @@ from schema.kit.base import Output
 from schema.kit.columns import as_column_list
 from schema.metrics.metrics import MeasuredRange, Metrics, MetricsComparison
 from schema.values.scalars import write_number
+from schema.values.spreadsheets import CsvFormat, harmless
 
 
 class CsvEndpoint(OperationEndpoint):
@@ -21,14 +22,14 @@ class CsvEndpoint(OperationEndpoint):
     media_type: ClassVar[str] = "text/csv; charset=utf-8"
     headers: Mapping[str, str] = {"Content-Disposition": 'attachment; filename="metrics.csv"'}
 
-    def body_of(self, result: Metrics) -> bytes:
-        return _table(result).encode()
+    def body_of(self, result: Metrics, arguments: Mapping[str, Any]) -> bytes:
+        return _table(result, arguments["filters"].format).encode()
 
 
 class LongEndpoint(OperationEndpoint):
     """The same JSON as other routes, with a faster writer for thousands of periods."""
 
-    def body_of(self, result: Metrics) -> bytes:
+    def body_of(self, result: Metrics, arguments: Mapping[str, Any]) -> bytes:
         return orjson.dumps(_written(result))
 
 
@@ -44,8 +45,8 @@ def _written(measured: MeasuredRange) -> dict[str, Any]:
     return written
 
 
-def _table(result: Metrics) -> str:
-    """With columns for the range and the group, if there are several."""
+def _table(result: Metrics, format: CsvFormat) -> str:
+    """With columns for the range and the group, if there are several; these are the texts of others."""
     slugs = [metric.slug.value for metric in result.metrics]
     leading = ([] if result.comparison is None else ["range"]) + (["group", "label"] if result.groups else [])
     written = StringIO()
@@ -53,6 +54,8 @@ def _table(result: Metrics) -> str:
     table.writerow([*leading, "timestamp", "currency", *slugs])
     for described, part, currency in _parts(result):
         own = [described[name] for name in leading]
+        if format is CsvFormat.SPREADSHEET:
+            own = [*map(harmless, own)]
         periods = as_column_list(part.periods)
         columns = [*map(repeat, own), periods.column("timestamp"), repeat(currency)]
         table.writerows(zip(*columns, *map(periods.column, slugs), strict=False))

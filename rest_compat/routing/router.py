@@ -8,6 +8,7 @@ from rest_compat.routing.endpoint import EMPTY, OperationEndpoint
 from rest_compat.routing.front_routes import FrontRoute
 from rest_compat.routing.paths import PREFIX
 from rest_compat.routing.reading import path_names_of
+from schema.kit.base import Filters
 
 
 class OperationRoute(FrontRoute):
@@ -79,13 +80,17 @@ class Router:
         name: str | None = None,
         omits: tuple[str, ...] = (),
         endpoint_class: type[OperationEndpoint] = OperationEndpoint,
+        filters: type[Filters] | None = None,
     ) -> None:
         """Publish `resolver`; a collection's path works with and without its trailing slash.
 
         `answer` is the response's type if it is narrower than the resolver's. `name` is for a second path to
-        the same resolver, `omits` for parameters of its other path, `endpoint_class` for other writers.
+        the same resolver, `omits` for parameters of its other path, `endpoint_class` for other writers and
+        `filters` for what they can be asked for.
         """
         operation = operation_of(resolver)
+        if filters is not None:
+            operation = operation.taking(filters)
         model: Any = None if status in EMPTY else answer or operation.answer
         path_names, place = path_names_of(path) | frozenset(omits), f"{method} {PREFIX}{path}"
         endpoint = endpoint_class(operation, model, status, path_names, place)

@@ -10,6 +10,7 @@ from schema.kit.base import Filters
 from schema.kit.fields import WorkspaceIdFilter
 from schema.values.dates import ZONE_PATTERN, LocalDate, check_order, check_zone
 from schema.values.scalars import Id
+from schema.values.spreadsheets import CsvFormat
 from storage.enums import Currency
 from storage.metrics.definitions import MetricSlug
 from storage.metrics.grouping.groups import Grouping
@@ -127,3 +128,15 @@ class MetricsQuery(Filters):
         if value is not None and "group_by" in info.data and info.data["group_by"] is None:
             raise PydanticCustomError("needs_group_by", "Input should be left out without group_by")
         return value
+
+
+class MetricsExportQuery(MetricsQuery):
+    """The arguments of metrics as a CSV file."""
+
+    format: Annotated[
+        CsvFormat,
+        Field(
+            description="How texts are written that a spreadsheet would run, like a customer named `=1+1`: "
+            "`spreadsheet` puts an apostrophe before them, `raw` writes them exactly."
+        ),
+    ] = CsvFormat.SPREADSHEET

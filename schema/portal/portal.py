@@ -200,11 +200,18 @@ class PortalFileShareSession(FileShareSessionBase):
     share_name: Annotated[str | None, Field(description="The name of the share, also if it is archived.")]
     share_description: Annotated[str | None, Field(description="The text of the share.")]
     share_medias: Annotated[list[File], Field(description="The images of the share.")]
+    left_to_pay: Annotated[
+        Money,
+        Field(
+            description="What is left to pay, in minor units of `price_currency`: the price, or the minimum "
+            "of a price that the buyer chooses, less what was paid in this currency and not refunded."
+        ),
+    ]
     can_download: Annotated[
         bool,
         Field(
-            description="Whether the customer can download the files now: the session is free, or has a "
-            "payment that was not refunded in full, and did not expire."
+            description="Whether the customer can download the files now: nothing is left to pay, and the "
+            "session did not expire."
         ),
     ]
     files: Annotated[list[PortalFile], Field(description="The files of the share now, in order.")]

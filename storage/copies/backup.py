@@ -9,6 +9,7 @@ import os
 import shutil
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from storage.clock import now
 from storage.copies.manifest import DATABASE, OBJECTS, Manifest, write_manifest, write_sums
@@ -16,17 +17,25 @@ from storage.copies.objects import ObjectCopies, stored_objects, sum_of
 from storage.copies.sqlite_files import CopyRefused, Progress, copy_database, rows_of
 from storage.objects.disk import make_directories, move_into_place
 from storage.objects.local import OBJECTS_DIRECTORY
+from storage.sealing import Purpose, sign
 
 _MOST_ROUNDS = 10
 
 
 def make_backup(
-    database: Path, store: Path | None, directory: Path, progress: Progress, id: str, **about: Any
+    database: Path,
+    store: Path | None,
+    directory: Path,
+    progress: Progress,
+    secret_key: bytes,
+    **about: Any,
 ) -> Manifest:
     """Make a backup of the database and a local store in a new directory. Raises `CopyRefused`.
 
-    `about` are the manifest's values that its files do not tell. The directory exists once it is complete.
+    `about` are the manifest's values that its files do not tell; the secret key signs it. The directory
+    exists once it is complete.
     """
+    id = uuid4().hex
     # A name of its own, because another backup to the same place may be running.
     partial = directory.with_name(f"{directory.name}.{id}.partial")
     make_directories(partial)
@@ -36,6 +45,7 @@ def make_backup(
         sums = {f"{OBJECTS}/{path}": sum for path, sum in sorted(copies.sums.items())}
         manifest = Manifest(
             id=id,
+            secret=sign(secret_key, Purpose.BACKUP, id),
             created_at=created_at,
             rows=rows_of(partial / DATABASE),
             database_bytes=(partial / DATABASE).stat().st_size,
@@ -47,7 +57,7 @@ def make_backup(
             damaged=sorted(copies.damaged),
             sums_sha256=write_sums(partial, {DATABASE: sum_of(partial / DATABASE), **sums}),
             **about,
-        )
+        ).signed_by(secret_key)
         write_manifest(partial, manifest)
         os.sync()
         move_into_place(partial, directory)

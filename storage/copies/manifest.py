@@ -1,6 +1,6 @@
 """What a backup says about itself: a directory with a manifest, the sums of its files, and the files.
 
-manifest.json     versions, counts, and the SHA-256 of the list of sums
+manifest.json     versions, counts, the SHA-256 of the list of sums, and a signature over all of these
 SHA256SUMS        the SHA-256 of every other file, as `sha256sum -c` reads it
 database.sqlite   the database
 objects/          uploaded files at their paths in the store, unless they are in S3
@@ -8,7 +8,7 @@ objects/          uploaded files at their paths in the store, unless they are in
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from storage.copies.sqlite_files import CopyRefused
 from storage.objects.interface import PathRefused
 from storage.objects.paths import check_path
+from storage.sealing import Purpose, is_signed, sign
 
 FORMAT = 1
 MANIFEST, SUMS, DATABASE, OBJECTS = "manifest.json", "SHA256SUMS", "database.sqlite", "objects"
@@ -23,7 +24,8 @@ MANIFEST, SUMS, DATABASE, OBJECTS = "manifest.json", "SHA256SUMS", "database.sql
 
 @dataclass(frozen=True)
 class Manifest:
-    """`secret` is a signature that only the same secret key makes. `object_place` is `local` or `s3://BUCKET`.
+    """`secret` is a signature that tells whose secret key made `signature`, which covers everything else.
+    `object_place` is `local` or `s3://BUCKET`.
 
     `missing` and `damaged` are paths of files that the store did not have, or had with other content, when
     the backup was made.
@@ -43,6 +45,22 @@ class Manifest:
     damaged: list[str] = field(default_factory=list)
     sums_sha256: str = ""
     format: int = FORMAT
+    signature: str = ""
+
+    def signed_by(self, secret: bytes) -> "Manifest":
+        return replace(self, signature=sign(secret, Purpose.BACKUP, "manifest", self._text))
+
+    def has_secret(self, secret: bytes) -> bool:
+        """Whether the backup was made with this secret key."""
+        return is_signed(secret, Purpose.BACKUP, self.secret, self.id)
+
+    def is_signed_by(self, secret: bytes) -> bool:
+        """Whether it is, with all files that it sums up, as this secret key has signed it."""
+        return is_signed(secret, Purpose.BACKUP, self.signature, "manifest", self._text)
+
+    @property
+    def _text(self) -> str:
+        return json.dumps(asdict(replace(self, signature="")), sort_keys=True)
 
     @property
     def has_objects(self) -> bool:

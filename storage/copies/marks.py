@@ -110,6 +110,13 @@ async def check_refusing(database: Database) -> None:
         )
 
 
+def own_triggers() -> frozenset[str]:
+    """The definitions of all triggers that a database of ours may have."""
+    return frozenset(
+        f"CREATE TRIGGER {name} {rest}" for reason in _REASONS.values() for name, rest in _triggers(reason)
+    )
+
+
 def _triggers(reason: str) -> Iterator[tuple[str, str]]:
     """The name of each trigger, and the rest of its definition."""
     for name in METADATA.tables:

@@ -2,12 +2,15 @@
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from storage.copies.manifest import DATABASE, OBJECTS, Manifest, altered, read_sums
+from storage.copies.marks import own_triggers
 from storage.copies.objects import sum_of
-from storage.copies.sqlite_files import CopyRefused, Progress, check_database, rows_of
+from storage.copies.sqlite_files import CopyRefused, Progress, check_database, open_file, rows_of
 from storage.objects.disk import make_directories, move_into_place, resolve_below
 from storage.objects.local import OBJECTS_DIRECTORY, UPLOADS_DIRECTORY
 
@@ -63,7 +66,7 @@ def _read(
     sums = read_sums(directory, manifest)
     for number, (path, sum) in enumerate(sums.items(), 1):
         try:
-            is_same = sum_of(resolve_below(directory, path), place_of(path)) == sum
+            is_same = sum_of(_own_file(directory, path), place_of(path)) == sum
         except FileNotFoundError:
             is_same = False
         if not is_same:
@@ -71,10 +74,39 @@ def _read(
         progress("Files", number, len(sums))
 
 
+def _own_file(directory: Path, path: str) -> Path:
+    """The file of the backup at this path. Raises `CopyRefused` for a link, which leads to others' files."""
+    file = resolve_below(directory, path)
+    for each in (file, *file.parents):
+        if each == directory:
+            break
+        if each.is_symlink():
+            raise altered(path)
+    if file.exists() and not file.is_file():
+        raise altered(path)
+    return file
+
+
 def _check_rows(database: Path, manifest: Manifest) -> None:
+    _check_definitions(database)
     check_database(database)
     if rows_of(database) != manifest.rows:
         raise altered(DATABASE)
+
+
+def _check_definitions(database: Path) -> None:
+    """Raises `CopyRefused` for triggers and views, which would run in the gateway, unless they are ours."""
+    try:
+        with closing(open_file(database)) as connection:
+            rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')")
+            foreign = sorted(name for name, sql in rows if sql not in own_triggers())
+    except sqlite3.DatabaseError:
+        raise altered(DATABASE) from None
+    if foreign:
+        raise CopyRefused(
+            "The database of the backup has triggers or views that are not of Duograph, such as "
+            f"{foreign[0]}: use another copy of the backup."
+        )
 
 
 def _check_empty(database: Path, store: Path | None) -> None:

@@ -20,6 +20,7 @@ from storage.dialects.sqlite_driver import SqliteDriver, refusal
 from storage.engine.connection_terms import Terms
 from storage.engine.kept_statements import Kept, KeptText
 from storage.engine.outages import DatabaseUnreachable
+from storage.engine.payers import Payer
 from storage.engine.watched_statements import Watching
 
 # A connection that has been idle for longer is asked before use.
@@ -41,7 +42,8 @@ class Connection(ABC):
 
     Without `begin`, each statement commits by itself. `driver` is the driver's own connection. `watching`
     sees kept statements and commits; SQLAlchemy has events for the others. `ending` is what the transaction
-    leaves to its end (`storage/engine/before_commit.py`); None outside `Database.write`.
+    leaves to its end (`storage/engine/before_commit.py`); None outside `Database.write`. `payer` is who it
+    works for since `lent_at`, on the monotonic clock; None if that is nobody's.
     """
 
     def __init__(self, alchemy: AsyncConnection, adapted: Any, watching: Watching) -> None:
@@ -52,6 +54,8 @@ class Connection(ABC):
         self.dialect: Dialect = alchemy.dialect
         self.last_use = monotonic()
         self.ending: Any = None
+        self.payer: Payer | None = None
+        self.lent_at = 0.0
         self._is_broken = False
 
     async def execute(

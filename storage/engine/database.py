@@ -22,13 +22,13 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from sqlalchemy.engine import Dialect
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from storage.engine.before_commit import finishing
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import Connection
 from storage.engine.engines import make_engine
 from storage.engine.kept_statements import Kept
+from storage.engine.payers import Payer, paying
 from storage.engine.pool import Connections, SqliteConnections
 from storage.engine.replica import Replica, ReplicaFailed
 from storage.engine.watched_statements import Listener, StatementWatch
@@ -53,6 +53,9 @@ class Database:
     `fetch` is a `read` of one kept statement. Within a `write`, `write_apart` commits something before the
     `write` ends. `watch` is entered around each statement.
 
+    A unit is done for its `payer`, whose key holds at most `most_of_one` connections of each pool at a time,
+    by default a quarter; units without one only wait for the pool.
+
     `fetch` and `in_snapshot` may be answered by the replica if `replica_for` has the workspaces that they
     read: it does so while it holds every write to these that was noted, and the primary if it fails.
     """
@@ -64,14 +67,17 @@ class Database:
         pool_size: int = 20,
         terms: Terms | None = None,
         watch: StatementWatch | None = None,
+        *,
+        most_of_one: int | None = None,
     ) -> None:
         terms = terms or Terms()
         self.engine = make_engine(url, terms)
         self.dialect: Dialect = self.engine.dialect
-        self._primary = _make_pool(self.engine, pool_size, terms, watch)
+        kind = SqliteConnections if self.is_sqlite else Connections
+        self._primary = kind(self.engine, pool_size, terms, watch, most_of_one)
         self.replica: Replica | None = None
         if read_url is not None:
-            pool = _make_pool(make_engine(read_url, terms), pool_size, terms, watch)
+            pool = Connections(make_engine(read_url, terms), pool_size, terms, watch, most_of_one)
             self.replica = Replica(pool, self._primary)
         # SQLite has one writer. This lock is fair; waiting in SQLite's busy handler is not.
         self._writer = asyncio.Lock() if self.is_sqlite else nullcontext()
@@ -112,32 +118,39 @@ class Database:
         return unfolded
 
     def fetch(
-        self, kept: Kept, values: Mapping[str, Any], *, replica_for: Collection[UUID] | None = None
+        self,
+        kept: Kept,
+        values: Mapping[str, Any],
+        *,
+        replica_for: Collection[UUID] | None = None,
+        payer: Payer | None = None,
     ) -> Coroutine[Any, Any, Sequence[Any]]:
         """The rows of one kept statement, as the driver returns them."""
         if replica_for is not None and self.replica is not None and self.replica.holds(replica_for):
-            return self._fetch_from(self.replica, kept, values)
-        return self._primary.fetch(kept, values)
+            return self._fetch_from(self.replica, kept, values, payer)
+        return self._primary.fetch(kept, values, payer)
 
-    async def _fetch_from(self, replica: Replica, kept: Kept, values: Mapping[str, Any]) -> Sequence[Any]:
+    async def _fetch_from(
+        self, replica: Replica, kept: Kept, values: Mapping[str, Any], payer: Payer | None
+    ) -> Sequence[Any]:
         try:
-            return await replica.run(lambda connection: connection.fetch(kept, values))
+            return await replica.run(lambda connection: connection.fetch(kept, values), payer)
         except ReplicaFailed:
-            return await self._primary.fetch(kept, values)
+            return await self._primary.fetch(kept, values, payer)
 
     def converted(self, kept: Kept, rows: Sequence[Any]) -> list[tuple[Any, ...]]:
         """The driver's rows with the values that the types of the columns make of them."""
         return kept.on(self.dialect).converted(rows)
 
     @asynccontextmanager
-    async def read(self) -> AsyncIterator[Connection]:
-        async with _lent(self._primary) as connection:
+    async def read(self, payer: Payer | None = None) -> AsyncIterator[Connection]:
+        async with _lent(self._primary, payer) as connection:
             yield connection
 
     @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[Connection]:
+    async def snapshot(self, payer: Payer | None = None) -> AsyncIterator[Connection]:
         async with (
-            _lent(self._primary) as connection,
+            _lent(self._primary, payer) as connection,
             _transaction(connection, writes=False, repeatable=True),
         ):
             yield connection
@@ -147,6 +160,7 @@ class Database:
         work: Callable[[Connection], Awaitable[Result]],
         *,
         replica_for: Collection[UUID] | None = None,
+        payer: Payer | None = None,
     ) -> Result:
         """What `work` makes of a snapshot; it runs again, on the primary, if the replica fails meanwhile."""
 
@@ -156,21 +170,26 @@ class Database:
 
         if replica_for is not None and self.replica is not None and self.replica.holds(replica_for):
             try:
-                return await self.replica.run(run)
+                return await self.replica.run(run, payer)
             except ReplicaFailed:
                 pass
-        async with _lent(self._primary) as connection:
+        async with _lent(self._primary, payer) as connection:
             return await run(connection)
 
     @asynccontextmanager
-    async def write(self, *, repeatable: bool = False) -> AsyncIterator[Connection]:
+    async def write(
+        self, payer: Payer | None = None, *, repeatable: bool = False
+    ) -> AsyncIterator[Connection]:
+        # SQLite's one writer is not to wait, with all others behind it, for a share of the connections.
+        holder, paid = (None, paying(payer)) if self.is_sqlite else (payer, nullcontext())
         async with (
             self._writer,
-            _lent(self._primary) as connection,
+            _lent(self._primary, holder) as connection,
             _transaction(connection, writes=True, repeatable=repeatable),
             finishing(connection) as ending,
         ):
-            yield connection
+            with paid:
+                yield connection
         self.note_unfolded(ending.unfolded)
         self.note_writes(ending.unfolded)
 
@@ -197,9 +216,9 @@ class Database:
 
 
 @asynccontextmanager
-async def _lent(pool: Connections) -> AsyncIterator[Connection]:
+async def _lent(pool: Connections, payer: Payer | None) -> AsyncIterator[Connection]:
     """A connection of the pool."""
-    connection = await pool.take()
+    connection = await pool.take(payer)
     try:
         yield connection
     except BaseException as error:
@@ -217,8 +236,3 @@ async def _transaction(connection: Connection, *, writes: bool, repeatable: bool
     except Exception:
         await connection.rollback()
         raise
-
-
-def _make_pool(engine: AsyncEngine, size: int, terms: Terms, watch: StatementWatch | None) -> Connections:
-    kind = SqliteConnections if engine.dialect.name == "sqlite" else Connections
-    return kind(engine, size, terms, watch)

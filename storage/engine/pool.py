@@ -3,7 +3,9 @@
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from contextlib import suppress
+from time import monotonic
+from typing import Any, TypeAlias
 
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -19,21 +21,30 @@ from storage.engine.connections import (
 from storage.engine.engines import keep_alive
 from storage.engine.kept_statements import Kept
 from storage.engine.outages import DatabaseUnreachable, is_lost
+from storage.engine.payers import PART, Held, Payer, key_of
 from storage.engine.watched_statements import StatementWatch, Watching, watch_engine
 
 # How long a unit of work waits for a connection.
 PATIENCE_SECONDS = 30
 
+_Queue: TypeAlias = "deque[asyncio.Future[Connection | None]]"
+
 
 class Connections:
-    """A pool of at most `size` connections: the one used last is lent first, in the order of asking.
+    """A pool of at most `size` connections: the one used last is lent first.
 
-    A connection that is given back goes straight to the unit of work that has waited longest. `watch` is
-    entered around each statement.
+    A payer's key holds at most `most_of_one`, by default a quarter. Of the units of work that wait, the keys
+    take turns, and those of one key are served in the order of asking: a connection that is given back goes
+    straight to the next one. `watch` is entered around each statement.
     """
 
     def __init__(
-        self, engine: AsyncEngine, size: int, terms: Terms, watch: StatementWatch | None = None
+        self,
+        engine: AsyncEngine,
+        size: int,
+        terms: Terms,
+        watch: StatementWatch | None = None,
+        most_of_one: int | None = None,
     ) -> None:
         self._engine = engine
         self._terms = terms
@@ -44,8 +55,9 @@ class Connections:
         self._free: list[Connection] = []
         # How many more connections may be opened.
         self._left = size
-        # Units of work that wait get a connection, or None if they are to open one.
-        self._waiting: deque[asyncio.Future[Connection | None]] = deque()
+        self._held = Held(most_of_one or max(1, size // PART))
+        # Units of work that wait, by key: each gets a connection, or None if it is to open one.
+        self._waiting: dict[str | None, _Queue] = {}
 
     @property
     def free(self) -> int:
@@ -59,36 +71,33 @@ class Connections:
     @property
     def waiting(self) -> int:
         """How many units of work wait for a connection."""
-        return len(self._waiting)
+        return sum(map(len, self._waiting.values()))
 
-    def _take_fresh(self) -> Connection | None:
-        """The connection used last, if it is free and surely usable."""
-        return self._free.pop() if self._free and self._free[-1].is_fresh() else None
+    def _take_fresh(self, payer: Payer | None) -> Connection | None:
+        """The connection used last, if it is free, surely usable, and the payer may have it."""
+        if not (self._free and self._free[-1].is_fresh() and self._held.take(key_of(payer))):
+            return None
+        return _lent(self._free.pop(), payer)
 
-    async def take(self) -> Connection:
+    async def take(self, payer: Payer | None = None) -> Connection:
         """A connection, which the caller gives back. Raises SQLAlchemy's `TimeoutError` if none gets free."""
-        if self._free:
-            connection: Connection | None = self._free.pop()
-        elif self._left:
-            self._left -= 1
-            connection = None
+        key = key_of(payer)
+        if (self._free or self._left) and self._held.take(key):
+            connection = self._next_connection()
         else:
-            connection = await self._wait()
-        if connection is not None and connection.is_fresh():
-            return connection
-        try:
-            while connection is not None:
-                if await self._is_usable(connection):
-                    return connection
-                connection = self._another()
-            return await self.open()
-        except BaseException:
-            self._lend(None)
-            raise
+            connection = await self._wait(key)
+        if connection is None or not connection.is_fresh():
+            try:
+                connection = await self._usable(connection)
+            except BaseException:
+                self._held.end(key)
+                self._take_back(None)
+                raise
+        return _lent(connection, payer)
 
-    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
+    async def fetch(self, kept: Kept, values: Values, payer: Payer | None = None) -> Sequence[Any]:
         """The rows of one kept statement, which commits by itself."""
-        connection = self._take_fresh() or await self.take()
+        connection = self._take_fresh(payer) or await self.take(payer)
         try:
             rows = await connection.fetch(kept, values)
         except BaseException as error:
@@ -111,8 +120,9 @@ class Connections:
 
     def give_back(self, connection: Connection) -> None:
         connection.note_use()
+        self._end_turn(connection)
         if self._waiting:
-            self._lend(connection)
+            self._take_back(connection)
         else:
             self._free.append(connection)
 
@@ -121,7 +131,8 @@ class Connections:
         try:
             await connection.discard()
         finally:
-            self._lend(None)
+            self._end_turn(connection)
+            self._take_back(None)
 
     def abort_free(self) -> None:
         """Cut the connections that are not in use; those that ask for one find them closed."""
@@ -135,34 +146,77 @@ class Connections:
             await self._free.pop().close()
         await self._engine.dispose()
 
-    def _lend(self, connection: Connection | None) -> None:
-        """Hand a connection, or with None the right to open one, to the unit that has waited longest."""
-        while self._waiting:
-            waiter = self._waiting.popleft()
-            if not waiter.done():
-                waiter.set_result(connection)
-                return
+    def _next_connection(self) -> Connection | None:
+        """The connection used last, which is no longer free; None if one is to be opened."""
+        if self._free:
+            return self._free.pop()
+        self._left -= 1
+        return None
+
+    def _end_turn(self, connection: Connection) -> None:
+        """Count the connection and its time for the payer, who has it no longer."""
+        payer = connection.payer
+        if payer is not None:
+            connection.payer = None
+            payer.seconds += monotonic() - connection.lent_at
+            self._held.end(payer.key)
+
+    def _take_back(self, connection: Connection | None) -> None:
+        """Lend a connection, or with None the right to open one, to the next unit of work, or keep it."""
         if connection is None:
             self._left += 1
         else:
             self._free.append(connection)
+        # More than one may be served: a key that gave this one back may have another that was free.
+        while (self._free or self._left) and (waiter := self._next_waiter()) is not None:
+            waiter.set_result(self._next_connection())
 
-    async def _wait(self) -> Connection | None:
+    def _next_waiter(self) -> "asyncio.Future[Connection | None] | None":
+        """The next unit of work that may have a connection, which counts for its key."""
+        for key, queue in self._waiting.items():
+            while queue and queue[0].done():
+                queue.popleft()
+            if queue and self._held.take(key):
+                waiter = queue.popleft()
+                del self._waiting[key]
+                if queue:
+                    self._waiting[key] = queue
+                return waiter
+        return None
+
+    async def _wait(self, key: str | None) -> Connection | None:
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[Connection | None] = loop.create_future()
         timer = loop.call_later(PATIENCE_SECONDS, _give_up, waiter)
-        self._waiting.append(waiter)
+        self._waiting.setdefault(key, deque()).append(waiter)
         try:
             return await waiter
         except BaseException:
-            if waiter in self._waiting:
-                self._waiting.remove(waiter)
-            elif waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+            self._leave(key, waiter)
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
                 # It was served in the moment in which its unit was cancelled.
-                self._lend(waiter.result())
+                self._held.end(key)
+                self._take_back(waiter.result())
             raise
         finally:
             timer.cancel()
+
+    def _leave(self, key: str | None, waiter: "asyncio.Future[Connection | None]") -> None:
+        """Let a unit of work wait no longer."""
+        queue = self._waiting.get(key)
+        if queue is not None:
+            with suppress(ValueError):
+                queue.remove(waiter)
+            if not queue:
+                del self._waiting[key]
+
+    async def _usable(self, connection: Connection | None) -> Connection:
+        """The connection, or another one if it was closed meanwhile. Raises `DatabaseUnreachable`."""
+        while connection is not None:
+            if await self._is_usable(connection):
+                return connection
+            connection = self._another()
+        return await self.open()
 
     def _another(self) -> Connection | None:
         """A free connection in place of one that was closed, which may be opened again by others."""
@@ -199,24 +253,36 @@ class SqliteConnections(Connections):
     """Runs short reads on the event loop, without a connection of the pool."""
 
     def __init__(
-        self, engine: AsyncEngine, size: int, terms: Terms, watch: StatementWatch | None = None
+        self,
+        engine: AsyncEngine,
+        size: int,
+        terms: Terms,
+        watch: StatementWatch | None = None,
+        most_of_one: int | None = None,
     ) -> None:
-        super().__init__(engine, size, terms, watch)
+        super().__init__(engine, size, terms, watch, most_of_one)
         self._reader = SqliteReader(engine.dialect, engine.url)
 
-    async def fetch(self, kept: Kept, values: Values) -> Sequence[Any]:
+    async def fetch(self, kept: Kept, values: Values, payer: Payer | None = None) -> Sequence[Any]:
         written = kept.on(self._engine.dialect)
         with self.watching.watched(written.text):
             rows = self._reader.fetch(written.text, written.arguments(values))
         if rows is None:
             # A watch sees the statement twice.
-            return await super().fetch(kept, values)
+            return await super().fetch(kept, values, payer)
         self.watching.tell(written.text)
         return rows
 
     async def close(self) -> None:
         self._reader.close()
         await super().close()
+
+
+def _lent(connection: Connection, payer: Payer | None) -> Connection:
+    """The connection, which works for the payer from now on."""
+    if payer is not None:
+        connection.payer, connection.lent_at = payer, monotonic()
+    return connection
 
 
 def _give_up(waiter: asyncio.Future[Connection | None]) -> None:

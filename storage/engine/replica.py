@@ -17,6 +17,7 @@ from storage.engine.connections import DRIVER_ERRORS, Connection
 from storage.engine.kept_statements import Kept
 from storage.engine.last_writes import LastWrites
 from storage.engine.outages import DatabaseUnreachable, is_lost, is_outage, is_over_limit
+from storage.engine.payers import Payer
 from storage.engine.pool import Connections
 
 log = structlog.get_logger()
@@ -85,10 +86,12 @@ class Replica:
             and self.writes.are_before(self._held_until, workspace_ids)
         )
 
-    async def run(self, read: Callable[[Connection], Awaitable[Result]]) -> Result:
+    async def run(
+        self, read: Callable[[Connection], Awaitable[Result]], payer: Payer | None = None
+    ) -> Result:
         """What `read` makes of a connection. Raises `ReplicaFailed`, also in the middle of it."""
         try:
-            async with self._lend() as connection:
+            async with self._lend(payer) as connection:
                 return await read(connection)
         except Exception as error:
             # A statement that takes too long here would take too long on the primary.
@@ -120,11 +123,11 @@ class Replica:
         await self.pool.close()
 
     @asynccontextmanager
-    async def _lend(self) -> AsyncIterator[Connection]:
+    async def _lend(self, payer: Payer | None) -> AsyncIterator[Connection]:
         """A connection of the pool, which is cut if the replica is set aside."""
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
-                connection = await self.pool.take()
+                connection = await self.pool.take(payer)
         except TimeoutError:
             raise DatabaseUnreachable("The replica lent no connection in time.") from None
         self._lent.add(connection)

@@ -24,6 +24,17 @@ ROOTS = (
 METRICS = 'startDate: "2025-01-01", endDate: "2025-12-31", timezone: "UTC", interval: HOUR'
 DEEPEST = 7
 MOST_ALIASES = 59
+# What makes objects large, or leads to what does.
+HEAVY = {
+    "data",
+    "description",
+    "metadata",
+    "attachedCustomFields",
+    "customField",
+    "properties",
+    "members",
+    "periods",
+}
 # Each of these lists what a workspace has; the answer to `export` is a file.
 LISTS = sorted(
     route.path_format
@@ -64,6 +75,8 @@ class Drawn:
         is_deep = depth >= DEEPEST
         names = [name for name, each in named.fields.items() if not (is_deep and _is_object(each.type))]
         chosen = self.random.sample(names, min(len(names), self.random.randint(1, 6)))
+        heavy = [name for name in names if name in HEAVY and name not in chosen]
+        chosen += [name for name in heavy if self.random.random() < 0.7]
         selected = " ".join(self._field(named, name, depth) for name in chosen) or "__typename"
         if self.random.random() < 0.2:
             fragment = f"F{len(self.fragments)}"

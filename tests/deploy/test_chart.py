@@ -1,50 +1,20 @@
 """The Helm chart renders to valid objects of Kubernetes, and its pods may do nothing that they need not."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from gotpl.errors import TemplateExecutionError
-from gotpl.exts.helm import HelmTemplateEngine
 from kubernetes_validate import ValidationError, validate
 
 from gateway.settings.settings import Settings
+from tests.deploy.rendering import DIGEST, REQUIRED, merged, rendered
 
-CHART = Path(__file__).parents[2] / "docs" / "deploy" / "chart"
 # The oldest version that the chart allows, and the newest whose schemas are installed.
 VERSIONS = ("1.27", "1.37")
-REQUIRED = {
-    "host": "api.example.com",
-    "secret": "duograph",
-    "settings": {"DUOGRAPH_OBJECT_STORE": "s3://duograph", "DUOGRAPH_TRUSTED_PROXIES": "10.0.0.0/8"},
-}
 SECRETS = {
     "DUOGRAPH_SECRET_KEY": "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA",
     "DUOGRAPH_DATABASE_URL": "postgresql://duograph@database/duograph",
 }
-
-
-def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Values over values, as Helm merges them."""
-    result = dict(base)
-    for name, value in over.items():
-        both = isinstance(value, dict) and isinstance(result.get(name), dict)
-        result[name] = merged(result[name], value) if both else value
-    return result
-
-
-def rendered(**values: Any) -> list[dict[str, Any]]:
-    """The chart's objects, by gotpl's implementation of Go's templates and of Helm's functions."""
-    about = yaml.safe_load((CHART / "Chart.yaml").read_text())
-    context = {
-        "Values": merged(yaml.safe_load((CHART / "values.yaml").read_text()), values),
-        "Release": {"Name": "shop", "Namespace": "default", "Service": "Helm"},
-        "Chart": {"Name": about["name"], "Version": about["version"], "AppVersion": about["appVersion"]},
-    }
-    sources = {file.name: file.read_text() for file in sorted((CHART / "templates").iterdir())}
-    pages = HelmTemplateEngine(sources).render({name: context for name in sources if name.endswith(".yaml")})
-    return [each for page in pages.values() for each in yaml.safe_load_all(page) if each]
 
 
 def pods_of(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -64,9 +34,15 @@ def pods_of(objects: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "tolerations": [{"key": "spot", "operator": "Exists"}],
             "serviceAccount": {"annotations": {"role": "store"}},
             "ingress": {"className": "nginx", "annotations": {"size": "64m"}},
+            "settings": {"DUOGRAPH_METRICS_PORT": 9100},
+            "networkPolicy": {
+                "from": [{"namespaceSelector": {"matchLabels": {"name": "ingress"}}}],
+                "egress": [{"to": [{"ipBlock": {"cidr": "10.1.0.0/16"}}]}],
+            },
         },
+        {"networkPolicy": {"enabled": False}},
     ],
-    ids=["as it is", "least", "most"],
+    ids=["as it is", "least", "most", "no policy"],
 )
 def test_every_object_is_valid(version: str, values: dict[str, Any]) -> None:
     objects = rendered(**merged(REQUIRED, values))
@@ -75,6 +51,7 @@ def test_every_object_is_valid(version: str, values: dict[str, Any]) -> None:
     kinds = {each["kind"] for each in objects}
     assert kinds >= {"Deployment", "Job", "PodDisruptionBudget", "Service", "ServiceAccount"}
     assert ("HorizontalPodAutoscaler" in kinds) == values.get("autoscaling", {}).get("enabled", True)
+    assert ("NetworkPolicy" in kinds) == values.get("networkPolicy", {}).get("enabled", True)
     assert ("Ingress" in kinds) == values.get("ingress", {}).get("enabled", True)
 
 
@@ -84,9 +61,10 @@ def test_a_misspelled_field_would_be_noticed() -> None:
         validate(service | {"spec": service["spec"] | {"prots": []}}, VERSIONS[-1], strict=True)
 
 
-@pytest.mark.parametrize("name", ["host", "secret", "DUOGRAPH_OBJECT_STORE"])
+@pytest.mark.parametrize("name", ["host", "secret", "image.digest", "settings.DUOGRAPH_OBJECT_STORE"])
 def test_a_missing_value_is_named(name: str) -> None:
-    empty = {name: ""} if name in REQUIRED else {"settings": {name: ""}}
+    place, _, inner = name.partition(".")
+    empty: dict[str, Any] = {place: {inner: ""}} if inner else {place: ""}
     with pytest.raises(TemplateExecutionError, match=name):
         rendered(**merged(REQUIRED, empty))
 
@@ -130,6 +108,41 @@ def settings_of(pod: dict[str, Any]) -> Settings:
 def test_every_variable_is_a_setting_with_a_usable_value() -> None:
     for pod in pods_of(rendered(**REQUIRED)):
         assert settings_of(pod).base_url == "https://api.example.com/api"
+
+
+def test_pods_run_the_image_with_the_digest() -> None:
+    images = {container["image"] for pod in pods_of(rendered(**REQUIRED)) for container in pod["containers"]}
+    assert images == {f"duograph@{DIGEST}"}
+
+
+def rules_of(objects: list[dict[str, Any]]) -> dict[Any, Any]:
+    """Who may connect to each port of the gateway; None is everyone."""
+    policies = [each["spec"] for each in objects if each["kind"] == "NetworkPolicy"]
+    assert [policy["podSelector"]["matchLabels"]["app.kubernetes.io/instance"] for policy in policies] == [
+        "shop"
+    ] * 2
+    rules = [rule for policy in policies for rule in policy["ingress"]]
+    return {port["port"]: rule.get("from") for rule in rules for port in rule["ports"]}
+
+
+def test_pods_accept_connections_to_the_gateway_and_from_those_who_read_metrics() -> None:
+    assert rules_of(rendered(**REQUIRED)) == {"http": None}
+    measured = merged(REQUIRED, {"settings": {"DUOGRAPH_METRICS_PORT": 9100}})
+    assert rules_of(rendered(**measured)) == {"http": None, 9100: [{"podSelector": {}}]}
+    peers = [{"namespaceSelector": {"matchLabels": {"name": "monitoring"}}}]
+    named = merged(measured, {"networkPolicy": {"metricsFrom": peers, "from": peers}})
+    assert rules_of(rendered(**named)) == {"http": peers, 9100: peers}
+    with pytest.raises(TemplateExecutionError, match="who reads metrics"):
+        rendered(**merged(measured, {"networkPolicy": {"metricsFrom": []}}))
+
+
+def test_pods_connect_to_what_the_values_name_and_look_names_up() -> None:
+    egress = [{"to": [{"ipBlock": {"cidr": "10.1.0.0/16"}}], "ports": [{"port": 5432, "protocol": "TCP"}]}]
+    objects = rendered(**merged(REQUIRED, {"networkPolicy": {"egress": egress}}))
+    (policy,) = [each["spec"] for each in objects if "egress" in each.get("spec", {})]
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    assert policy["egress"][1:] == egress
+    assert {port["port"] for port in policy["egress"][0]["ports"]} == {53}
 
 
 def test_large_numbers_in_values_reach_the_gateway_as_they_are() -> None:

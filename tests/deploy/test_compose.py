@@ -12,20 +12,15 @@ import yaml
 from compose_spec import PyOptions
 
 from gateway.settings.settings import Settings
+from tests.deploy.rendering import FOLDER, compose_text, releases
 
-FOLDER = Path(__file__).parents[2] / "docs" / "deploy"
-INTERPOLATION = re.compile(r"\$\{(\w+)(?::\?[^}]*)?\}")
-PROJECT = "compose.yaml"
 # PostgreSQL's releases have two numbers.
 RELEASE = re.compile(r"^(postgres:\d+\.\d+|.+:\d+\.\d+\.\d+(-[a-z-]+)?|.+:RELEASE\.[\dT-]+Z)$")
 
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    """The file with the variables of `compose.env`."""
-    lines = (FOLDER / "compose.env").read_text().splitlines()
-    variables = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    return INTERPOLATION.sub(lambda found: variables[found[1]], (FOLDER / PROJECT).read_text())
+    return compose_text()
 
 
 @pytest.fixture(scope="module")
@@ -58,10 +53,12 @@ def test_each_part_waits_until_what_it_needs_is_healthy_or_done(project: dict[st
     assert set(services["gateway"]["depends_on"]) == {"migrate", "redis", "bucket"}
 
 
-def test_each_image_names_one_release(project: dict[str, Any]) -> None:
-    images = {service["image"] for service in project["services"].values()} - {"duograph"}
-    base = re.findall(r"^ARG PYTHON=(.+)$", (FOLDER / "Dockerfile").read_text(), re.MULTILINE)
-    assert {image for image in [*images, *base] if not RELEASE.search(image)} == set()
+def test_each_image_names_one_release() -> None:
+    (base,) = re.findall(r"^ARG PYTHON=(.+)$", (FOLDER / "Dockerfile").read_text(), re.MULTILINE)
+    assert releases()["PYTHON_IMAGE"] == base
+    assert {image for image in releases().values() if not RELEASE.search(image)} == set()
+    named = re.findall(r"\$\{(\w+_IMAGE):", (FOLDER / "compose.yaml").read_text())
+    assert set(named) == set(releases())
 
 
 def test_only_the_proxy_can_be_reached_from_outside(project: dict[str, Any]) -> None:
@@ -78,6 +75,7 @@ def test_the_settings_can_be_used_with_the_secrets_that_are_made(
     project: dict[str, Any], secrets: Path
 ) -> None:
     assert {file.name for file in secrets.iterdir()} == project["secrets"].keys()
+    assert (secrets / "store_password").read_text() != (secrets / "store_root_password").read_text()
     assert secrets.stat().st_mode & 0o077 == 0
     for name in ("gateway", "migrate"):
         service = project["services"][name]

@@ -164,6 +164,28 @@ def test_a_body_that_goes_on_after_its_refusal_is_closed(connect: Connect, until
     assert answered.startswith(b"HTTP/1.1 401 ")
 
 
+@pytest.mark.parametrize(
+    ("hosts", "version", "status"),
+    [
+        ([], "1.1", 400),
+        (["gateway", "gateway"], "1.1", 400),
+        (["gateway", "other"], "1.1", 400),
+        (["gateway", "other"], "1.0", 400),
+        (["gateway"], "1.1", 200),
+        ([], "1.0", 200),
+    ],
+)
+def test_a_request_has_one_host(
+    connect: Connect, until_closed: UntilClosed, hosts: list[str], version: str, status: int
+) -> None:
+    connection = connect()
+    lines = [f"GET /health HTTP/{version}", *(f"hOsT: {host}" for host in hosts), "Connection: close"]
+    connection.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+    answered, _ = until_closed(connection)
+    assert answered.startswith(f"HTTP/1.1 {status} ".encode())
+    assert answered.count(b"HTTP/1.1 ") == 1
+
+
 def test_stalled_clients_keep_no_other_client_waiting(tmp_path: Path) -> None:
     """Stalled clients stay for ten minutes here."""
     url = f"sqlite+aiosqlite:///{tmp_path}/duograph.sqlite"

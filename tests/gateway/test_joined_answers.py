@@ -74,7 +74,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture(scope="module", params=["uvloop", "asyncio"])
 def port(request: pytest.FixtureRequest) -> Iterator[int]:
     listener = socket.create_server(("127.0.0.1", 0))
-    protocol = patient_protocol(60)
+    protocol = patient_protocol(60, 100_000_000)
     options = {"lifespan": "off", "log_config": None, "server_header": False, "date_header": False}
     server = uvicorn.Server(uvicorn.Config(app, http=protocol, loop=request.param, **options))
     thread = threading.Thread(target=lambda: asyncio_run(server, listener), daemon=True)

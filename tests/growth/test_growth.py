@@ -71,7 +71,7 @@ def figures() -> Iterator[Figures]:
     show(kept)
 
 
-def show(figures: Figures) -> None:
+def show(figures: Figures | str) -> None:
     print(figures, file=sys.__stderr__, flush=True)
 
 

@@ -68,12 +68,19 @@ async def test_the_use_of_the_new_access_token_does_not_end_the_retry(public, te
     assert (await public.refresh(token["refresh_token"])).json() == given
 
 
-async def test_another_client_gets_nothing_with_the_old_token_and_ends_nothing(gateway, public, tenant):
+async def test_another_client_gets_nothing_with_the_old_token_and_ends_the_family(gateway, public, tenant):
     thief = await make_application(gateway, is_public=True)
     token = await public.tokens(tenant)
-    lost = (await public.refresh(token["refresh_token"])).json()
+    given = (await public.refresh(token["refresh_token"])).json()
     assert error_of(await thief.refresh(token["refresh_token"])) == (400, "invalid_grant")
-    assert (await public.refresh(token["refresh_token"])).json() == lost
+    await expect_that_the_family_has_ended(public, token, given)
+
+
+async def test_another_client_gets_nothing_with_the_current_token_and_ends_nothing(gateway, public, tenant):
+    thief = await make_application(gateway, is_public=True)
+    token = await public.tokens(tenant)
+    assert error_of(await thief.refresh(token["refresh_token"])) == (400, "invalid_grant")
+    assert await public.reach(token["access_token"]) == 200
 
 
 @pytest.mark.parametrize("name", ["access_token", "refresh_token"])

@@ -10,7 +10,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 from playwright.async_api import Page as Tab
 
-from tests.support.axe import COLOURS, violations
+from tests.support.axe import violations_but_of_colours, violations_of_colours
 from tests.support.colours import contrast
 from tests.support.every_page import PAGES, Page, Site, Visitor, running_site, templates
 from tests.support.in_browser import lightness, opened, overflows
@@ -24,26 +24,18 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
         yield running
 
 
-# All rules once on each screen: between light and dark only colours differ.
-RULES = {
-    ("light", "desk"): None,
-    ("dark", "desk"): COLOURS,
-    ("dark", "phone"): None,
-    ("light", "phone"): COLOURS,
-}
-# Of pages that differ in their text alone, which takes axe-core long.
-RULES_FOR_TEXT = {("light", "desk"): None, ("dark", "phone"): COLOURS}
+# Between light and dark only colours differ: the other rules are asked once on each screen.
+LOOKS = {("light", "desk"): True, ("dark", "desk"): False, ("dark", "phone"): True, ("light", "phone"): False}
 
 
-async def faults_of(tab: Tab, *, is_text: bool = False) -> list[str]:
+async def faults_of(tab: Tab) -> list[str]:
     """What is wrong with the page of the tab in any scheme on any screen."""
     faults = []
-    asked = RULES_FOR_TEXT if is_text else RULES
-    for scheme, screen in RULES:
+    for (scheme, screen), has_every_rule in LOOKS.items():
         await tab.emulate_media(color_scheme=scheme)
         await tab.set_viewport_size({"width": WIDTHS[screen], "height": 800})
-        look = scheme, screen
-        found = await violations(tab, rules=asked[look]) if look in asked else []
+        found = await violations_of_colours(tab)
+        found += await violations_but_of_colours(tab) if has_every_rule else []
         if await overflows(tab):
             found.append("is wider than the screen")
         if (await lightness(tab) > 600) != (scheme == "light"):
@@ -85,7 +77,7 @@ async def visited(tab: Tab, site: Site, page: Page) -> list[str]:
     assert answer.status == 200, path
     assert tab.url == site.address + path
     await tab.locator(page.ready).first.wait_for()
-    return await faults_of(tab, is_text=page.is_text)
+    return await faults_of(tab)
 
 
 # Who opens which address, fills in which field with what, and presses which button; what is then there.

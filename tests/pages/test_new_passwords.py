@@ -1,11 +1,16 @@
 """New passwords: which are taken, and what ends with the old one."""
 
+from threading import BoundedSemaphore
 from uuid import uuid4
 
 import pytest
+import pytest_asyncio
 
+from oauth.sign_in import passwords
 from tests.support.applications import make_application
-from tests.support.browsing import PASSWORD
+from tests.support.browsing import PASSWORD, browsing
+from tests.support.gateways import run_gateway
+from tests.support.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, sign_up
 from tests.support.refusals import refused
 from tests.support.surfaces import Rest
 
@@ -61,3 +66,53 @@ async def test_ones_own_address_or_name_is_no_password(owner, typed):
     answer = await owner.press("Create account", **typed)
     assert answer.status_code == 422
     assert "easy to guess" in owner.text
+
+
+async def test_a_new_password_waits_for_no_more_than_a_few_others(
+    gateway, browser, owner, tenant, monkeypatch
+):
+    await ask_for_a_link(browser, tenant.user_email)
+    link = await latest_link(gateway, tenant.user_email)
+    # As while the most are waiting: how long they do depends on the machine.
+    monkeypatch.setattr(passwords, "_room_for_new", BoundedSemaphore(1))
+    assert passwords._room_for_new.acquire(blocking=False)
+    await owner.open("/account")
+    answers = [await owner.press("Change password", current_password=PASSWORD, new_password=NEW_PASSWORD)]
+    await browser.open("/sign-up")
+    email = f"{uuid4().hex}@example.com"
+    answers.append(await browser.press("Create account", email=email, password=PASSWORD))
+    await browser.open(link)
+    answers.append(await browser.press("Set password", password=NEW_PASSWORD))
+    assert [(answer.status_code, answer.headers["Retry-After"]) for answer in answers] == [(503, "5")] * 3
+    # Those who sign in wait for none of them.
+    await browser.sign_in(tenant.user_email)
+    assert browser.path.startswith(f"/{tenant.slug}")
+
+
+async def test_a_password_that_was_judged_leaves_its_place_to_others(browser, monkeypatch):
+    monkeypatch.setattr(passwords, "_room_for_new", BoundedSemaphore(1))
+    await browser.open("/sign-up")
+    email = f"{uuid4().hex}@example.com"
+    for password in EASY_TO_GUESS[:2]:
+        assert (await browser.press("Create account", email=email, password=password)).status_code == 422
+    await browser.press("Create account", email=email, password=PASSWORD)
+    assert browser.path == "/workspaces"
+
+
+@pytest_asyncio.fixture
+async def limited(tmp_path):
+    url = f"sqlite+aiosqlite:///{tmp_path}/duograph.sqlite"
+    limits = {"rate_limit_restricted": 3, "trusted_proxies": "127.0.0.1/32"}
+    async for gateway in run_gateway(url, tmp_path, **limits):
+        yield gateway
+
+
+async def test_an_account_has_its_passwords_judged_so_often_from_wherever_they_are_sent(limited):
+    email, answers = f"{uuid4().hex}@example.com", []
+    for number in range(4):
+        async with browsing(limited) as browser:
+            browser.client.headers["X-Forwarded-For"] = f"198.51.100.{number}"
+            await browser.open("/sign-up")
+            answers.append(await browser.press("Create account", email=email, password="aaaaaaaaaaaa"))
+            assert await sign_up(browser)
+    assert [answer.status_code for answer in answers] == [422, 422, 422, 429]

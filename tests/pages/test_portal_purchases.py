@@ -26,12 +26,12 @@ async def share_with_a_file(rest):
     return await rest.create_share(data={"name": "Guide", "prices": FREE, "downloads": [file["id"]]})
 
 
-async def make_activity(rest, customer, **values):
-    """A session that was paid, downloaded and refunded in part."""
+async def make_activity(rest, customer, *, paid=2000, **values):
+    """A session that was downloaded, and paid with 500 more than the price, which were refunded."""
     session = await rest.create_file_share_session(data=purchase_of(customer, **values))
     await rest.record_download(id=session["id"], data={"at": "2026-01-31T10:00:00Z"})
     payment = await rest.record_payment(
-        id=session["id"], data={"amount": 1500, "currency": "jpy", "at": "2026-01-31T09:30:00Z"}
+        id=session["id"], data={"amount": paid, "currency": "jpy", "at": "2026-01-31T09:30:00Z"}
     )
     await rest.refund_payment(id=payment["id"], data={"amount": 500, "at": "2026-02-01T12:00:00Z"})
     return session
@@ -66,7 +66,7 @@ async def test_a_customer_reads_its_purchases_with_payments_and_downloads(browse
     await browser.open(address)
     for text in (
         "Bought on 31 January 2026 ¥1,500",
-        "31 January 2026, 09:30 UTC ¥1,500 ¥500 refunded on 1 February 2026",
+        "31 January 2026, 09:30 UTC ¥2,000 ¥500 refunded on 1 February 2026",
         "1 download 31 January 2026, 10:00 UTC",
     ):
         assert text in browser.text
@@ -109,6 +109,7 @@ async def test_a_customer_downloads_a_file_of_a_purchase(browser, rest, tenant, 
     ("end", "reason"),
     [
         ("unpaid", "once the payment has arrived"),
+        ("paid in part", "once the price is paid: ¥500 left to pay."),
         ("refunded", "The payment was refunded"),
         ("expired", "Access to these files has expired."),
     ],
@@ -120,7 +121,8 @@ async def test_files_that_cannot_be_downloaded_have_a_reason_and_no_button(
     if end == "unpaid":
         session = await rest.create_file_share_session(data=purchase_of(customer, share_id=share["id"]))
     else:
-        session = await make_activity(rest, customer, share_id=share["id"])
+        paid = 1500 if end == "paid in part" else 2000
+        session = await make_activity(rest, customer, paid=paid, share_id=share["id"])
     form_of = f"{portal_of(tenant)}/purchases/{session['id']}"
     await come_in(browser, rest, customer)
     await browser.open(form_of)

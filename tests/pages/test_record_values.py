@@ -8,7 +8,7 @@ from pydantic import Field as Declared
 from gateway.web.kit.forms import Form
 from gateway.web.records.kit.cells import Cell, Shown, cell_of
 from gateway.web.records.kit.fields import fields_of
-from gateway.web.records.kit.values import filled, minor_units, read
+from gateway.web.records.kit.values import filled, read
 from schema.kit.base import Input, Output, Update
 from schema.kit.metadata import Metadata
 from schema.values.scalars import Bool, DateInput, Email, Int, Url
@@ -144,27 +144,6 @@ def test_empty_fields_are_left_out_of_a_creation_and_cleared_by_a_change():
         "metadata": {},
     }
     assert read(Form({"text": [""], "name": [""]}), fields_of(Change)).data == {"text": None, "name": ""}
-
-
-@pytest.mark.parametrize(
-    ("text", "currency", "amount"),
-    [
-        ("15", "eur", 1500),
-        ("1,234.5", "eur", 123450),
-        ("0.01", "usd", 1),
-        ("1500", "jpy", 1500),
-        ("-3", "eur", -300),
-        ("15.001", "eur", None),
-        ("1.5", "jpy", None),
-        ("ten", "eur", None),
-        ("1e999999999999", "eur", None),
-        ("1e999999", "eur", None),
-        ("NaN", "eur", None),
-        ("Infinity", "eur", None),
-    ],
-)
-def test_amounts_are_entered_in_units_of_their_currency(text, currency, amount):
-    assert minor_units(text, currency) == amount
 
 
 @pytest.mark.parametrize("text", ["1e999999", "nan", "inf", "", "twelve"])

@@ -47,7 +47,7 @@ async def test_an_amount_has_the_decimal_places_of_its_currency(owner, rest, bas
     values = {"name": "Guide", "prices__0__price_currency": "jpy"}
     await owner.press("Create share", **values, prices__0__price_amount="15.50")
     assert owner.page.status_code == 422
-    assert "Amount: Enter an amount, such as 1500" in owner.text
+    assert "Amount: An amount in JPY has no decimal places: enter one such as 1500" in owner.text
     await owner.press("Create share", **values, prices__0__price_amount="1500")
     assert "Price ¥1,500" in owner.text
     assert (await only_share(rest))["prices"][0]["price_amount"] == 1500

@@ -62,6 +62,19 @@ async def test_a_passkey_signs_in(safe_gateway, account, owner, browser, way):
     assert (row["sign_count"], row["last_used_at"] is None) == (2, False)
 
 
+async def test_a_passkey_signs_in_while_codes_are_blocked(account, owner, browser):
+    passkey = await add_passkey(account)
+    for _ in range(2):
+        await browser.sign_in(owner.user_email)
+        for _ in range(5):
+            await browser.press("Sign in", code="000000")
+    await show(browser, AFTER_PASSWORD, owner)
+    assert (await browser.press("Sign in", code="000000")).status_code == 429
+    await browser.open(SECOND_STEP)
+    await browser.press(AFTER_PASSWORD, passkey=passkey.use(options_of(browser.page)))
+    assert is_signed_in(browser)
+
+
 @pytest.mark.parametrize("way", [ALONE, AFTER_PASSWORD])
 async def test_an_answer_that_was_seen_does_not_work_again(safe_gateway, account, owner, browser, way):
     """Not even from an authenticator that does not count."""

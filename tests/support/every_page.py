@@ -31,7 +31,7 @@ NEW_ADDRESS = "new-address@example.com"
 # What else answers GET: the API, machine-readable documents, files, and redirects to other pages.
 NOT_PAGES = re.compile(
     r"/(api/.*|\.well-known/.*|media/.*|objects|health|ready|graphql/|openapi\.json|schema\.graphql|llms\.txt)"
-    r"|/dashboard|/\{slug\}/files/\{id\}/download"
+    r"|/dashboard|/\{slug\}/files/\{id\}/download|/\{slug\}/amounts"
 )
 
 
@@ -48,8 +48,7 @@ class Visitor(StrEnum):
 class Page:
     """A page by its route's template, in which `id` names a text of the site, as `{...}` in `query` does.
 
-    Its content is there when there is something that the selector `ready` fits. `is_text` is said of pages
-    that differ in their text alone.
+    Its content is there when there is something that the selector `ready` fits.
     """
 
     template: str
@@ -57,7 +56,6 @@ class Page:
     query: str = ""
     visitor: Visitor = Visitor.MEMBER
     ready: str = "h1"
-    is_text: bool = False
 
     def path(self, texts: dict[str, str]) -> str:
         path = self.template.replace("{slug}", texts["slug"])
@@ -208,7 +206,7 @@ GUIDES = [
     Page("/docs/guide", visitor=ANYONE),
     Page("/docs/guide", query="q=token", visitor=ANYONE),
     Page("/docs/guide", query="q=nothing+has+this", visitor=ANYONE),
-    *(Page("/docs/guide/{name}", f"guide_{name}", visitor=ANYONE, is_text=True) for name in GUIDE_PAGES),
+    *(Page("/docs/guide/{name}", f"guide_{name}", visitor=ANYONE) for name in GUIDE_PAGES),
 ]
 RECORDS = [
     Page("/{slug}/shares"),

@@ -64,6 +64,7 @@ async def run_gateway(
                 "base_url": "http://gateway/api",
                 "rate_limit": 0,
                 "rate_limit_restricted": 0,
+                "rate_limit_milliseconds": 0,
                 "mail_limit_recipient": 0,
                 "mail_limit_workspace": 0,
                 "mail_limit_user": 0,

@@ -13,6 +13,7 @@ import uvicorn
 
 from gateway.app import create_app
 from gateway.http.connections import patient_protocol
+from gateway.http.unsent_answers import MEBIBYTE
 from gateway.settings.settings import Settings
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
 from tests.support.own_databases import migrate
@@ -56,12 +57,13 @@ def _serve(
             "base_url": f"{address}/api",
             "rate_limit": 0,
             "rate_limit_restricted": 0,
+            "rate_limit_milliseconds": 0,
             "access_log": False,
             **settings,
         }
     )
     app = create_app(made_settings)
-    protocol = patient_protocol(made_settings.stall_seconds)
+    protocol = patient_protocol(made_settings.stall_seconds, made_settings.unsent_mebibytes * MEBIBYTE)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", proxy_headers=False, http=protocol))
     made: list[Tenant] = []
 

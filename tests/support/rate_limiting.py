@@ -49,9 +49,9 @@ def redis_program() -> str:
 
 
 @contextmanager
-def redis_server(path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Redis on a socket at `path`."""
-    arguments = ["--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no"]
+def redis_server(path: Path, *configuration: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Redis on a socket at `path`, with what a file configures."""
+    arguments = [*configuration, "--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no"]
     server = subprocess.Popen([redis_program(), *arguments], stdout=subprocess.DEVNULL, cwd=path.parent)
     try:
         while True:

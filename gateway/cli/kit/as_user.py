@@ -35,6 +35,9 @@ class NoBudget:
     async def charge_answer(self, size: int) -> None:
         """Does nothing."""
 
+    async def charge_database(self) -> None:
+        """Does nothing."""
+
     def report(self) -> dict[str, int | None]:
         return {}
 

@@ -21,6 +21,7 @@ from gateway.cli.serving.announcement import Announcement
 from gateway.cli.serving.workers import STOPS, Workers
 from gateway.cli.upkeep.warnings import warnings_of
 from gateway.http.connections import copies_of, patient_protocol
+from gateway.http.unsent_answers import MEBIBYTE
 from gateway.logs.logs import configure_logs, take_over_process
 from gateway.settings.logs import LogFormat
 from gateway.settings.server import Environment
@@ -121,7 +122,7 @@ def _run(app: Gateway, settings: Settings, listener: socket.socket, workers: int
         server_header=False,
         lifespan="on",
         ws="none",
-        http=patient_protocol(settings.stall_seconds),
+        http=patient_protocol(settings.stall_seconds, settings.unsent_mebibytes * MEBIBYTE),
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
     )
     # What has been built lives as long as the process: collections need not look at it, and forked processes

@@ -3,7 +3,6 @@
 import sqlite3
 from importlib.metadata import version
 from pathlib import Path
-from uuid import uuid4
 
 from gateway.cli.kit.database import reached, read_settings, wait_for
 from gateway.cli.kit.output import CommandError, sheet, show
@@ -12,7 +11,6 @@ from gateway.settings.settings import Settings
 from storage.copies.backup import make_backup
 from storage.copies.manifest import Manifest
 from storage.migrations.revisions import current_revision
-from storage.sealing import Purpose, sign
 
 
 def backup(directory: Path, *, as_json: bool) -> None:
@@ -61,16 +59,15 @@ async def _revision(settings: Settings) -> str:
 
 
 def _make(settings: Settings, database: Path, directory: Path, revision: str) -> Manifest:
-    id, store = uuid4().hex, settings.object_directory
+    store = settings.object_directory
     with reporting() as progress:
         return make_backup(
             database,
             store,
             directory,
             progress,
-            id,
+            settings.secret(),
             version=version("duograph"),
             revision=revision,
-            secret=sign(settings.secret(), Purpose.BACKUP, id),
             object_place=settings.object_store if store is None else "local",
         )

@@ -8,18 +8,18 @@ from gateway.cli.kit.database import read_settings
 from gateway.cli.kit.output import CommandError, show
 from gateway.cli.kit.progress import reporting
 from gateway.settings.settings import Settings
-from storage.copies.manifest import Manifest, read_manifest
+from storage.copies.manifest import MANIFEST, Manifest, altered, read_manifest
 from storage.copies.restore import check_backup, restore_backup
 from storage.migrations.revisions import COMMIT_OF_OLDEST, is_known, is_newer
-from storage.sealing import Purpose, is_signed
 
 
-def restore(directory: Path, *, check_only: bool, as_json: bool) -> None:
+def restore(directory: Path, *, check_only: bool, unsigned: bool, as_json: bool) -> None:
     """Check, restore, and say how to go on. Raises `CommandError`."""
     try:
         manifest = read_manifest(directory)
         _check_revision(manifest)
         settings = read_settings()
+        _check_signature(manifest, settings.secret(), unsigned=unsigned)
         with reporting() as progress:
             if check_only:
                 check_backup(directory, manifest, progress)
@@ -27,7 +27,7 @@ def restore(directory: Path, *, check_only: bool, as_json: bool) -> None:
                 restore_backup(directory, manifest, *_places(settings, manifest), progress)
     except OSError as error:
         raise CommandError(f"The backup was not restored ({error.strerror}): {error.filename}.") from None
-    has_secret = is_signed(settings.secret(), Purpose.BACKUP, manifest.secret, manifest.id)
+    has_secret = manifest.has_secret(settings.secret())
     result = {
         "rows": sum(manifest.rows.values()),
         "objects": manifest.objects,
@@ -44,6 +44,21 @@ def restore(directory: Path, *, check_only: bool, as_json: bool) -> None:
             "factors and signing keys cannot be read.",
             err=True,
         )
+
+
+def _check_signature(manifest: Manifest, secret: bytes, *, unsigned: bool) -> None:
+    """Whoever can write to a backup can make its sums anew, but not its signature."""
+    if unsigned or manifest.is_signed_by(secret):
+        return
+    if manifest.signature and manifest.has_secret(secret):
+        raise altered(MANIFEST)
+    reason = "was made by an earlier version, which signed none"
+    if manifest.signature:
+        reason = "was made with another DUOGRAPH_SECRET_KEY, so that nothing tells whether it was changed"
+    raise CommandError(
+        f"The backup {reason}: set the key that it was made with, or add --unsigned if nobody else could "
+        "write to it."
+    )
 
 
 def _check_revision(manifest: Manifest) -> None:

@@ -1,5 +1,7 @@
 """The pages of events."""
 
+from decimal import Decimal
+
 from gateway.web.records.kit import choices
 from gateway.web.records.kit.cells import NOTHING, Cell, Column, Shown
 from gateway.web.records.kit.fields import Words
@@ -22,7 +24,9 @@ def _customer(event: Event, shown: Shown) -> Cell:
 def _cost(event: Event, _: Shown) -> Cell:
     if event.cost is None:
         return NOTHING
-    return Cell("text", f"{event.cost.amount} minor units {event.cost.currency.upper()}")
+    # Costs are finer than amounts: a call may cost a thousandth of a cent.
+    exact = Decimal(event.cost.amount).scaleb(-event.cost.currency.exponent)
+    return Cell("text", f"{exact:f} {event.cost.currency.upper()}")
 
 
 EVENTS = Records(

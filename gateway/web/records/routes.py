@@ -2,6 +2,7 @@
 
 from starlette.routing import Route
 
+from gateway.web.records.amounts import amount_routes
 from gateway.web.records.custom_fields import CUSTOM_FIELDS
 from gateway.web.records.customers import CUSTOMERS, MEMBERS
 from gateway.web.records.events import EVENTS
@@ -25,4 +26,4 @@ RECORDS = (
 
 
 def record_routes() -> list[Route]:
-    return [*download_routes(), *routes_of(RECORDS)]
+    return [*amount_routes(), *download_routes(), *routes_of(RECORDS)]

@@ -1,4 +1,5 @@
-// Forms of records: fields that mean nothing with the chosen kind are hidden. Without JavaScript all are shown.
+// Forms of records: fields that mean nothing with the chosen kind are hidden, and what an amount is understood
+// as stands beside it. Without JavaScript all are shown, and the next page has the amount.
 "use strict";
 
 for (const part of document.querySelectorAll("[data-when]")) {
@@ -10,4 +11,30 @@ for (const part of document.querySelectorAll("[data-when]")) {
   };
   kind.addEventListener("change", show);
   show();
+}
+
+for (const input of document.querySelectorAll("[data-amount]")) {
+  const echo = document.createElement("output");
+  echo.className = "hint amount";
+  echo.htmlFor = input.id;
+  input.after(echo);
+  const currency = input.dataset.currency && document.getElementById(input.dataset.currency);
+  let asked = 0;
+  const show = async () => {
+    const mine = ++asked;
+    const text = input.value.trim();
+    await new Promise((later) => setTimeout(later, 150));
+    if (mine !== asked) return;
+    if (!text) {
+      echo.textContent = "";
+      return;
+    }
+    const query = new URLSearchParams({ text, currency: currency?.value || input.dataset.amount });
+    // An echo that cannot be had leaves the form as it is: sending it answers the same.
+    const answer = await fetch(`/${location.pathname.split("/")[1]}/amounts?${query}`).catch(() => null);
+    const read = answer?.ok ? await answer.json() : {};
+    if (mine === asked) echo.textContent = read.text ? `= ${read.text}` : (read.problem ?? "");
+  };
+  input.addEventListener("input", show);
+  currency?.addEventListener("change", show);
 }

@@ -36,14 +36,26 @@ def price(offer: Price) -> str:
 
 
 def paid(purchase: PortalFileShareSession) -> str:
-    """`€15.00`, `Free`, and whether the price was not paid yet or refunded."""
+    """`€15.00`, `Free`, and what is left to pay, or that it was refunded."""
     if not purchase.price_amount:
         return "Free"
     amount = write_amount(purchase.price_amount, purchase.price_currency or Currency.USD)
+    if not purchase.left_to_pay:
+        return amount
     if not purchase.payments:
         return f"{amount}, not paid yet"
-    is_refunded = all(each.amount and each.refunded_amount >= each.amount for each in purchase.payments)
-    return f"{amount}, refunded" if is_refunded else amount
+    return f"{amount}, refunded" if _is_refunded(purchase) else f"{amount}, {_left(purchase)}"
+
+
+def _is_refunded(purchase: PortalFileShareSession) -> bool:
+    """Whether all payments were refunded in full."""
+    payments = purchase.payments
+    return bool(payments) and all(each.amount and each.refunded_amount >= each.amount for each in payments)
+
+
+def _left(purchase: PortalFileShareSession) -> str:
+    """`€5.00 left to pay`."""
+    return f"{write_amount(purchase.left_to_pay, purchase.price_currency or Currency.USD)} left to pay"
 
 
 def contents(purchase: PortalFileShareSession) -> str:
@@ -61,8 +73,10 @@ def why_closed(purchase: PortalFileShareSession) -> str:
     """Why the files of the purchase cannot be downloaded now."""
     if purchase.status is FileShareSessionStatus.EXPIRED:
         return "Access to these files has expired."
-    if purchase.payments:
+    if _is_refunded(purchase):
         return "The payment was refunded, so the files are no longer available."
+    if purchase.payments:
+        return f"You can download the files once the price is paid: {_left(purchase)}."
     return "You can download the files once the payment has arrived."
 
 

@@ -226,6 +226,7 @@ async def _respond(
         # Finding out took as long as the largest answer does.
         await ctx.caller.budget.charge_answer(LARGEST_ANSWER)
     if wants_cost:
+        await ctx.caller.budget.charge_database()
         await ctx.caller.budget.charge_answer(len(written) + LARGEST_EXTENSIONS)
         extensions["cost"] = ctx.caller.budget.report()
     if extensions:

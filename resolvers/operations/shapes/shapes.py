@@ -18,10 +18,14 @@ Item = TypeVar("Item", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Derived:
-    """A field that `make` computes from columns; with `uses_services`, from the services and the columns."""
+    """A field that `make` computes from columns, then from the values of the fields named in `computed`.
+
+    With `uses_services`, `make` takes the services first.
+    """
 
     make: Callable[..., Any]
     columns: tuple[Column[Any], ...]
+    computed: tuple[str, ...] = field(default=(), kw_only=True)
     uses_services: bool = field(default=False, kw_only=True)
 
 

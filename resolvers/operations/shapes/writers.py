@@ -78,7 +78,8 @@ def field_value(  # noqa: PLR0911 - one for each kind of source
     cell = f"line[{place}]"
     match declared:
         case Derived(make, columns):
-            cells = [f"line[{place + offset}]" for offset in range(len(columns))]
+            own = range(place, place + len(columns))
+            cells = [f"line[{cell}]" for cell in [*own, *map(shape.places.__getitem__, declared.computed)]]
             arguments = ["services", *cells] if declared.uses_services else cells
             return f"{source.name(make)}({', '.join(arguments)})"
         case Embedded(inner):

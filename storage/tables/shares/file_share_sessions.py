@@ -19,7 +19,8 @@ from storage.types import CodePointText, MomentColumn
 class FileShareSessionRow(ChangedRow, TenantRow, table=True):
     """A session of `person`; `is_converted` is true once a payment for it was recorded.
 
-    Amounts are minor units. The session cannot end before `last_download_at`.
+    Amounts are minor units. The session cannot end before `last_download_at`. `due_amount` is what has to be
+    paid; null in sessions from before it was kept, which any payment opens.
     """
 
     __tablename__ = "file_share_sessions"
@@ -44,6 +45,7 @@ class FileShareSessionRow(ChangedRow, TenantRow, table=True):
     status: str = FileShareSessionStatus.CREATED.value
     price_amount: int | None = None
     price_currency: str | None = None
+    due_amount: int | None = None
     file_size_bytes: int = Field(sa_type=BigInteger)
     download_count: int = 0
     first_download_at: datetime | None = Field(default=None, sa_type=MomentColumn)

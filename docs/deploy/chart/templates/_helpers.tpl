@@ -22,13 +22,16 @@ seccompProfile:
 
 {{/* A container with the settings: everything but its name, arguments and probes. */}}
 {{- define "duograph.container" -}}
-image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+image: "{{ .Values.image.repository }}@{{ required "Set `image.digest`, the sha256: digest of the image." .Values.image.digest }}"
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
   readOnlyRootFilesystem: true
+  runAsNonRoot: true
   capabilities:
     drop: [ALL]
+  seccompProfile:
+    type: RuntimeDefault
 env:
   - name: DUOGRAPH_BASE_URL
     value: {{ printf "https://%s/api" (required "Set `host`, the name under which clients reach the gateway." .Values.host) | quote }}

@@ -1,5 +1,6 @@
 """The fields of forms, read from the declared fields of the operations' inputs."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -17,6 +18,7 @@ from schema.values.units import Unit
 from storage.enums import Currency
 
 LONG_TEXT = 1000
+_IN_MINOR_UNITS = re.compile(r",? in minor units( of the currency)?")
 Options = Sequence[tuple[str, str]]
 
 # What a control that was left empty sends: nothing.
@@ -154,7 +156,7 @@ class _Builder:
             name,
             "hidden" if own.fixed else "files" if own.uploads else kind,
             own.label or titled(name),
-            _hint(description) if own.hint is None else own.hint,
+            _hint(description, kind) if own.hint is None else own.hint,
             required,
             in_list,
             _empty(model, name, required),
@@ -264,6 +266,9 @@ def _empty(model: type[BaseModel], name: str, required: bool) -> Any:
     return "" if required else LEFT_OUT
 
 
-def _hint(description: str) -> str:
+def _hint(description: str, kind: str) -> str:
     text = description.replace("`", "")
+    if kind == "money":
+        # A form has the amount as people write it.
+        text = _IN_MINOR_UNITS.sub("", text)
     return text if len(text) <= 180 else ""

@@ -1,10 +1,14 @@
 """The page of a form that runs an operation, and what becomes of a sent one."""
 
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
 
+from gateway.web.kit.amounts import AmountRefused, read_amount
 from gateway.web.kit.calls import Call, call_of
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import Visit
@@ -16,10 +20,12 @@ from gateway.web.records.kit.values import Reading, Texts, filled, placed, read,
 from resolvers.operations.declaration import operation_of
 from resolvers.operations.shapes.shaped import ShapedRow
 from schema.errors import Invalid
+from schema.values.prose import write_amount
 from schema.workspaces.workspaces import Workspace
 from storage.enums import Currency
 
 ETAG = "etag"
+_NUMBER_OF_ROW = re.compile(r"\.[0-9]+\.")
 # The kinds of fields whose value the address of a new form can have.
 SIMPLE = frozenset({"hidden", "text", "area", "email", "url", "choice", "date"})
 
@@ -85,7 +91,7 @@ class TaskForm:
         theirs, mine = self._texts_of(current), self.reading.texts
         fields = await self._fields()
         differences = [
-            (each.label, _words(mine, each), _words(theirs, each))
+            (each.label, self._words(mine, each), self._words(theirs, each))
             for each in fields
             if _own(mine, each) != _own(theirs, each)
         ]
@@ -109,6 +115,7 @@ class TaskForm:
             form=form,
             fields_shown=fields,
             rows_in=rows_in,
+            currency=self.currency,
             back=self.back,
             files=files,
             call=self._call(form),
@@ -164,6 +171,20 @@ class TaskForm:
     def _texts_of(self, record: Any) -> Texts:
         return filled(self.task.fields, written(record))
 
+    def _words(self, texts: Texts, each: Field) -> str:
+        """What a form has of a field, as people read it."""
+        parts = dict(_parts_by_name(each, ""))
+        shown = []
+        for name, values in _own(texts, each).items():
+            part = parts.get(_NUMBER_OF_ROW.sub(".", name), each)
+            currency = texts.get(name.removesuffix(part.name) + part.currency, [""])[0] or self.currency
+            shown += [_word(value, part, currency) for value in values if value]
+        if each.kind == "files":
+            return f"{len(shown)} {'file' if len(shown) == 1 else 'files'}"
+        if each.kind == "checkbox":
+            return "Yes" if shown else "No"
+        return " · ".join(shown) or "Nothing"
+
     def _data(self, data: dict[str, Any]) -> dict[str, Any]:
         data = self.task.adjust(data, None if self.record is None else written(self.record))
         return data | ({"workspace_id": str(self.workspace.id)} if self.task.takes_workspace else {})
@@ -199,11 +220,15 @@ def _own(texts: Texts, each: Field) -> Texts:
     }
 
 
-def _words(texts: Texts, each: Field) -> str:
-    options = dict(each.options)
-    shown = [options.get(value, value) for values in _own(texts, each).values() for value in values if value]
-    if each.kind == "files":
-        return f"{len(shown)} {'file' if len(shown) == 1 else 'files'}"
-    if each.kind == "checkbox":
-        return "Yes" if shown else "No"
-    return " · ".join(shown) or "Nothing"
+def _parts_by_name(each: Field, place: str) -> Iterator[tuple[str, Field]]:
+    """A field and those inside it, by their names in a form without the numbers of rows."""
+    yield place + each.name, each
+    for part in each.parts:
+        yield from _parts_by_name(part, f"{place}{each.name}.")
+
+
+def _word(value: str, each: Field, currency: str) -> str:
+    if each.kind == "money":
+        with suppress(AmountRefused):
+            return write_amount(read_amount(value, currency), currency)
+    return dict(each.options).get(value, value)

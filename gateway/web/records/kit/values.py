@@ -3,28 +3,32 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, DecimalException
 from math import isfinite
 from typing import Any
 
+from gateway.web.kit.amounts import AmountRefused, major_units, read_amount
 from gateway.web.kit.forms import Form
 from gateway.web.records.kit.fields import LEFT_OUT, Field
 from schema.errors import Invalid, Problem, problem
-from storage.enums import Currency
+from schema.values.prose import write_amount
 
 Texts = dict[str, list[str]]
 
+_INTEGERS = re.compile(r"-?\b[0-9]{1,18}\b", re.ASCII)
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _YES, _NO = frozenset({"yes", "true", "1", "on"}), frozenset({"no", "false", "0", "off"})
-DEFAULT_EXPONENT = 2
 
 
 @dataclass
 class Reading:
-    """What a form says. `texts` are its values with the rows numbered without gaps, as `data` has them."""
+    """What a form says. `texts` are its values with the rows numbered without gaps, as `data` has them.
+
+    `currencies` has those of the amounts, by the name that `texts` has for each.
+    """
 
     data: dict[str, Any] = field(default_factory=dict)
     texts: Texts = field(default_factory=dict)
+    currencies: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
 
@@ -104,11 +108,12 @@ class _Reader:
             return int(text)
         if each.kind == "money":
             currency = self.form.text(source + each.currency) or self.default_currency
-            amount = minor_units(text, currency)
-            if amount is None:
-                self._refuse(kept, f"Enter an amount, such as {example_amount(currency)}")
+            self.reading.currencies[kept] = currency
+            try:
+                return read_amount(text, currency)
+            except AmountRefused as refused:
+                self._refuse(kept, str(refused))
                 return LEFT_OUT
-            return amount
         if each.kind == "choice" and text in ("true", "false") and ("true", "Yes") in each.options:
             return text == "true"
         if each.kind == "area":
@@ -144,34 +149,6 @@ def _number(text: str) -> int | float | None:
     except ValueError:
         return None
     return number if isfinite(number) else None
-
-
-def exponent_of(currency: str) -> int:
-    """The decimal places of the currency's amounts."""
-    known = {each.value: each.exponent for each in Currency}
-    return known.get(currency, DEFAULT_EXPONENT)
-
-
-def minor_units(text: str, currency: str) -> int | None:
-    """An amount such as `1,234.50` in minor units; None if it is none, or finer than the currency."""
-    try:
-        amount = Decimal(text.replace(",", "").replace(" ", ""))
-        scaled = amount.scaleb(exponent_of(currency))
-    except DecimalException:
-        return None
-    if not scaled.is_finite() or scaled != scaled.to_integral_value() or abs(scaled) > 10**15:
-        return None
-    return int(scaled)
-
-
-def example_amount(currency: str) -> str:
-    return major_units(1500, currency)
-
-
-def major_units(amount: int, currency: str) -> str:
-    """An amount as a form has it: `15.00`, or `1500` in a currency without decimal places."""
-    exponent = exponent_of(currency)
-    return f"{Decimal(amount).scaleb(-exponent):.{exponent}f}"
 
 
 def filled(
@@ -210,13 +187,30 @@ def _pair(key: str, value: Any) -> dict[str, Any]:
 
 
 def placed(invalid: Invalid, fields: Sequence[Field], reading: Reading) -> Invalid:
-    """The same problems, each at the field of the form that it is about; others are about the whole form."""
+    """The same problems, each at the field of the form that it is about; others are about the whole form.
+
+    The API speaks of amounts in minor units, which people do not: their messages have them written out.
+    """
     problems = []
     for entry in invalid.problems:
         _, *loc = entry["loc"] or [""]
         name = _name_of(loc, fields, reading)
-        problems.append({**entry, "loc": ["data", name] if name else []})
+        # The form's own messages have amounts as people write them.
+        currency = None if entry in reading.problems else reading.currencies.get(name)
+        msg = entry["msg"] if currency is None else _with_amounts(entry, currency)
+        problems.append({**entry, "msg": msg, "loc": ["data", name] if name else []})
     return Invalid(problems, invalid.more)
+
+
+_BOUNDS = {"greater_than_equal": "at least", "less_than_equal": "at most"}
+
+
+def _with_amounts(entry: Problem, currency: str) -> str:
+    """The message of a problem with an amount, whose whole numbers are all in minor units."""
+    bounds = _INTEGERS.findall(entry["msg"])
+    if entry["type"] in _BOUNDS and len(bounds) == 1:
+        return f"Enter {_BOUNDS[entry['type']]} {write_amount(int(bounds[0]), currency)}"
+    return _INTEGERS.sub(lambda found: write_amount(int(found[0]), currency), entry["msg"])
 
 
 def _name_before_key(last: Field | None) -> str | None:
