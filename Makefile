@@ -129,7 +129,7 @@ uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a g
 	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --timeout=7200 --durations=4 tests/files/test_scripts.py
 
 growth: setup  ## Grow documents and bodies, and compare what they cost with their size (CASES=20000, SEED=10)
-	@CASES=$(CASES) SEED=$(or $(SEED),10) $(BIN)/python -m pytest -n 0 --timeout=0 --capture=sys tests/growth tests/growth/bounds.py tests/growth/passwords.py
+	@CASES=$(CASES) SEED=$(or $(SEED),10) $(BIN)/python -m pytest -n 0 --timeout=0 --capture=sys tests/growth tests/growth/bounds.py tests/growth/passwords.py tests/answers/test_random_answers.py
 
 online: setup  ## Migrate a million facts, events and customers while writers go on (ROWS=1000000)
 	@ROWS=$(ROWS) $(BIN)/python -m pytest -n 0 --timeout=7200 -rP tests/storage/test_rows_beside_migrations.py

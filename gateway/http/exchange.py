@@ -8,6 +8,7 @@ from starlette.types import Message, Send
 from gateway.http.response_headers import RawHeaders, completed
 from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
+from resolvers.operations.answer_size import FREE_BYTES
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Caller
 
@@ -36,9 +37,11 @@ class Exchange:
         self._of_place = of_place
 
     async def write(self, answer: Answer) -> None:
-        """Send a whole answer."""
+        """Send a whole answer, whose bytes are charged."""
         if self.budget.owes:
             await self.budget.charge_database()
+        if len(answer.body) > FREE_BYTES:
+            await self.budget.charge_answer(len(answer.body))
         content: RawHeaders = []
         if answer.status not in _BODILESS:
             content.append((b"content-length", b"%d" % len(answer.body)))
@@ -59,6 +62,7 @@ class Exchange:
             self.status = message["status"]
             if self.budget.owes:
                 await self.budget.charge_database()
+            await self.budget.charge_answer(_length_of_page(message["headers"]))
             message["headers"] = completed(list(message["headers"]), self._of_request(), self._of_place)
         await self._send(message)
 
@@ -67,6 +71,13 @@ class Exchange:
         if cost is None:
             return [request_id]
         return [request_id, *_raw(self.budget.headers()), (b"ratelimit-cost", b"%d" % cost)]
+
+
+def _length_of_page(headers: RawHeaders) -> int:
+    """The bytes of a page; 0 for files and what else is no answer of an operation."""
+    sent = dict(headers)
+    is_page = sent.get(b"content-type", b"").startswith(b"text/html")
+    return int(sent.get(b"content-length", b"0")) if is_page else 0
 
 
 def _raw(headers: Mapping[str, str]) -> RawHeaders:

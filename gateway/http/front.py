@@ -31,7 +31,7 @@ from resolvers.operations.answers import Endpoint
 from resolvers.operations.context import Context, Services
 from resolvers.operations.outages import unforeseen
 from resolvers.operations.sent_headers import SentHeaders, sent_headers
-from schema.errors import Failure, Internal
+from schema.errors import LARGEST_ANSWER, AnswerTooLarge, Failure, Internal
 
 log = structlog.get_logger()
 
@@ -161,11 +161,14 @@ class Front:
                 ctx = Context(self._services, caller)
                 # The server leaves out the body of an answer to HEAD; endpoints know only GET.
                 asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-                await exchange.write(await place.endpoint.answer(ctx, Request(asked, receive)))
+                answer = await place.endpoint.answer(ctx, Request(asked, receive))
+                if len(answer.body) > LARGEST_ANSWER:
+                    raise AnswerTooLarge
+                await exchange.write(answer)
             for action in caller.after_response:
                 await action()
         except Failure as failure:
-            await exchange.write(rendered(scope["path"], sent, failure))
+            await self._refuse(exchange, scope, sent, failure)
         except ClientDisconnect:
             raise
         except Exception as error:
@@ -175,7 +178,13 @@ class Front:
                 log.exception("unforeseen", path=template, method=logged_method(scope["method"]))
             if exchange.status is not None:
                 raise
-            await exchange.write(rendered(scope["path"], sent, answered))
+            await self._refuse(exchange, scope, sent, answered)
+
+    async def _refuse(self, exchange: Exchange, scope: Scope, sent: SentHeaders, failure: Failure) -> None:
+        if isinstance(failure, AnswerTooLarge):
+            # Finding out took as long as the largest answer does.
+            await exchange.budget.charge_answer(LARGEST_ANSWER)
+        await exchange.write(rendered(scope["path"], sent, failure))
 
     def _template(self, scope: Scope, place: Place | None) -> str:
         return self._templates.of(scope) if place is None else place.template

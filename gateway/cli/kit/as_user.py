@@ -32,6 +32,9 @@ class NoBudget:
     def largest(self, limit: int | None) -> int | None:
         return None
 
+    async def charge_answer(self, size: int) -> None:
+        """Does nothing."""
+
     async def charge_database(self) -> None:
         """Does nothing."""
 
