@@ -60,8 +60,15 @@ def make_budgets(settings: Settings, limiter: RateLimiter, refusals: Counter[str
 
 
 def make_mail_budget(
-    settings: Settings, limiter: RateLimiter, refusals: Counter[str] | None = None
+    settings: Settings, limiter: RateLimiter, days: RateLimiter, refusals: Counter[str] | None = None
 ) -> MailBudget:
-    """The limits of emails; `refusals` counts those that did not fit."""
-    per_recipient, per_workspace = settings.mail_limit_recipient, settings.mail_limit_workspace
-    return MailBudget(limiter, per_recipient, per_workspace, settings.mail_limit_user, refusals)
+    """The limits of emails in windows of an hour and of a day; `refusals` counts those that did not fit."""
+    return MailBudget(
+        limiter,
+        settings.mail_limit_recipient,
+        settings.mail_limit_workspace,
+        settings.mail_limit_user,
+        days=days,
+        invitations=settings.invitation_limit,
+        refusals=refusals,
+    )

@@ -28,6 +28,7 @@ from tests.second_factors.acting import (
 )
 from tests.support.browsing import PASSWORD, browsing
 from tests.support.gateways import make_tenant
+from tests.support.log_lines import own_log_lines
 from tests.support.mailed import mails_to
 
 WRONG = "This code is wrong or has been used"
@@ -186,6 +187,16 @@ async def test_who_spends_the_codes_of_an_app_keeps_no_owner_out(safe_gateway, a
         await browser.sign_in(owner.user_email)
         await browser.press("Sign in", code=codes[0])
         assert is_signed_in(browser)
+
+
+async def test_a_refused_code_is_an_event_of_the_log(account, owner, browser):
+    await add_totp(account)
+    await browser.sign_in(owner.user_email)
+    with own_log_lines() as lines:
+        for code in ("000000", "2222-2222-2222"):
+            await browser.press("Sign in", code=code)
+    refused = {"event": "sign-in refused", "proof": "code", "user": owner.user_id, "log_level": "info"}
+    assert lines == [refused, refused]
 
 
 async def test_recovery_codes_have_a_count_of_their_own(safe_gateway, account, owner, browser, monkeypatch):
