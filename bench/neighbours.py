@@ -30,6 +30,8 @@ FILTERING = 24
 BATCH = 250
 PAIRS = 45
 READERS = 1_000
+ASKING = 8
+LONG = "/api/shares/?limit=100"
 ADDRESSES = 50
 RECEIVED_BYTES = 65_536
 MOST_RATIO = 2.0
@@ -124,10 +126,17 @@ def asking(server: Server, token: str, address: str) -> socket.socket:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVED_BYTES)
     connection.bind((address, 0))
     connection.connect((place.hostname, place.port))
-    head = f"GET /api/shares/?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+    head = f"GET {LONG} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
     connection.sendall(head.encode())
     connection.recv(1)
     return connection
+
+
+def receive(server: Server, token: str) -> None:
+    """The same answer for a client that reads it."""
+    client = Client(server.address, token)
+    client.answer(Request("GET", LONG))
+    client.close()
 
 
 def beside_readers(seconds: float) -> Iterator[Check]:
@@ -136,6 +145,10 @@ def beside_readers(seconds: float) -> Iterator[Check]:
         share = {"name": "Long", "description": "x" * 65_000, "prices": [{"amount_type": "free"}]}
         for _ in range(100):
             client.post("/api/shares/", share)
+        with ThreadPoolExecutor(ASKING) as pool:
+            # What answering as many at a time needs is not what waits for slow clients.
+            for _ in pool.map(lambda _: receive(server, site.token), range(5 * ASKING)):
+                pass
         times_of(server, site.token, "/health", 1)
         before, alone = memory_mib(server.pid), times_of(server, site.token, "/health", seconds)
         peaks, stop = [before], Event()
@@ -146,7 +159,7 @@ def beside_readers(seconds: float) -> Iterator[Check]:
 
         looking = Thread(target=look, daemon=True)
         looking.start()
-        with ThreadPoolExecutor(8) as pool:
+        with ThreadPoolExecutor(ASKING) as pool:
             places = [f"127.0.1.{place % ADDRESSES + 1}" for place in range(READERS)]
             made = pool.map(lambda place: asking(server, site.token, place), places)
             for connection in made:
