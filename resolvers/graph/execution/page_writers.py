@@ -36,7 +36,11 @@ def _part(owner: Selected, field: SelectedField, writer_of: Callable[[Selected],
         return lambda *_: owner.type.name
     if field.name == "data":
         write = writer_of(below)
-        return lambda lines, _, writing: [write(line, writing) for line in lines]
+        return lambda lines, _, writing: (
+            [writing.part(write, line) for line in lines]
+            if writing.is_counted
+            else [write(line, writing) for line in lines]
+        )
     if field.name == "edges":
         return _edges(below, writer_of)
     if field.name == "pageInfo":
@@ -52,7 +56,7 @@ def _edges(edge: Selected, writer_of: Callable[[Selected], Writer]) -> Part:
     for name, field in edge.fields.items():
         if field.below is not None:
             write = writer_of(field.below)
-            parts[name] = lambda line, page, index, writing, write=write: write(line, writing)  # type: ignore[misc]
+            parts[name] = lambda line, page, index, writing, write=write: writing.part(write, line)  # type: ignore[misc]
         elif field.name == TYPE_NAME:
             parts[name] = lambda *_: edge.type.name
         else:

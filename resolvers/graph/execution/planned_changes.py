@@ -8,7 +8,7 @@ from uuid import UUID
 from graphql import GraphQLError, get_nullable_type, located_error
 
 from resolvers.graph.execution.fields import IF_MATCH, located, validated
-from resolvers.graph.execution.model_writers import write_model
+from resolvers.graph.execution.model_writers import ModelWriter
 from resolvers.graph.execution.planned_fields import (
     Answering,
     Path,
@@ -74,7 +74,7 @@ class PlannedChange(PlannedField):
             ctx.services.usage.add(ctx.caller.principal.client, used_inputs(arguments["data"]))
         result = await run(self.operation, ctx, arguments)
         if self.reading is None:
-            return write_model(get_nullable_type(self.selected.type), None, result)
+            return ModelWriter(ctx.caller).write(get_nullable_type(self.selected.type), None, result)
         read = _read_after(self.operation)
         if not self.reading.links or read is None:
             return self.reading.written(result, answering)

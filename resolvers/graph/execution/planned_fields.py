@@ -11,7 +11,7 @@ from strawberry.types.arguments import convert_arguments
 
 from resolvers.graph.execution.choices import Choice, Pages, Paging, choose, is_page, items_of
 from resolvers.graph.execution.fields import located, selected_paths, validated
-from resolvers.graph.execution.model_writers import write_model
+from resolvers.graph.execution.model_writers import ModelWriter
 from resolvers.graph.execution.page_writers import PageWriter
 from resolvers.graph.execution.plain_fields import DEFINITION
 from resolvers.graph.execution.selections import Selected, SelectedField
@@ -23,8 +23,9 @@ from resolvers.operations.outages import unforeseen
 from resolvers.operations.rows.page_forms import rounded
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
-from schema.errors import Invalid
+from schema.errors import LARGEST_ANSWER, AnswerTooLarge, Invalid
 from schema.kit.pages import Page
+from storage.dialects.json_rows import LinesTooLong
 from storage.engine.outages import is_outage
 
 # What is kept of a field for other limits and other refusals.
@@ -48,7 +49,12 @@ class Answering:
     errors: list[GraphQLError]
 
     def refuse(self, error: Exception, field: SelectedField, path: Path) -> None:
-        """Note the error at the field. Raises `Failure` for an outage, which concerns the whole answer."""
+        """Note the error at the field.
+
+        Raises what concerns the whole answer: `AnswerTooLarge`, or the `Failure` for an outage.
+        """
+        if isinstance(error, AnswerTooLarge | LinesTooLong):
+            raise AnswerTooLarge from error
         if is_outage(error):
             raise unforeseen(error, self.ctx.caller.request_id) from error
         self.errors.append(located_error(error, field.nodes, path))
@@ -155,12 +161,16 @@ class Reading:
 
     def written(self, result: Any, answering: Answering) -> Any:
         """What is selected from a result."""
-        choice, writing = self.choice(answering.pages), Writing(answering.ctx, answering.pages)
+        caller = answering.ctx.caller
+        # Of most answers it is known beforehand that they are small enough.
+        is_counted = caller.bytes_read * self.below.times > LARGEST_ANSWER
+        choice = self.choice(answering.pages)
+        writing = Writing(answering.ctx, answering.pages, is_counted, answering.has_refusals)
         if isinstance(result, ShapedRow):
-            return self._writer(choice, result.shape)(result.line, writing)
+            return writing.part(self._writer(choice, result.shape), result.line)
         if isinstance(result, Page) and isinstance(result.data, ShapedRows):
             return self._writer(choice, result.data.shape).write(result.data.lines, result, writing)
-        return write_model(self.below.type, self.below, result)
+        return ModelWriter(caller).write(self.below.type, self.below, result)
 
     def _writer(self, choice: Choice, shape: Any) -> Any:
         writer = choice.writers.get(shape)

@@ -34,6 +34,8 @@ from schema.kit.base import SHAPED
 from schema.kit.links import SCOPE
 
 TYPE_NAME = "__typename"
+# In bytes of JSON: each has an id or several values.
+SHORTEST_LINE = 32
 
 
 class Unplanned(Exception):
@@ -97,6 +99,14 @@ class Selected:
 
     type: GraphQLObjectType
     fields: Mapping[str, SelectedField]
+
+    @cached_property
+    def times(self) -> float:
+        """At most how many times as long as its line an object of these fields is."""
+        return sum(
+            1 + len(name) / SHORTEST_LINE + (0 if field.below is None else field.below.times)
+            for name, field in self.fields.items()
+        )
 
     def paths(self, prefix: str = "") -> Iterator[str]:
         """The dotted snake-case paths of the fields."""

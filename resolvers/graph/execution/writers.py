@@ -10,6 +10,7 @@ from graphql import GraphQLEnumType, get_named_type, get_nullable_type, is_list_
 from resolvers.graph.execution.choices import Choice, Pages
 from resolvers.graph.execution.page_writers import PageWriter
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
+from resolvers.operations.answer_size import counted
 from resolvers.operations.context import Context
 from resolvers.operations.rows.links import LinkedPage, LinkedRow
 from resolvers.operations.rows.lists import page_of, sign_cursor
@@ -24,14 +25,32 @@ _AS_WRITTEN = frozenset({"DateTime", "Metadata", "ID", *UNCHANGED}) - {"Long"}
 
 @dataclass(slots=True, eq=False)
 class Writing:
-    """An answer in the making: the context of the request, and the page of each link."""
+    """An answer in the making: the context of the request, and the page of each link.
+
+    Its bytes are counted if it `is_counted`; the parts that were counted stay objects if it `has_refusals`,
+    which are looked for in them.
+    """
 
     ctx: Context
     pages: Pages
+    is_counted: bool
+    has_refusals: bool
 
     @property
     def services(self) -> Any:
         return self.ctx.services
+
+    def part(self, write: Writer, line: Any) -> Any:
+        """What `write` makes of a line. Raises `AnswerTooLarge`."""
+        if not self.is_counted:
+            return write(line, self)
+        caller = self.ctx.caller
+        before = caller.bytes_written
+        value = write(line, self)
+        # What has been counted inside is a part of it.
+        caller.bytes_written = before
+        written = counted(caller, value)
+        return value if self.has_refusals else written
 
 
 def selection_writer(shape: Shape[Any], selected: Selected, choice: Choice) -> Writer:

@@ -15,8 +15,8 @@ from storage.usage.usage import Used
 LONGEST_CACHED = 8 * 1024
 BYTES_OF_DOCUMENTS = 16 * 1024 * 1024
 BYTES_OF_ANSWERS = 4 * 1024 * 1024
-# Measured with tracemalloc: 340 to 560 bytes for each token, with its nodes; a plan takes as much again. There
-# are several for the values of directives, and parts of it for the limits of links.
+# Measured with tracemalloc: 340 to 560 bytes for each token, with its nodes; a plan takes as much again.
+# There are several for the values of directives, and parts of it for the limits of links.
 BYTES_PER_TOKEN = 600
 PLANS_WITH_DIRECTIVES, PLANS_WITH_VARIABLES = 8, 2
 
