@@ -34,7 +34,7 @@ ROOTS = {
     "shares": (
         "",
         "(limit: 2, sorting: [NAME_DESC])",
-        '(isArchived: false, visibility: [PUBLIC])',
+        "(isArchived: false, visibility: [PUBLIC])",
     ),
     "customer": ('(id: "{team}")', '(externalId: "none")'),
     "customers": ("", "(page: 2, limit: 1)", '(query: "team", sorting: [EMAIL])', "(after: null)"),
