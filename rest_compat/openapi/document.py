@@ -14,6 +14,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from rest_compat.api import TAGS, documented_routes
 from rest_compat.openapi.failures import InvalidError, error_schema, failure_responses
+from rest_compat.openapi.links import with_links
 from rest_compat.openapi.operations import operation_entry
 from rest_compat.openapi.prices import with_price_unions
 from rest_compat.openapi.protocol import BODIES as PROTOCOL_BODIES
@@ -82,7 +83,7 @@ def described(
     for route in routes:
         entry = operation_entry(route, answers[route.operation_id, "serialization"], schemas)
         paths.setdefault(route.path_format, {})[route.method.lower()] = entry
-    return paths, {name: settled(schema) for name, schema in schemas.items()}
+    return paths, with_links({name: settled(schema) for name, schema in schemas.items()})
 
 
 def _resource_tags() -> list[dict[str, str]]:

@@ -1,9 +1,11 @@
 """The entry of each operation, from its declaration and the schema of its arguments."""
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from resolvers.expansion import MOST_LEVELS, MOST_PATHS
+from resolvers.links import LINKS
 from resolvers.operations.answers import JSON
 from rest_compat.openapi.entries import content, entry, header_parameter, success
 from rest_compat.openapi.examples import BODIES, PARAMETERS
@@ -11,7 +13,7 @@ from rest_compat.openapi.failures import failures_of
 from rest_compat.openapi.schemas import REF, Schema, without_null
 from rest_compat.openapi.security import security_of
 from rest_compat.routing.endpoint import EMPTY
-from rest_compat.routing.reading import path_names_of
+from rest_compat.routing.reading import EXPAND, path_names_of
 from rest_compat.routing.router import OperationRoute
 from schema.kit.base import Resource
 from schema.kit.deprecation import REASON
@@ -91,6 +93,8 @@ def _parameters(
 ) -> Iterator[dict[str, Any]]:
     """Those of the path and the query. A `Filters` is a reference to the schema of its parameters."""
     in_path = path_names_of(route.path)
+    if route.served.expands is not None:
+        yield _expand(sorted(LINKS[route.served.expands]))
     for parameter in route.operation.parameters:
         schema = arguments["properties"][parameter.name]
         if parameter.place == "filters":
@@ -101,6 +105,23 @@ def _parameters(
             is_in_path = parameter.name in in_path
             required = is_in_path or parameter.name in arguments.get("required", ())
             yield _parameter(parameter.name, schema, "path" if is_in_path else "query", required=required)
+
+
+def _expand(links: Sequence[str]) -> dict[str, Any]:
+    names = ", ".join(f"`{name}`" for name in links)
+    return {
+        "name": EXPAND,
+        "in": "query",
+        "required": False,
+        "style": "form",
+        "explode": False,
+        "description": f"Links to have in the answer, each with its object or first page: {names}, and the "
+        f"links of these after a dot, at most {MOST_LEVELS} levels. Each needs the scope to read it, and "
+        "costs what it costs in GraphQL. Expanded answers have no `ETag`.",
+        "schema": {"type": "array", "maxItems": MOST_PATHS, "items": {"type": "string"}},
+        # Without it, programs that try operations out make names up.
+        "example": [],
+    }
 
 
 def _parameter(name: str, schema: Schema, place: str, *, required: bool) -> dict[str, Any]:

@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from inspect import isclass
+from typing import Any, ClassVar, get_args
 
 import orjson
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from starlette.requests import Request
 
-from resolvers.operations.admission import Demand, admit, charge_remainder
+from resolvers.expansion import read_expansion
+from resolvers.links import LINKS
+from resolvers.operations.admission import Demand, admit, charge_remainder, check_demands
 from resolvers.operations.answers import JSON, Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
@@ -16,14 +19,17 @@ from resolvers.operations.etags import matches_weakly
 from resolvers.operations.runner import run
 from resolvers.operations.sent_headers import sent_header
 from resolvers.operations.shapes.shaped import ShapedRow, written_page
-from rest_compat.routing.reading import Arguments, located
+from rest_compat.routing.reading import EXPAND, Arguments, located
 from rest_compat.routing.used import RouteUsage
 from schema.errors import Invalid
 from schema.kit.base import Resource
+from schema.kit.pages import ListQuery, Page
 
 EMPTY = frozenset({202, 204})  # Responses without a body.
 # Answers with an entity tag. Asking pydantic's classes takes long, so they are asked last.
 _TAGGED = (ShapedRow, Resource)
+
+_EXPAND = EXPAND.encode()
 
 
 class OperationEndpoint:
@@ -45,7 +51,11 @@ class OperationEndpoint:
         self._writer = TypeAdapter(model)
         self._path_names = path_names
         self._demands = [Demand.of(operation)]
-        self._arguments = Arguments(operation, path_names, RouteUsage(operation, place))
+        # The model of the objects whose links a request can expand.
+        self.expands = expandable(operation, model)
+        self._arguments = Arguments(
+            operation, path_names, RouteUsage(operation, place), self.expands is not None
+        )
         if operation.deprecation is not None:
             self.headers = {**self.headers, **operation.deprecation.headers}
 
@@ -58,11 +68,21 @@ class OperationEndpoint:
         if operation.is_conditional:
             ctx = replace(ctx, if_match=sent_header(request, b"if-match"))
         try:
-            if operation.weigh is not None:
-                await charge_remainder(ctx.caller, operation.weigh(**arguments))
+            cost = 1 if operation.weigh is None else operation.weigh(**arguments)
+            expansion = None
+            if self.expands is not None and _EXPAND in request.scope["query_string"]:
+                expansion = read_expansion(self.expands, request.query_params.getlist(EXPAND))
+                check_demands(ctx.caller, expansion.demands)
+                cost += expansion.cost(_most_objects(arguments))
+                ctx = replace(ctx, chosen=expansion.chosen)
+            if cost > 1:
+                await charge_remainder(ctx.caller, cost)
             result = await run(operation, ctx, arguments)
         except Invalid as invalid:
             raise located(operation, invalid, self._path_names) from None
+        if expansion is not None:
+            # What an entity tag is for, a change, knows the resource without its links.
+            return Answer(self.status, orjson.dumps(expansion.written(ctx, result)), self.headers)
         return self._answer(request, ctx, result, arguments)
 
     def _answer(self, request: Request, ctx: Context, result: Any, arguments: Mapping[str, Any]) -> Answer:
@@ -84,3 +104,18 @@ class OperationEndpoint:
             return result.body
         written = written_page(result)
         return self._writer.dump_json(result) if written is None else orjson.dumps(written)
+
+
+def expandable(operation: Operation, model: Any) -> type[BaseModel] | None:
+    """The model of an answer's objects if they have links and are read by one statement."""
+    if operation.changes or operation.finish is not None or not isclass(model):
+        return None
+    if issubclass(model, Page):
+        model = get_args(model.model_fields["data"].annotation)[0]
+    return model if LINKS.get(model) else None
+
+
+def _most_objects(arguments: Mapping[str, Any]) -> int:
+    """How many objects an answer has at most."""
+    sent = arguments.get("filters")
+    return sent.limit if isinstance(sent, ListQuery) else 1

@@ -16,6 +16,7 @@ from schema.kit.base import SPARE_KEYS
 from storage.caches import Cache
 from storage.usage.usage import Used
 
+EXPAND = "expand"
 _METADATA = re.compile(r"metadata\[(.*)\]", re.DOTALL)
 
 # What is kept of one query and its path, with what readers work out from it for callers of two kinds, takes
@@ -40,8 +41,11 @@ class Arguments:
     shared between requests: their models are frozen, and no resolver changes a list in them.
     """
 
-    def __init__(self, operation: Operation, path_names: frozenset[str], usage: RouteUsage) -> None:
+    def __init__(
+        self, operation: Operation, path_names: frozenset[str], usage: RouteUsage, is_expandable: bool
+    ) -> None:
         self._operation = operation
+        self._is_expandable = is_expandable
         self._usage = usage
         self._path_names = path_names
         self._has_body = any(parameter.place == "data" for parameter in operation.parameters)
@@ -57,12 +61,18 @@ class Arguments:
         key = (self._usage.place, query, *values.items())
         kept = _kept.get(key)
         if kept is None:
-            values |= read_query(self._operation, request.query_params, self._path_names)
+            values |= read_query(self._operation, self._own(request.query_params), self._path_names)
             kept = self._validated(values), self._usage.of(request.query_params)
             length = len(query) + sum(map(len, request.path_params.values()))
             if length <= LONGEST_KEPT:
                 _kept.keep(key, kept, _size(query.count(b"=") + len(request.path_params), length))
         return kept
+
+    def _own(self, params: QueryParams) -> QueryParams:
+        """The parameters of the operation itself: `expand` chooses what is answered of what it reads."""
+        if not self._is_expandable or EXPAND not in params:
+            return params
+        return QueryParams([pair for pair in params.multi_items() if pair[0] != EXPAND])
 
     async def _body(self, request: Request) -> Any:
         try:

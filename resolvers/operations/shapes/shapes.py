@@ -94,10 +94,11 @@ class Linked(Protocol):
 class Chosen:
     """What a caller selects of each object: fields, what is selected of fields that are objects, and links.
 
-    With `tag`, the object's entity tag too, which is made of all that the shape has.
+    None for the fields selects those that the shape has. With `tag`, the object's entity tag is read too,
+    which is made of all of them.
     """
 
-    fields: frozenset[str]
+    fields: frozenset[str] | None
     inner: tuple[tuple[str, "Chosen"], ...] = ()
     links: tuple[Linked, ...] = ()
     tag: bool = False
@@ -136,12 +137,11 @@ class Shape(Generic[Item]):
     @property
     def _names(self) -> list[str]:
         names = [name for name in self.model.model_fields if name not in self.omitted]
-        if self.chosen is None:
+        chosen = None if self.chosen is None else self.chosen.fields
+        if chosen is None:
             return names
-        derived = [
-            source for name in self.chosen.fields if isinstance(source := self.sources.get(name), Derived)
-        ]
-        needed = self.chosen.fields.union(*(source.computed for source in derived))
+        derived = [source for name in chosen if isinstance(source := self.sources.get(name), Derived)]
+        needed = chosen.union(*(source.computed for source in derived))
         return [name for name in names if name in needed]
 
     @cached_property
@@ -248,7 +248,7 @@ class Shape(Generic[Item]):
 
 @lru_cache(maxsize=MOST_NARROWED)
 def _narrowed(shape: Shape[Any], chosen: Chosen) -> Shape[Any]:
-    if shape.whole is not None and not shape.omitted.isdisjoint(chosen.fields):
+    if shape.whole is not None and not shape.omitted.isdisjoint(chosen.fields or ()):
         return _narrowed(shape.whole, chosen)
     inner = {
         name: below for name, below in chosen.inner if isinstance(shape.fields.get(name), Part | Embedded)
