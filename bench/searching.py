@@ -47,8 +47,8 @@ PARTS = {
 CUSTOMERS = """
 INSERT INTO customers (created_at, changed_at, workspace_id, id, email, email_folded, email_verified, name,
     name_folded, billing_address, type, metadata)
-{numbers} SELECT {moment}, {moment}, '{workspace}', {id}, 'v' || (n * 7919) || '@example.com',
-    'v' || (n * 7919) || '@example.com', {false}, {name}, {name}, '{{}}', 'individual', '{{}}'
+{numbers} SELECT {moment}, {moment}, '{workspace}', {id}, 'v' || (n * 1999) || '@example.com',
+    'v' || (n * 1999) || '@example.com', {false}, {name}, {name}, '{{}}', 'individual', '{{}}'
 FROM numbers
 """
 NAME = "CASE WHEN n % ({many} / {found}) = 0 THEN 'zebrafish ' ELSE 'visitor ' END || n"

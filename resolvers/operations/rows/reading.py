@@ -151,7 +151,8 @@ def _prepare(ctx: Context, listing: Listing[Any], shape: Shape[Any], query: List
     """The same for all callers with ids of the same kinds, so it is worked out once for kept arguments."""
     if query.after is not None:
         return _prepare_place(ctx, listing, shape, query, open_cursor(ctx, listing, query))
-    key = (listing, shape, form_of(ctx.principal), ctx.selection, ctx.transaction is None)
+    dialect = ctx.services.database.dialect.name
+    key = (listing, shape, form_of(ctx.principal), ctx.selection, ctx.transaction is None, dialect)
     prepared: _Prepared | None = query.prepared.get(key)
     if prepared is None:
         prepared = query.prepared[key] = _prepare_place(ctx, listing, shape, query, None)
