@@ -18,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler parity uploads growth online faults load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler parity uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,15 +37,15 @@ $(VENV)/.ready: requirements.lock $(VENV)/.running
 	@touch $@
 
 # uv installs in seconds what takes pip half a minute of reading indexes. It is fetched for this if there is
-# none; where it cannot be had or fails, pip installs the same.
+# none; where it cannot be had or fails, pip installs the same. Both refuse a file that no hash of the lock is of.
 PIP := $(BIN)/pip install --disable-pip-version-check
 install = \
 	echo "Installing $$(grep -c == $(1)) packages of $(1)"; \
 	own=$$(mktemp -d); trap 'rm -rf "$$own"' EXIT; \
 	index=$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2> /dev/null)}; \
 	uv=$$(command -v uv || { $(PIP) --quiet --target "$$own" uv 2> /dev/null; echo "$$own/bin/uv"; }); \
-	UV_HTTP_RETRIES=1 "$$uv" pip install --quiet --python $(BIN)/python $${index:+--index-url "$$index"} -r $(1) \
-	|| $(PIP) --no-deps --no-compile -r $(1)
+	UV_HTTP_RETRIES=1 "$$uv" pip install --quiet --require-hashes --python $(BIN)/python $${index:+--index-url "$$index"} -r $(1) \
+	|| $(PIP) --no-deps --no-compile --require-hashes -r $(1)
 
 run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
@@ -135,13 +135,16 @@ uploads: setup  ## Upload 200 MiB by the scripts of docs/uploads.md, through a g
 	@UPLOAD_MIB=$(UPLOAD_MIB) $(BIN)/python -m pytest --timeout=7200 --durations=4 tests/files/test_scripts.py
 
 growth: setup  ## Grow documents and bodies, and compare what they cost with their size (CASES=20000, SEED=10)
-	@CASES=$(CASES) SEED=$(or $(SEED),10) $(BIN)/python -m pytest -n 0 --timeout=0 --capture=sys tests/growth tests/growth/bounds.py tests/growth/passwords.py
+	@CASES=$(CASES) SEED=$(or $(SEED),10) $(BIN)/python -m pytest -n 0 --timeout=0 --capture=sys tests/growth tests/growth/bounds.py tests/growth/passwords.py tests/answers/test_random_answers.py
 
 online: setup  ## Migrate a million facts, events and customers while writers go on (ROWS=1000000)
 	@ROWS=$(ROWS) $(BIN)/python -m pytest -n 0 --timeout=7200 -rP tests/storage/test_rows_beside_migrations.py
 
 faults: setup  ## Break everything under writes, and count what is lost or done twice (ONLY=disk, SEED=10)
 	@ONLY="$(ONLY)" SEED=$(or $(SEED),10) $(BIN)/python -m tests.faults
+
+neighbours: setup  ## Slow filters of one tenant beside another, and 1,000 clients that do not read (ONLY=readers)
+	@$(BIN)/python -m bench.neighbours $(if $(ONLY),--only $(ONLY))
 
 load: setup  ## Mixed load on PostgreSQL through two workers, for the page docs/faults.md (MINUTES=15)
 	@$(BIN)/python -m bench.mixed --page --minutes $(MINUTES)
@@ -172,5 +175,5 @@ lock: setup  ## Renew requirements.lock and running.lock, a part of it, with the
 	@echo setuptools | $(COMPILE) --all-extras --upgrade - pyproject.toml -o requirements.lock
 	@echo setuptools | $(COMPILE) --upgrade --constraint requirements.lock - pyproject.toml -o running.lock
 
-COMPILE = $(BIN)/uv pip compile --quiet --no-annotate --no-header --no-emit-index-url \
+COMPILE = $(BIN)/uv pip compile --quiet --no-annotate --no-header --no-emit-index-url --generate-hashes \
 	--no-emit-package pip --python-version 3.11

@@ -28,7 +28,7 @@ from gateway.http.response_headers import ResponseHeaders
 from gateway.http.route_templates import RouteTemplates
 from gateway.logs.logs import configure_logs, logs_requests
 from gateway.logs.request_lines import request_lines
-from gateway.mail.budget import WINDOW_SECONDS
+from gateway.mail.budget import DAY_SECONDS, WINDOW_SECONDS
 from gateway.mail.task import mail_task
 from gateway.monitoring.monitoring import Monitoring
 from gateway.monitoring.sources import Sources
@@ -102,6 +102,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     monitoring = Monitoring(settings, tracer_provider)
     database = make_database(settings, monitoring.statement_watch)
     limiter, mail_limiter = RateLimiter(settings.redis_url), RateLimiter(settings.redis_url, WINDOW_SECONDS)
+    days = RateLimiter(settings.redis_url, DAY_SECONDS)
     mail, fold = mail_task(settings, database, monitoring), Fold(database, SECONDS_BETWEEN_SWEEPS)
     tasks = [mail, *_database_tasks(database, fold), *expiry_tasks(database)]
     objects = make_object_store(settings, settings.secret())
@@ -119,6 +120,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
         await database.close()
         await limiter.close()
         await mail_limiter.close()
+        await days.close()
 
     # Starlette's type says that every handler takes any exception.
     handlers: dict[Any, Any] = {HTTPException: render_lost, Failure: render_failure}
@@ -128,7 +130,7 @@ def create_app(settings: Settings, demo: DemoEntrance | None = None, tracer_prov
     app.state.schema = make_schema()
     documents = app.state.schema.documents
     _add_routes(app, settings, objects, database, demo)
-    mail_budget = make_mail_budget(settings, mail_limiter, monitoring.refusals)
+    mail_budget = make_mail_budget(settings, mail_limiter, days, monitoring.refusals)
     services = make_services(
         settings, database, objects, mail_budget, reserved_slugs=_first_segments(app), wake_delivery=mail.wake
     )
@@ -178,6 +180,7 @@ def _front(app: Gateway, settings: Settings, services: Services, budgets: Budget
         lines=request_lines if settings.access_log and logs_requests(settings.log_level) else None,
         origins=settings.cors_origins,
         watch=app.monitoring.watch,
+        logs_addresses=settings.log_addresses,
     )
 
 

@@ -11,6 +11,7 @@ from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.context import Quota, Services
+from resolvers.operations.row_quotas import RowQuotas
 from storage.engine.database import Database
 from storage.enums import FileService
 from storage.objects.interface import ObjectStore
@@ -44,6 +45,7 @@ def make_services(
         usage=Usage(),
         wake_delivery=wake_delivery,
         quota=Quota(settings.storage_quota, settings.open_upload_quota),
+        row_quotas=RowQuotas(settings.row_quotas),
         download_life=timedelta(minutes=settings.download_minutes),
         mail_budget=mail_budget,
         # In development without a mail server, emails are files and reach no strangers.
@@ -58,8 +60,15 @@ def make_budgets(settings: Settings, limiter: RateLimiter, refusals: Counter[str
 
 
 def make_mail_budget(
-    settings: Settings, limiter: RateLimiter, refusals: Counter[str] | None = None
+    settings: Settings, limiter: RateLimiter, days: RateLimiter, refusals: Counter[str] | None = None
 ) -> MailBudget:
-    """The limits of emails; `refusals` counts those that did not fit."""
-    per_recipient, per_workspace = settings.mail_limit_recipient, settings.mail_limit_workspace
-    return MailBudget(limiter, per_recipient, per_workspace, settings.mail_limit_user, refusals)
+    """The limits of emails in windows of an hour and of a day; `refusals` counts those that did not fit."""
+    return MailBudget(
+        limiter,
+        settings.mail_limit_recipient,
+        settings.mail_limit_workspace,
+        settings.mail_limit_user,
+        days=days,
+        invitations=settings.invitation_limit,
+        refusals=refusals,
+    )

@@ -16,6 +16,7 @@ Failure
 ├── TooLarge              413
 ├── UnsupportedMediaType  415
 ├── Invalid               422  invalid input, or a broken rule
+│   └── AnswerTooLarge    422  the answer would have too many bytes
 ├── TooComplex            422  a GraphQL document over the limits
 ├── RateLimited           429
 ├── Internal              500  an unexpected error
@@ -36,6 +37,8 @@ LONGEST_INPUT = 200
 LONGEST_NAME = 100
 LONGEST_MESSAGE = 1_000
 MOST_PROBLEMS = 100
+# In bytes.
+LARGEST_ANSWER = 16 * 1024 * 1024
 SECRETS = frozenset({"code"})
 
 
@@ -45,8 +48,8 @@ class Failure(Exception):
     status: ClassVar[HTTPStatus]
     code: ClassVar[str]
 
-    def __init_subclass__(cls) -> None:
-        cls.code = "".join("_" * c.isupper() + c.lower() for c in cls.__name__).lstrip("_")
+    def __init_subclass__(cls, *, code: str | None = None) -> None:
+        cls.code = code or "".join("_" * c.isupper() + c.lower() for c in cls.__name__).lstrip("_")
 
     def __init__(self, detail: str | list[Problem], headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail if isinstance(detail, str) else "The input is not valid.")
@@ -215,6 +218,17 @@ class Invalid(Failure):
     @property
     def problems(self) -> list[Problem]:
         return self.detail if isinstance(self.detail, list) else []
+
+
+class AnswerTooLarge(Invalid, code="invalid"):
+    """The answer would have more bytes than one may have."""
+
+    def __init__(self) -> None:
+        message = (
+            f"The answer would have more than {LARGEST_ANSWER // 2**20} MiB: ask for less at once, by a "
+            "smaller `limit`, a shorter range or, in GraphQL, fewer fields and aliases"
+        )
+        super().__init__([problem((), message, "answer_too_large")])
 
 
 class TooComplex(Failure):

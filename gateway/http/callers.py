@@ -67,6 +67,10 @@ class Callers:
         payer = budget.payer = Payer(address if principal is None else principal.pool_key)
         return Caller(principal, budget, address, request_id, key, credential, payer=payer)
 
+    def address_of(self, scope: Scope, headers: SentHeaders) -> str:
+        """The network address of a request as the log has it: of IPv6 the network, or `unknown`."""
+        return self._addresses.of(scope, headers).removeprefix("address:")
+
     def _session(self, scope: Scope, headers: SentHeaders) -> str | None:
         """The session in the cookie, accepted only in requests from our own pages."""
         if b"cookie" not in headers:

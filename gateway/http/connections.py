@@ -132,7 +132,8 @@ class PatientProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if self.flow.write_paused:
             self._holds_answer = True
-            self._unsent.hold(self, self.transport.get_write_buffer_size())
+            # The loop keeps the whole answer until its last byte is with the system.
+            self._unsent.hold(self, bytes_left(self.transport))
 
     def resume_writing(self) -> None:
         self._holds_answer = False

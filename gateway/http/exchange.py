@@ -8,7 +8,9 @@ from starlette.types import Message, Send
 from gateway.http.response_headers import RawHeaders, completed
 from gateway.monitoring.watching import WatchedRequest
 from gateway.rate_limits.budget import RequestBudget
+from resolvers.operations.answer_size import FREE_BYTES
 from resolvers.operations.answers import Answer
+from resolvers.operations.context import Caller
 
 # Answers with these statuses have no body, and so no length.
 _BODILESS = frozenset({204, 304})
@@ -20,23 +22,26 @@ _NO_HEADERS: RawHeaders = []
 class Exchange:
     """Sends one answer and notes its status, which is None until it begins.
 
-    `watched` is the request if it is monitored.
+    `watched` is the request if it is monitored. `caller` is None for a credential that is refused.
     """
 
-    __slots__ = ("_of_place", "_send", "budget", "request_id", "status", "watched")
+    __slots__ = ("_of_place", "_send", "budget", "caller", "request_id", "status", "watched")
 
     def __init__(self, send: Send, request_id: str, budget: RequestBudget, of_place: RawHeaders) -> None:
         self.request_id = request_id
         self.budget = budget
         self.status: int | None = None
         self.watched: WatchedRequest | None = None
+        self.caller: Caller | None = None
         self._send = send
         self._of_place = of_place
 
     async def write(self, answer: Answer) -> None:
-        """Send a whole answer."""
+        """Send a whole answer, whose bytes are charged."""
         if self.budget.owes:
             await self.budget.charge_database()
+        if len(answer.body) > FREE_BYTES:
+            await self.budget.charge_answer(len(answer.body))
         content: RawHeaders = []
         if answer.status not in _BODILESS:
             content.append((b"content-length", b"%d" % len(answer.body)))
@@ -57,6 +62,7 @@ class Exchange:
             self.status = message["status"]
             if self.budget.owes:
                 await self.budget.charge_database()
+            await self.budget.charge_answer(_length_of_page(message["headers"]))
             message["headers"] = completed(list(message["headers"]), self._of_request(), self._of_place)
         await self._send(message)
 
@@ -65,6 +71,13 @@ class Exchange:
         if cost is None:
             return [request_id]
         return [request_id, *_raw(self.budget.headers()), (b"ratelimit-cost", b"%d" % cost)]
+
+
+def _length_of_page(headers: RawHeaders) -> int:
+    """The bytes of a page; 0 for files and what else is no answer of an operation."""
+    sent = dict(headers)
+    is_page = sent.get(b"content-type", b"").startswith(b"text/html")
+    return int(sent.get(b"content-length", b"0")) if is_page else 0
 
 
 def _raw(headers: Mapping[str, str]) -> RawHeaders:

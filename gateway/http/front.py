@@ -31,7 +31,7 @@ from resolvers.operations.answers import Endpoint
 from resolvers.operations.context import Context, Services
 from resolvers.operations.outages import unforeseen
 from resolvers.operations.sent_headers import SentHeaders, sent_headers
-from schema.errors import Failure, Internal
+from schema.errors import LARGEST_ANSWER, AnswerTooLarge, Failure, Internal
 
 log = structlog.get_logger()
 
@@ -71,9 +71,10 @@ class Front:
         lines: RequestLines | None,
         origins: Collection[str],
         watch: Watch | None = None,
+        logs_addresses: bool = False,
     ) -> None:
         """`endpoints` are methods, templates of paths, and what answers there; `origins` are those of pages
-        that may use the API, or `*`.
+        that may use the API, or `*`. `logs_addresses` is whether lines have the network address.
         """
         self._behind = behind
         self._services = services
@@ -82,6 +83,7 @@ class Front:
         self._headers = headers
         self._templates = templates
         self._lines = lines
+        self._logs_addresses = logs_addresses
         self._watch = watch
         self._across_origins = cross_origin(self._serve_across_origins, origins)
         self._table: RouteTable[Place] = RouteTable()
@@ -120,7 +122,7 @@ class Front:
             if self._watch is not None:
                 self._end(self._watch, exchange, scope, place, perf_counter() - started)
             if self._lines is not None:
-                self._lines.add(self._line(exchange, scope, place, started))
+                self._lines.add(self._line(exchange, scope, sent, place, started))
 
     def _end(
         self, watch: Watch, exchange: Exchange, scope: Scope, place: Place | None, seconds: float
@@ -149,6 +151,7 @@ class Front:
                 scope, sent, exchange.budget, exchange.request_id, authenticates=authenticates
             )
             caller.watch = exchange.watched
+            exchange.caller = caller
             scope.setdefault("state", {})["caller"] = caller
             if not _is_storable(scope["path"]):
                 await _answer_lost(scope, receive, exchange.send)
@@ -158,11 +161,14 @@ class Front:
                 ctx = Context(self._services, caller)
                 # The server leaves out the body of an answer to HEAD; endpoints know only GET.
                 asked = {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
-                await exchange.write(await place.endpoint.answer(ctx, Request(asked, receive)))
+                answer = await place.endpoint.answer(ctx, Request(asked, receive))
+                if len(answer.body) > LARGEST_ANSWER:
+                    raise AnswerTooLarge
+                await exchange.write(answer)
             for action in caller.after_response:
                 await action()
         except Failure as failure:
-            await exchange.write(rendered(scope["path"], sent, failure))
+            await self._refuse(exchange, scope, sent, failure)
         except ClientDisconnect:
             raise
         except Exception as error:
@@ -172,17 +178,31 @@ class Front:
                 log.exception("unforeseen", path=template, method=logged_method(scope["method"]))
             if exchange.status is not None:
                 raise
-            await exchange.write(rendered(scope["path"], sent, answered))
+            await self._refuse(exchange, scope, sent, answered)
+
+    async def _refuse(self, exchange: Exchange, scope: Scope, sent: SentHeaders, failure: Failure) -> None:
+        if isinstance(failure, AnswerTooLarge):
+            # Finding out took as long as the largest answer does.
+            await exchange.budget.charge_answer(LARGEST_ANSWER)
+        await exchange.write(rendered(scope["path"], sent, failure))
 
     def _template(self, scope: Scope, place: Place | None) -> str:
         return self._templates.of(scope) if place is None else place.template
 
-    def _line(self, exchange: Exchange, scope: Scope, place: Place | None, started: float) -> RequestLine:
+    def _line(
+        self, exchange: Exchange, scope: Scope, sent: SentHeaders, place: Place | None, started: float
+    ) -> RequestLine:
         milliseconds = (perf_counter() - started) * 1000
         template, method = self._template(scope, place), logged_method(scope["method"])
         watched, status, request_id = exchange.watched, exchange.status, exchange.request_id
         trace_id = None if watched is None else watched.trace_id
-        return RequestLine(time(), method, template, status, milliseconds, request_id, trace_id)
+        line = (time(), method, template, status, milliseconds, request_id, trace_id)
+        address = self._callers.address_of(scope, sent) if self._logs_addresses else None
+        principal = None if exchange.caller is None else exchange.caller.recognized
+        if principal is None:
+            return RequestLine(*line, address=address)
+        named = (principal.credential_id, principal.kind, principal.user_id, principal.workspace_id)
+        return RequestLine(*line, *named, address)
 
 
 def _labels_of(place: Place | None) -> Labels:

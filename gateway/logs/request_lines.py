@@ -14,11 +14,16 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, TextIO
+from uuid import UUID
 
 SECONDS_BETWEEN_WRITES = 0.05
 MOST_COLLECTED = 500
 # A pipe takes this many bytes as a whole (PIPE_BUF), so lines of several processes do not mix.
 LARGEST_WRITE = 4096
+
+# What not every line has, in the order of JSON; consoles sort by name.
+_OPTIONAL = ("trace_id", "credential", "kind", "user", "workspace", "address")
+_BEFORE_METHOD, _AFTER_STATUS = ("address", "credential", "kind"), ("trace_id", "user", "workspace")
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -27,7 +32,8 @@ class RequestLine(NamedTuple):
     """`path` is the route's template, because the path itself may contain a secret, and `status` is None if
     the client disconnected first. `milliseconds` run until the last byte was sent, `ended` is in seconds
     since 1970. The request id is the one answered with; its letters need no quotes. The trace id is None if
-    requests are not traced.
+    requests are not traced. The ids of the credential, its user and its workspace are ours, not what a caller
+    claims, and None without one; so is `address` unless a setting asks for it.
     """
 
     ended: float
@@ -37,18 +43,23 @@ class RequestLine(NamedTuple):
     milliseconds: float
     request_id: str
     trace_id: str | None = None
+    credential: UUID | None = None
+    kind: str | None = None
+    user: UUID | None = None
+    workspace: UUID | None = None
+    address: str | None = None
 
     @property
     def event(self) -> dict[str, Any]:
         """The line as an event of structlog."""
-        traced = {} if self.trace_id is None else {"trace_id": self.trace_id}
+        optional = {name: str(value) for name in _OPTIONAL if (value := getattr(self, name)) is not None}
         return {
             "method": self.method,
             "path": self.path,
             "status": self.status,
             "milliseconds": round(self.milliseconds, 1),
             "request_id": self.request_id,
-            **traced,
+            **optional,
             "event": "request",
             "level": "info",
             "timestamp": _moment(self.ended),
@@ -105,21 +116,27 @@ class RequestLines:
 def as_json(line: RequestLine) -> str:
     """The line as structlog's `JSONRenderer` writes it."""
     status = "null" if line.status is None else line.status
-    traced = "" if line.trace_id is None else f'"trace_id": "{line.trace_id}", '
+    optional = "".join(
+        [f'"{name}": "{value}", ' for name in _OPTIONAL if (value := getattr(line, name)) is not None]
+    )
     return (
         f'{{"method": "{line.method}", "path": {_quoted(line.path)}, "status": {status}, '
-        f'"milliseconds": {line.milliseconds:.1f}, "request_id": "{line.request_id}", {traced}'
+        f'"milliseconds": {line.milliseconds:.1f}, "request_id": "{line.request_id}", {optional}'
         f'"event": "request", "level": "info", "timestamp": "{_moment(line.ended)}"}}\n'
     )
 
 
 def as_console(line: RequestLine) -> str:
     """The line as structlog's `ConsoleRenderer` writes it without colours."""
-    traced = "" if line.trace_id is None else f" trace_id={line.trace_id}"
+    before, after = (
+        "".join([f"{name}={value} " for name in names if (value := getattr(line, name)) is not None])
+        for names in (_BEFORE_METHOD, _AFTER_STATUS)
+    )
     return (
-        f"{_moment(line.ended)} [info     ] request                        method={line.method} "
+        f"{_moment(line.ended)} [info     ] request                        {before}method={line.method} "
         f"milliseconds={line.milliseconds:.1f} path={line.path} request_id={line.request_id} "
-        f"status={line.status}{traced}\n"
+        f"status={line.status} {after}".rstrip(" ")
+        + "\n"
     )
 
 

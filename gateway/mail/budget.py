@@ -1,4 +1,6 @@
-"""How many emails may go to one recipient, or be sent for one workspace or user, in any hour."""
+"""How many emails may go to one recipient, or be sent for one workspace or user, in any hour; and how many
+invitations in any day.
+"""
 
 from collections import Counter
 from hashlib import sha256
@@ -9,6 +11,7 @@ from storage.emails import fold_email
 from storage.upkeep.mails import Mail
 
 WINDOW_SECONDS = 3600
+DAY_SECONDS = 24 * 3600
 
 
 class MailBudget:
@@ -23,12 +26,18 @@ class MailBudget:
         per_recipient: int,
         per_workspace: int,
         per_user: int,
+        *,
+        days: RateLimiter,
+        invitations: int,
         refusals: Counter[str] | None = None,
     ) -> None:
-        """`refusals` counts, as `mails`, the emails that did not fit."""
+        """`days` counts a workspace's `invitations` in windows of a day. `refusals` counts, as `mails`, the
+        emails that did not fit.
+        """
         self._limiter = limiter
         self._limits = (per_recipient, per_workspace, per_user)
         self._refusals = Counter() if refusals is None else refusals
+        self._days, self._invitations = days, invitations
 
     async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
         """Whole seconds until the email may be sent; 0 if it was charged and may be sent now."""
@@ -41,3 +50,10 @@ class MailBudget:
                     self._refusals["mails"] += 1
                     return charge.retry_after
         return 0
+
+    async def charge_invitation(self, workspace_id: UUID) -> int:
+        """Whole seconds until the workspace may invite again; 0 if the invitation was charged."""
+        charge = await self._days.charge(f"invitations:{workspace_id}", 1, self._invitations)
+        if not charge.allowed:
+            self._refusals["mails"] += 1
+        return charge.retry_after

@@ -5,6 +5,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
 from gateway.rate_limits.limits import Charge, RateLimiter, headers
+from resolvers.operations.answer_size import calls_for_bytes
 from schema.errors import RateLimited
 from storage.engine.payers import Payer
 
@@ -46,6 +47,7 @@ class RequestBudget:
         self._charges: list[Charge] = []
         # The subjects of the last charge, each with its limit; 0 if none applies.
         self._last: list[tuple[str, int]] = []
+        self._calls_for_answer = 0
         # The seconds of the database for one more call, those before the next one, and who it works for.
         self._seconds_of_a_call = milliseconds / 1000
         self._paid_seconds = 2 * self._seconds_of_a_call
@@ -107,6 +109,13 @@ class RequestBudget:
                 f"More than {charge.limit} calls in {charge.window_seconds} seconds: "
                 f"try again in {charge.retry_after} seconds."
             )
+
+    async def charge_answer(self, size: int) -> None:
+        """Charge the bytes of the answer. A later size counts as far as it costs more than those before."""
+        calls = calls_for_bytes(size) - self._calls_for_answer
+        if calls > 0:
+            self._calls_for_answer += calls
+            await self.charge_afterwards(calls)
 
     async def charge_afterwards(self, calls: int) -> None:
         """Charge calls to the subjects of the last charge; if they do not fit, later ones wait longer."""

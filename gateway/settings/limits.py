@@ -1,14 +1,15 @@
-"""Settings of rate limits."""
+"""Settings of rate limits, and of the rows that a workspace may have."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 from pydantic import BaseModel, Field
 
+from gateway.settings.row_quotas import ROW_QUOTAS, Quotas, write_quotas
 from gateway.settings.types import RedisUrl
 
 
 class LimitSettings(BaseModel):
-    """Rate limits"""
+    """Limits of requests and rows"""
 
     rate_limit: Annotated[
         int, Field(ge=0, description="Calls that each subject may make in any minute; 0 for no limit.")
@@ -29,6 +30,15 @@ class LimitSettings(BaseModel):
             "further call for each so many milliseconds; 0 for no charge.",
         ),
     ] = 100
+    row_quotas: Annotated[
+        Quotas,
+        Field(
+            description="Rows of each kind that a workspace may have, such as `events=500000000, shares=0`; "
+            "0 for no limit. Kinds that are not named keep their defaults, and `duograph limits set` sets "
+            "those of one workspace.",
+            validate_default=True,
+        ),
+    ] = cast(Quotas, write_quotas(ROW_QUOTAS))
     redis_url: Annotated[
         RedisUrl | None,
         Field(

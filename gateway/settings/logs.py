@@ -33,6 +33,13 @@ class LogSettings(BaseModel):
         ),
     ] = LogLevel.INFO
     access_log: Annotated[bool, Field(description="Whether each request writes a line to the log.")] = True
+    log_addresses: Annotated[
+        bool,
+        Field(
+            description="Whether the line of a request has the client's network address; of IPv6 only the "
+            "network, the first 64 bits. It is personal data: say how long you keep the log."
+        ),
+    ] = False
     usage_seconds: Annotated[
         int,
         Field(

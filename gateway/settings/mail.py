@@ -40,6 +40,14 @@ class MailSettings(BaseModel):
             "limit.",
         ),
     ] = 1000
+    invitation_limit: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="Invitations to people outside that one workspace sends in any 24 hours; 0 for no "
+            "limit.",
+        ),
+    ] = 50
     mail_limit_user: Annotated[
         int,
         Field(

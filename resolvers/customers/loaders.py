@@ -9,24 +9,34 @@ from sqlalchemy import ColumnElement, and_, select
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
 from schema.customers.members import Member
+from schema.errors import AnswerTooLarge
 from storage.rows.rows import every_of, table_of, values_of
 from storage.tables.customers.customers import MemberRow
 
 CustomerKey = tuple[UUID, UUID]
 
 _members = table_of(MemberRow)
+# Of all customers of an answer; this many make up to 8 MiB of it.
+MOST_LOADED = 10_000
 
 
 async def load_members(ctx: Context, keys: Sequence[CustomerKey]) -> list[list[Member]]:
-    """The members of each of these customers, oldest first; a key is a workspace id and a customer id."""
+    """The members of each of these customers, oldest first; a key is a workspace id and a customer id.
+
+    Raises `AnswerTooLarge`.
+    """
     statement = (
         select(_members)
         .where(visible(MemberRow, ctx.principal), of_customers(keys))
         .order_by(_members.c.created_at, _members.c.id)
+        .limit(MOST_LOADED + 1)
     )
     members: dict[CustomerKey, list[Member]] = defaultdict(list)
     async with ctx.read() as connection:
-        for row in await every_of(connection, MemberRow, statement):
+        rows = await every_of(connection, MemberRow, statement)
+        if len(rows) > MOST_LOADED:
+            raise AnswerTooLarge
+        for row in rows:
             members[row.workspace_id, row.customer_id].append(Member.model_validate(values_of(row)))
     return [members[key] for key in keys]
 

@@ -12,10 +12,10 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.rows.filters import any_of, changed_in
 from resolvers.operations.rows.lists import Listing
-from resolvers.operations.rows.lookups import get_for_update, get_visible
+from resolvers.operations.rows.lookups import get_for_update, get_visible, has_as_many
 from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.operations.shapes.shaped import shaped
-from schema.customers.members import Member, MemberCreate, MemberQuery, MemberUpdate
+from schema.customers.members import MOST_MEMBERS, Member, MemberCreate, MemberQuery, MemberUpdate
 from schema.errors import Invalid, NotFound, problem
 from schema.kit.pages import Page
 from schema.kit.sorting import ResourceSorting
@@ -53,7 +53,7 @@ async def get_member(ctx: Context, id: UUID) -> Member:
 
 @requires(Scope.MEMBERS_WRITE, gives=get_member)
 async def create_member(ctx: Context, data: MemberCreate) -> Member:
-    """Adds a member to a team customer. A new owner replaces the previous one."""
+    """Adds a member to a team customer, which has at most 1,000. A new owner replaces the previous one."""
     return await add_member(ctx, data)
 
 
@@ -66,6 +66,10 @@ async def add_member(ctx: Context, data: MemberCreate, *, email_unconfirmed: boo
     if customer.type != CustomerType.TEAM:
         message = "Only a team customer has more than one member"
         raise _refusal("customer_id", message, "individual", str(data.customer_id))
+    own: Any = of_customers([(customer.workspace_id, customer.id)]) & _table.c.deleted_at.is_(None)
+    if await has_as_many(ctx, own, _table.c.id, MOST_MEMBERS):
+        message = f"A customer has at most {MOST_MEMBERS:,} members: remove one first"
+        raise _refusal("customer_id", message, "too_many", str(data.customer_id))
     if data.role == MemberRole.OWNER:
         await _demote_owner(ctx, customer)
     values = data.model_dump() | {"email_unconfirmed": email_unconfirmed}

@@ -1,6 +1,9 @@
 """Operations on payments for file-share sessions."""
 
+from typing import Any
 from uuid import UUID
+
+from sqlalchemy import Column, ColumnElement, and_
 
 from oauth.scopes import Scope
 from resolvers.file_shares.filters import report_filters
@@ -19,11 +22,12 @@ from resolvers.file_shares.steps import (
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.rows.lists import Listing
-from resolvers.operations.rows.lookups import check_workspaces, get_for_update, get_visible
+from resolvers.operations.rows.lookups import check_workspaces, get_for_update, get_visible, has_as_many
 from resolvers.operations.rows.reading import read_one, read_page
 from resolvers.operations.shapes.shaped import shaped
 from schema.errors import Invalid, problem
 from schema.file_shares.payments import (
+    MOST_PAYMENTS,
     FileSharePayment,
     FileSharePaymentCreate,
     FileSharePaymentQuery,
@@ -40,6 +44,7 @@ from storage.tables.shares.file_share_sessions import (
     FileShareSessionRow,
 )
 
+_payments, _refunds = table_of(FileSharePaymentRow), table_of(FileShareRefundRow)
 LISTING = Listing(
     FileSharePaymentRow,
     FileShareReportSorting,
@@ -67,15 +72,17 @@ async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
 async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -> FileSharePayment:
     """Records a payment for a session, which may have ended. The first payment converts a priced session.
 
-    If a payment with the external id exists, it is returned (200) and nothing changes. The customer and the
-    workspace's members are notified by email as the workspace's settings say, unless `at` is more than an
-    hour ago.
+    A session has at most 100 payments. If one with the external id exists, it is returned (200) and nothing
+    changes. The customer and the workspace's members are notified by email as the workspace's settings say,
+    unless `at` is more than an hour ago.
     """
     session = await get_for_update(ctx, FileShareSessionRow, id=id)
     workspace_id = session.workspace_id
     existing = await find_already_reported(ctx, FileSharePaymentRow, workspace_id, data.external_id)
     if existing is not None:
         return await get_file_share_payment(ctx, existing.id)
+    if session.is_converted:
+        await _check_room(ctx, "payments of a session", _of_session(session), _payments.c.id)
     # The clock may have been set back since the session began.
     clock = now() if data.at else max(now(), session.created_at)
     at = data.at or clock
@@ -95,7 +102,8 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
 async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) -> FileSharePayment:
     """Records a full or partial refund of a payment and returns the payment.
 
-    If a refund with the external id exists, its payment is returned and nothing changes.
+    A payment has at most 100 refunds. If one with the external id exists, its payment is returned and nothing
+    changes.
     """
     paid = await get_visible(ctx, FileSharePaymentRow, id=id)
     session = await get_for_update(ctx, FileShareSessionRow, id=paid.file_share_session_id)
@@ -104,11 +112,29 @@ async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) ->
     existing = await find_already_reported(ctx, FileShareRefundRow, payment.workspace_id, data.external_id)
     if existing is not None:
         return await get_file_share_payment(ctx, existing.file_share_payment_id)
+    if payment.refunded_amount or payment.refunded_fee:
+        await _check_room(ctx, "refunds of a payment", _of_payment(payment), _refunds.c.id)
     refund_row = _checked(session, payment, data)
     await insert_row(ctx.connection, FileShareRefundRow, **values_of(refund_row))
     await update_row(ctx.connection, FileSharePaymentRow, payment, **refunded(payment, refund_row))
     await record_facts(ctx.connection, refund(session, payment, refund_row).facts)
     return await get_file_share_payment(ctx, id)
+
+
+async def _check_room(ctx: Context, what: str, condition: ColumnElement[bool], ids: Column[Any]) -> None:
+    """Raises `Invalid` if another row would be too many for the lists that show them."""
+    if await has_as_many(ctx, condition, ids, MOST_PAYMENTS):
+        raise Invalid([problem(("id",), f"There are {MOST_PAYMENTS} {what}, the limit", "too_many")])
+
+
+def _of_session(session: FileShareSessionRow) -> ColumnElement[bool]:
+    own = _payments.c.workspace_id == session.workspace_id
+    return and_(own, _payments.c.file_share_session_id == session.id)
+
+
+def _of_payment(payment: FileSharePaymentRow) -> ColumnElement[bool]:
+    own = _refunds.c.workspace_id == payment.workspace_id
+    return and_(own, _refunds.c.file_share_payment_id == payment.id)
 
 
 def _checked(

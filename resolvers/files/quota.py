@@ -1,6 +1,6 @@
 """Quotas: the bytes that each workspace stores and the uploads that it has open, counted with each change."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -86,6 +86,15 @@ async def set_quota(connection: Connection, workspace_id: UUID, **quota: int) ->
     """Set a workspace's own `storage_quota` or `open_upload_quota`; 0 means no limit."""
     await _begin(connection, workspace_id)
     await connection.execute(update(_usage).where(_usage.c.workspace_id == workspace_id).values(**quota))
+
+
+async def set_row_quotas(connection: Connection, workspace_id: UUID, quotas: Mapping[str, int]) -> None:
+    """Set a workspace's own quotas of rows by kind, where 0 means no limit; other kinds keep theirs."""
+    await _begin(connection, workspace_id)
+    own = _usage.c.workspace_id == workspace_id
+    stored = await connection.execute(select(_usage.c.row_quotas).where(own).with_for_update())
+    merged = {**(stored.scalar_one() or {}), **quotas}
+    await connection.execute(update(_usage).where(own).values(row_quotas=merged))
 
 
 async def _begin(connection: Connection, workspace_id: UUID) -> None:

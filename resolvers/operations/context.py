@@ -11,6 +11,7 @@ from uuid import UUID
 from oauth.principals import Principal
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.outages import refused_change
+from resolvers.operations.row_quotas import RowQuotas
 from schema.errors import Unauthorized
 from storage.dialects.refusals import ChangesRefused
 from storage.engine.connections import Connection
@@ -38,6 +39,9 @@ class Budget(Protocol):
     def largest(self, limit: int | None) -> int | None:
         """The highest cost that could ever fit; None without a limit."""
 
+    async def charge_answer(self, size: int) -> None:
+        """Charge what an answer of so many bytes costs beyond the request, whether or not it fits."""
+
     async def charge_database(self) -> None:
         """Charge for how long the database has worked for the request, whether or not that fits."""
 
@@ -50,6 +54,9 @@ class MailBudget(Protocol):
 
     async def charge(self, mail: Mail, workspace_id: UUID, user_id: UUID | None) -> int:
         """Whole seconds until the mail may be sent; 0 if it was charged and may be sent now."""
+
+    async def charge_invitation(self, workspace_id: UUID) -> int:
+        """Whole seconds until the workspace may invite again; 0 if the invitation was charged."""
 
 
 class RequestWatch(Protocol):
@@ -94,6 +101,7 @@ class Services:
     mails_for_new_workspaces: bool = False
     wake_delivery: Callable[[], None] = lambda: None
     quota: Quota = Quota()
+    row_quotas: RowQuotas = field(default_factory=RowQuotas)
     download_life: timedelta = timedelta(minutes=10)
 
 
@@ -102,8 +110,11 @@ class Services:
 class Caller:
     """The request around an operation: its credential, its headers and its budget.
 
-    The units of work of the request are done for `payer`. `units` is set where several may run at once. The
-    actions in `after_response` run once the response has been sent, so its timing does not reveal them.
+    `noted_principal` is that of a page, which calls operations for a copy of the caller. The units of work of
+    the request are done for `payer`. `units` is set where several may run at once. `bytes_read` are those of
+    the rows that were read for the answer, and `bytes_written` those of it that were counted before it was
+    written. The actions in `after_response` run once the response has been sent, so its timing does not
+    reveal them.
     """
 
     principal: Principal | None
@@ -116,7 +127,15 @@ class Caller:
     batches: dict[Any, Any] = field(default_factory=dict, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     watch: RequestWatch | None = field(default=None, repr=False)
+    bytes_read: int = 0
+    bytes_written: int = 0
     payer: Payer | None = field(default=None, repr=False)
+    noted_principal: Principal | None = field(default=None, repr=False)
+
+    @property
+    def recognized(self) -> Principal | None:
+        """Whose request it is, for the log."""
+        return self.principal or self.noted_principal
 
     def limit_units(self) -> None:
         """From now on, at most `UNITS_AT_A_TIME` units of work run at a time; others wait."""
@@ -241,12 +260,14 @@ class Context:
     async def change(self) -> AsyncIterator["Context"]:
         """One transaction: commits when its block ends, rolls back when it raises.
 
-        The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved.
+        The actions in `afterwards` run after the commit. Raises `Unavailable` while the database is moved,
+        and `NotPermitted` for rows beyond a quota.
         """
         afterwards: list[Callable[[], Awaitable[None]]] = []
         try:
             async with self.caller.turn(), self.services.database.write(self.caller.payer) as connection:
                 yield replace(self, transaction=connection, afterwards=afterwards)
+                await self.services.row_quotas.check(connection)
         except ChangesRefused as refused:
             raise refused_change(refused) from None
         finally:

@@ -2,7 +2,8 @@
 
 import structlog
 
-from schema.errors import Failure, Internal, Unavailable
+from schema.errors import AnswerTooLarge, Failure, Internal, Unavailable
+from storage.dialects.json_rows import LinesTooLong
 from storage.dialects.refusals import ChangesRefused
 from storage.engine.outages import is_outage
 
@@ -14,12 +15,15 @@ RETRY_AFTER_MOVE_SECONDS = 60
 
 
 def unforeseen(error: BaseException, request_id: str) -> Failure:
-    """`Unavailable` if the database cannot work now, otherwise `Internal`.
+    """`Unavailable` if the database cannot work now, `AnswerTooLarge` if it has too much to answer, otherwise
+    `Internal`.
 
     An outage is logged without its stack: it concerns every request, and the place says nothing.
     """
     if isinstance(error, ChangesRefused):
         return refused_change(error)
+    if isinstance(error, LinesTooLong):
+        return AnswerTooLarge()
     if not is_outage(error):
         return Internal(request_id)
     driver = getattr(error, "orig", None) or error

@@ -34,7 +34,7 @@ async def get_portal_member(ctx: Context, id: UUID) -> Member:
 
 @requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, gives=get_portal_member)
 async def create_portal_member(ctx: Context, data: PortalMemberCreate) -> Member:
-    """Adds a member to the team; only its owner can. A new owner replaces the previous one."""
+    """Adds a member to a team of at most 1,000; only its owner can. A new owner replaces the previous one."""
     customer = await _lock_as_owner(ctx)
     member = MemberCreate(customer_id=customer.id, **data.model_dump())
     return await members.add_member(ctx, member, email_unconfirmed=True)

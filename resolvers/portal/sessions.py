@@ -11,6 +11,7 @@ from resolvers.customers.portal_access import Entrant, note_entry, recipient_of
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
 from resolvers.operations.rows.lookups import get_visible
+from resolvers.operations.sign_in_events import note_refusal
 from resolvers.portal.codes import mail_code, use_code
 from schema.customers.members import Member
 from schema.errors import InvalidCode, NotFound
@@ -82,6 +83,7 @@ async def authenticate_portal_code(ctx: Context, data: PortalAuthentication) -> 
     if token is None and entry.choices:
         return PortalToken(choices=[_choice_of(each) for each in entry.choices])
     if token is None:
+        note_refusal("portal code", workspace_id=workspace.id)
         raise InvalidCode
     return token
 

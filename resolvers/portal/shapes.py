@@ -39,18 +39,18 @@ def left_to_pay(session: FromClause) -> ColumnElement[int]:
     has a payment that was not refunded in full, whatever its amount and currency.
     """
     kept_amount = _payments.c.amount - _payments.c.refunded_amount
+    paid = func.coalesce(func.sum(kept_amount), 0)
+    left = case((paid >= session.c.due_amount, 0), else_=session.c.due_amount - paid)
+    in_its_currency = _payments.c.currency == session.c.price_currency
+    of_payments = select(left).where(_of(_payments, session), in_its_currency).correlate(session)
     is_kept = or_(_payments.c.amount == 0, kept_amount > 0)
-    is_in_its_currency = _payments.c.currency == session.c.price_currency
-    paid = func.coalesce(func.sum(case((is_in_its_currency, kept_amount), else_=0)), 0)
-    opened = func.coalesce(func.max(case((is_kept, 1), else_=0)), 0) == 1
-    left = case(
-        (and_(session.c.due_amount.is_(None), opened), 0),
-        (session.c.due_amount.is_(None), session.c.price_amount),
-        (paid >= session.c.due_amount, 0),
-        else_=session.c.due_amount - paid,
+    kept = select(_payments.c.id).where(_of(_payments, session), is_kept).correlate(session)
+    return case(
+        (func.coalesce(session.c.price_amount, 0) == 0, 0),
+        (session.c.due_amount.is_not(None), of_payments.scalar_subquery()),
+        (kept.exists(), 0),
+        else_=session.c.price_amount,
     )
-    of_payments = select(left).where(_of(_payments, session)).correlate(session).scalar_subquery()
-    return case((func.coalesce(session.c.price_amount, 0) == 0, 0), else_=of_payments)
 
 
 def can_download(status: str, left: int) -> bool:

@@ -8,6 +8,7 @@ from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER, reauthenticate_browser_session
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
+from resolvers.operations.sign_in_events import note_refusal
 from resolvers.second_factors.factors import has_factor, relying_party
 from resolvers.second_factors.passkeys import (
     not_accepted,
@@ -72,6 +73,8 @@ async def take_second_step(
         user = step.user
         if data.passkey:
             is_proved = await use_passkey(change, user, data.passkey, ChallengeUse.SECOND_STEP, pending)
+            if not is_proved:
+                note_refusal("passkey", user.id)
         else:
             is_proved = await take_code(change, user, data.code, step.row)
         if is_proved:
@@ -93,6 +96,7 @@ async def sign_in_with_passkey(
             user = await lock_user(change.connection, owner)
             if await use_passkey(change, user, data.passkey, ChallengeUse.SIGN_IN, visitor):
                 return await complete_sign_in(change.connection, change, user, browser)
+    note_refusal("passkey", owner)
     raise not_accepted()
 
 
@@ -128,6 +132,7 @@ async def confirm_user(ctx: Context, data: Confirmation) -> datetime:
             use, binding = ChallengeUse.CONFIRMATION, session_binding(ctx)
             if await use_passkey(change, user, data.passkey, use, binding):
                 return await reauthenticate_browser_session(change.connection, session_id)
+        note_refusal("passkey", user.id)
         raise not_accepted()
     user = await find_own_user(ctx)
     if not await is_own_password(ctx, user, data.password):

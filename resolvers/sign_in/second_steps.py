@@ -12,6 +12,7 @@ from sqlalchemy import and_, delete, func, select
 from oauth.credentials import digest
 from resolvers.accounts.users import lock_user
 from resolvers.operations.context import Context
+from resolvers.operations.sign_in_events import note_refusal
 from resolvers.second_factors.factors import Event, has_factor, notify_owner
 from resolvers.second_factors.recovery_codes import is_recovery_code, normalize_code, use_code
 from resolvers.second_factors.totp import use_totp
@@ -91,8 +92,19 @@ async def take_code(change: Context, user: UserRow, typed: str, step: SecondStep
     user. Raises `RateLimited` after too many. Recovery codes have a count of their own, so that a guesser who
     knows the password keeps no owner out.
     """
-    if is_recovery_code(typed):
-        return await _take_recovery_code(change, user, typed)
+    is_right = False
+    try:
+        if is_recovery_code(typed):
+            is_right = await _take_recovery_code(change, user, typed)
+        else:
+            is_right = await _take_code_of_app(change, user, typed, step)
+    finally:
+        if not is_right:
+            note_refusal("code", user.id)
+    return is_right
+
+
+async def _take_code_of_app(change: Context, user: UserRow, typed: str, step: SecondStepRow | None) -> bool:
     before = await _check_pace(change.connection, user.id)
     if await use_totp(change, user, normalize_code(typed)):
         return True

@@ -15,6 +15,7 @@ from resolvers.credentials.browser_sessions import (
 )
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
+from resolvers.operations.sign_in_events import note_refusal, note_sign_in
 from resolvers.sign_in.attempts import (
     NOTIFIED_FROM,
     Subject,
@@ -29,7 +30,7 @@ from resolvers.sign_in.mailed_links import end_links, mail_link
 from resolvers.sign_in.new_passwords import hash_new_password
 from resolvers.sign_in.second_steps import PendingSignIn, begin_second_step
 from schema.accounts.accounts import PasswordChange, SignIn, SignUp
-from schema.errors import Invalid, problem
+from schema.errors import Invalid, RateLimited, problem
 from storage.engine.connections import Connection
 from storage.enums import LinkPurpose
 from storage.rows.rows import Duplicate, one, table_of, update_row
@@ -104,8 +105,13 @@ async def check_password(ctx: Context, data: SignIn, browser: Browser) -> UserRo
         user = await find_user(connection, data.email)
     token = find_token(ctx, user, browser.known_tokens)
     subject = Subject.of(ctx, "browser", token) if token else address_subject(ctx, data.email)
-    failures = await count_attempt(ctx, subject)
+    try:
+        failures = await count_attempt(ctx, subject)
+    except RateLimited:
+        note_refusal("password", user.id if user else None)
+        raise
     if not await verify_password_aside(data.password, user.password_hash if user else None) or not user:
+        note_refusal("password", user.id if user else None)
         if failures >= NOTIFIED_FROM:
             owner = user.email if user and user.email_verified_at is not None else NO_RECIPIENT
             ctx.caller.after_response.append(partial(_notify_owner, ctx, subject, owner))
@@ -130,6 +136,7 @@ async def complete_sign_in(
     credential = await start_browser_session(
         connection, user.id, ctx.caller.address, browser.user_agent, browser.authorization_digest
     )
+    note_sign_in(user.id)
     return OpenedSession(credential, renew_token(ctx, user, browser.known_tokens))
 
 
@@ -182,6 +189,7 @@ async def is_own_password(ctx: Context, user: UserRow, password: str) -> bool:
     subject = Subject.of(ctx, "session", str(ctx.principal.credential_id))
     await count_attempt(ctx, subject)
     if not await verify_password_aside(password, user.password_hash):
+        note_refusal("password", user.id)
         return False
     async with ctx.services.database.write() as connection:
         await forget_attempts(connection, subject)

@@ -1,11 +1,14 @@
 """The email of an invitation to a workspace."""
 
+from math import ceil
+
 from sqlalchemy import select
 
 from resolvers.mails.brands import brand_of
 from resolvers.mails.mails import make_mail
 from resolvers.mails.unsolicited_mails import send_unsolicited_mail
 from resolvers.operations.context import Context
+from schema.errors import RateLimited
 from schema.values.prose import write_moment
 from storage.rows.rows import table_of
 from storage.tables.accounts.users import UserRow
@@ -48,3 +51,10 @@ async def mail_invitation(ctx: Context, member: WorkspaceMemberRow) -> None:
         page=f"{own}{PAGE_PATH}",
     )
     await send_unsolicited_mail(ctx, mail, member.workspace_id)
+    wait = await ctx.services.mail_budget.charge_invitation(member.workspace_id)
+    if wait:
+        raise RateLimited(
+            "This workspace has sent as many invitations as it may in 24 hours. "
+            f"Try again in {ceil(wait / 3600)} hours.",
+            {"Retry-After": str(wait)},
+        )

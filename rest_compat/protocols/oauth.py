@@ -100,6 +100,7 @@ async def get_userinfo(request: Request, ctx: Context) -> Response:
     """The claims about the access token's user that its scopes allow (OpenID Connect Core 5.3)."""
     token = bearer_of(request.headers.get("authorization", ""))
     principal = None if token is None else await authenticate(ctx.services.database, token)
+    ctx.caller.noted_principal = principal
     subject = principal.subject if principal else ctx.caller.address
     roof = principal.roof if principal else None
     await ctx.caller.budget.charge(subject, 1, None, restricted=False, roof=roof)

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.declaration import Operation, Parameter
 from rest_compat.routing.used import RouteUsage
-from schema.errors import Invalid, problem
+from schema.errors import AnswerTooLarge, Invalid, problem
 from schema.kit.annotations import is_list
 from schema.kit.base import SPARE_KEYS
 from storage.caches import Cache
@@ -103,6 +103,8 @@ def read_query(operation: Operation, params: QueryParams, path_names: frozenset[
 
 def located(operation: Operation, invalid: Invalid, path_names: frozenset[str]) -> Invalid:
     """The same problems, with each `loc` beginning with `path`, `query` or `body`."""
+    if isinstance(invalid, AnswerTooLarge):
+        return invalid
     places = {parameter.name: parameter.place for parameter in operation.parameters}
     problems = []
     for entry in invalid.problems:

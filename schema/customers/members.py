@@ -16,6 +16,8 @@ strawberry.enum(MemberRole)
 
 PersonName = Annotated[str | None, Field(max_length=256)]
 PersonNameInput = Annotated[PersonName, NAMED]
+# Of a customer.
+MOST_MEMBERS = 1_000
 ExternalId = Annotated[str, Field(min_length=1, max_length=256)]
 MemberEmail = Annotated[
     Email, Field(description="The member's email; unique within the customer, ignoring case.")

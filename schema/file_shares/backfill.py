@@ -7,7 +7,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from schema.customers.members import ExternalId
-from schema.file_shares.payments import PlatformFee, RefundedFee
+from schema.file_shares.payments import MOST_PAYMENTS, PlatformFee, RefundedFee
 from schema.file_shares.sessions import (
     CustomerIdInput,
     ExternalCustomerIdInput,
@@ -25,7 +25,6 @@ from storage.enums import Currency
 
 MOST_HISTORIES = 500
 MOST_DOWNLOADS = 1_000
-MOST_PAYMENTS = 100
 
 PastMoment = Annotated[
     MomentInput, Field(description="The time of occurrence, at most 5 minutes in the future.")

@@ -13,6 +13,8 @@ from schema.values.scalars import Id
 from schema.values.units import Money
 from storage.enums import Currency
 
+# Payments of a session, and refunds of a payment.
+MOST_PAYMENTS = 100
 PlatformFee = Annotated[MinorUnits, Field(description="The platform's share of the amount, in minor units.")]
 RefundedFee = Annotated[
     MinorUnits, Field(description="The part of the platform fee that is refunded, in minor units.")

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 
 import strawberry
 from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from schema.kit.base import Input, Output, Resource, Update, graphql_input, graphql_type
 from schema.kit.fields import CreatedAt, ModifiedAt, WorkspaceId, WorkspaceIdFilter, WorkspaceIdInput
@@ -29,6 +30,7 @@ Name = Annotated[str, Field(min_length=1, max_length=256, description="The displ
 NameInput = Annotated[Name, NAMED]
 Label = Annotated[str | None, Field(max_length=1000)]
 Length = Annotated[Int | None, Field(ge=0)]
+LARGEST_PROPERTIES = 16 * 1024
 
 
 @graphql_type
@@ -91,7 +93,8 @@ Options = Annotated[
 class CustomFieldPropertiesInput(Input):
     """How a form shows the field, and which values it accepts.
 
-    `options` is required for `select` and not allowed for other types.
+    `options` is required for `select` and not allowed for other types. As JSON, all properties of a field
+    have at most 16 KiB.
     """
 
     form_label: Label = None
@@ -106,6 +109,18 @@ class CustomFieldPropertiesInput(Input):
     def _check_lengths(self) -> "CustomFieldPropertiesInput":
         if self.min_length is not None and self.max_length is not None and self.min_length > self.max_length:
             raise ValueError("`min_length` should be at most `max_length`")
+        return self
+
+    @model_validator(mode="after")
+    def _check_size(self) -> "CustomFieldPropertiesInput":
+        size = len(self.model_dump_json(exclude_none=True).encode())
+        if size > LARGEST_PROPERTIES:
+            raise PydanticCustomError(
+                "properties_size",
+                "The properties of a custom field should have at most {most} bytes as JSON, not {size}: use "
+                "fewer options or shorter texts",
+                {"most": LARGEST_PROPERTIES, "size": size},
+            )
         return self
 
 

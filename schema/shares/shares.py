@@ -88,7 +88,10 @@ class AttachedCustomFieldInput(Input):
     required: Bool
 
 
-AttachedCustomFields = Annotated[list[AttachedCustomFieldInput], Field(max_length=100)]
+AttachedCustomFields = Annotated[
+    list[AttachedCustomFieldInput],
+    Field(max_length=20, description="The custom fields of the share's form, at most 20, in order."),
+]
 
 
 class ShareOffer(Resource):

@@ -5,7 +5,8 @@ A row with its nested lists is one value then, whichever the database, and one s
 
 from typing import Any
 
-from sqlalchemy import Boolean, ColumnElement, FromClause, ScalarSelect, Select, Uuid, cast, select
+import orjson
+from sqlalchemy import Boolean, ColumnElement, FromClause, ScalarSelect, Select, Uuid, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import Text
@@ -13,8 +14,14 @@ from sqlalchemy.types import Text
 from storage.types import JsonColumn, MomentColumn
 
 _LINE = "line"
+# The most bytes of the JSON text of one statement.
+LONGEST_TEXT = 16 * 1024 * 1024
 # Most moments of PostgreSQL: with six decimals, before the offset. Only these are as long as that.
 MOMENT, OFFSET = "2026-11-22T18:58:58.705751", "+00:00"
+
+
+class LinesTooLong(Exception):
+    """The text of the lines that a statement reads is longer than `LONGEST_TEXT`."""
 
 
 class JsonArray(FunctionElement[Any]):
@@ -48,9 +55,30 @@ def lines(
     return select(_Gathered(listed.c[_LINE])).scalar_subquery()
 
 
+class _BoundedText(FunctionElement[str]):
+    """JSON as text of a bounded length."""
+
+    name = "bounded_text"
+    type = Text()
+    inherit_cache = True
+
+
 def as_text(value: ColumnElement[Any]) -> ColumnElement[str]:
-    """JSON as text, which a driver leaves as it is."""
-    return cast(value, Text)
+    """JSON lines as text, which a driver leaves as it is; `parsed` reads it.
+
+    PostgreSQL sends the number of its bytes instead of a text that is too long. SQLite stops making it: the
+    connection raises `LinesTooLong`.
+    """
+    return _BoundedText(value)
+
+
+def parsed(text: str) -> list[Any]:
+    """The lines in the text of a statement. Raises `LinesTooLong`."""
+    read = orjson.loads(text)
+    if read.__class__ is int:
+        raise LinesTooLong
+    lines: list[Any] = read
+    return lines
 
 
 def moment_text(moment: str) -> str:
@@ -79,6 +107,21 @@ def _sqlite_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
     # Each value is JSON already, which `json_group_array` would parse once more.
     values = f"group_concat({compiler.process(element.clauses, **options)}, ',')"
     return f"'[' || coalesce({values}, '') || ']'"
+
+
+@compiles(_BoundedText, "postgresql")
+def _postgresql_text(element: _BoundedText, compiler: Any, **options: Any) -> str:
+    # Without the OFFSET, PostgreSQL would put the expression, and its work, into each place of `written`.
+    text = f"SELECT CAST({compiler.process(element.clauses, **options)} AS TEXT) AS written OFFSET 0"
+    length = "octet_length(answer.written)"
+    chosen = f"CASE WHEN {length} > {LONGEST_TEXT} THEN CAST({length} AS TEXT) ELSE answer.written END"
+    return f"(SELECT {chosen} FROM ({text}) AS answer)"  # noqa: S608 - of a compiled expression
+
+
+@compiles(_BoundedText, "sqlite")
+def _sqlite_text(element: _BoundedText, compiler: Any, **options: Any) -> str:
+    compiler.reads_lines = True
+    return f"CAST({compiler.process(element.clauses, **options)} AS TEXT)"
 
 
 def _postgresql(cell: ColumnElement[Any], compiler: Any, options: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import aiosqlite
 from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_dbapi
 
+from storage.dialects.json_rows import LONGEST_TEXT, LinesTooLong
 from storage.dialects.metadata_text import metadata_text
 from storage.dialects.refusals import ChangesRefused
 
@@ -45,6 +46,15 @@ class _ThreadsConnection(sqlite3.Connection):
     def commit(self) -> None:
         self._run_waiting()
         super().commit()
+
+    def fetch_bounded(self, sql: str, parameters: Any) -> list[Any]:
+        """All rows of a statement that makes no text longer than `LONGEST_TEXT`."""
+        self._run_waiting()
+        usual = self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_TEXT)
+        try:
+            return super().execute(sql, parameters).fetchall()
+        finally:
+            self.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, usual)
 
     def forget_waiting(self) -> None:
         self.begin, self.put_off = "", []
@@ -90,6 +100,12 @@ class SqliteDriver(aiosqlite.Connection):
         self._in_thread.forget_waiting()
         if self._end is None and self.in_transaction:
             await super().rollback()
+
+    async def fetch_bounded(self, statement: str, values: Sequence[Any]) -> list[Any]:
+        """All rows of a statement, whose texts are bounded. Raises `sqlite3.Error`."""
+        run: Any = self._execute  # Without annotations in the library.
+        rows: list[Any] = await run(self._in_thread.fetch_bounded, statement, values)
+        return rows
 
     def give_up(self) -> None:
         """Let `close` interrupt the statement that runs, even if it has yet to begin."""
@@ -147,11 +163,14 @@ class _Cursor:
         return getattr(self._cursor, name)
 
 
-def refusal(error: BaseException) -> ChangesRefused | None:
-    """What to raise if the error is that of a trigger, which is not about the row; None otherwise."""
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
+def refusal(error: BaseException) -> Exception | None:
+    """`ChangesRefused` for the error of a trigger, which is not about the row, `LinesTooLong` for that of a
+    text which is too long; None for others.
+    """
+    code = getattr(error, "sqlite_errorcode", None)
+    if code == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
         return ChangesRefused(str(error))
-    return None
+    return LinesTooLong() if code == sqlite3.SQLITE_TOOBIG else None
 
 
 def opened(file: str, kind: type[Kind], **options: Any) -> Kind:

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.url import URL
 
+from storage.dialects.json_rows import LONGEST_TEXT, LinesTooLong
 from storage.dialects.metadata_text import metadata_text
 from storage.dialects.sqlite_driver import opened
 
@@ -37,14 +38,20 @@ class SqliteReader:
         self._deadline = 0.0
 
     def fetch(self, statement: str, values: Sequence[Any]) -> Sequence[Any] | None:
-        """All rows of a statement; None if it fails or takes too long, so that a thread has to run it."""
+        """All rows of a statement; None if it fails or takes too long, so that a thread has to run it.
+
+        Raises `LinesTooLong`.
+        """
         self._deadline = monotonic() + MOST_SECONDS
         try:
             if self._connection is None:
                 self._connection = self._open()
             return self._connection.execute(statement, values).fetchall()
         except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_INTERRUPT:
+            code = getattr(error, "sqlite_errorcode", None)
+            if code == sqlite3.SQLITE_TOOBIG:
+                raise LinesTooLong from None
+            if code != sqlite3.SQLITE_INTERRUPT:
                 self.close()
             return None
 
@@ -56,6 +63,7 @@ class SqliteReader:
     def _open(self) -> sqlite3.Connection:
         connection = opened(self._file, sqlite3.Connection, **self._options)
         connection.execute("PRAGMA query_only=ON")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_TEXT)
         connection.set_progress_handler(self._is_late, STEPS)
         connection.create_function("metadata_text", 2, self._metadata_text, deterministic=True)
         return connection

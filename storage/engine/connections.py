@@ -257,8 +257,9 @@ class SqliteThread(Connection):
     driver: SqliteDriver
 
     async def _fetch(self, written: KeptText, values: Values) -> Sequence[Any]:
+        read = self.driver.fetch_bounded if written.reads_lines else self.driver.execute_fetchall
         with self._translating():
-            rows = await self.driver.execute_fetchall(written.text, written.arguments(values))
+            rows = await read(written.text, written.arguments(values))
         return cast("list[Any]", rows)
 
     def put_off(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:

@@ -8,7 +8,6 @@ from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from storage.dialects.refusals import ChangesRefused
 from storage.dialects.sqlite_driver import DRIVER, refusal
 from storage.engine.connection_terms import PLAIN_PLANS, Terms
 
@@ -75,7 +74,7 @@ def _begin_sqlite(connection: Any) -> None:
         connection.exec_driver_sql(f"BEGIN {mode}")
 
 
-def _refuse_on_sqlite(context: ExceptionContext) -> ChangesRefused | None:
+def _refuse_on_sqlite(context: ExceptionContext) -> Exception | None:
     """What is raised for an error of a statement that SQLAlchemy runs, unless it is the error itself."""
     return refusal(context.original_exception)
 

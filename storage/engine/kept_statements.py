@@ -24,6 +24,8 @@ class KeptText:
         compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})  # type: ignore[attr-defined]
         self.text: str = compiled.string
         self.depends_on_values = depends_on_values(compiled)
+        # Whether it reads lines on SQLite, whose connection then bounds their text.
+        self.reads_lines: bool = getattr(compiled, "reads_lines", False)
         names: Sequence[str] = compiled.positiontup or ()
         self._names = names
         self._constants = [compiled.params[name] for name in names]

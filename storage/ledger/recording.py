@@ -17,6 +17,12 @@ def record(connection: Connection, ledger: Ledger, changes: Iterable[tuple[Key, 
     work_of(connection, _Changes).add(ledger, changes)
 
 
+def recorded(connection: Connection, ledger: Ledger) -> Iterable[tuple[Key, Row]]:
+    """What the transaction has changed so far."""
+    changes = None if connection.ending is None else connection.ending.works.get(_Changes)
+    return () if changes is None else changes.of(ledger)
+
+
 class _Changes:
     """What one transaction changes."""
 
@@ -29,6 +35,10 @@ class _Changes:
             together = self._by_ledger[ledger] = Together(ledger.combine)
         for key, values in changes:
             together.add(key, values)
+
+    def of(self, ledger: Ledger) -> Iterable[tuple[Key, Row]]:
+        together = self._by_ledger.get(ledger)
+        return () if together is None else together.rows.items()
 
     async def finish(self, connection: Connection) -> None:
         """Add to the books on SQLite, which has one writer; elsewhere append deltas, which lock nothing.

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from gateway.settings.row_quotas import ROW_QUOTAS
 from gateway.settings.settings import Settings
 from tests.cli.conftest import OWNER
 from tests.support.command import Command
@@ -91,6 +92,8 @@ def test_what_a_workspace_may_store_can_be_set_and_is_shown(command: Command) ->
         "open_uploads": 0,
         "storage_quota": 100 * 1024**3,
         "open_upload_quota": 500,
+        "rows": dict.fromkeys(ROW_QUOTAS, 0) | shown["rows"],
+        "row_quotas": ROW_QUOTAS,
     }
     changed = command.json("limits", "set", "acme", "--storage-quota", "5000", "--open-upload-quota", "0")
     assert changed == {"slug": "acme", "storage_quota": 5000, "open_upload_quota": 0}
@@ -101,6 +104,19 @@ def test_what_a_workspace_may_store_can_be_set_and_is_shown(command: Command) ->
     assert "of at most 4.9 KB" in said
     assert "Name a limit" in command.refusal("limits", "set", "acme")
     assert "no workspace with the slug nowhere" in command.refusal("limits", "show", "nowhere")
+
+
+def test_how_many_rows_a_workspace_may_have_can_be_set_and_is_shown(command: Command) -> None:
+    changed = command.json("limits", "set", "acme", "--rows", "events=1000", "--rows", "shares=0")
+    assert changed == {"slug": "acme", "row_quotas": {"events": 1000, "shares": 0}}
+    command.json("limits", "set", "acme", "--rows", "customers=7")
+    own = {"events": 1000, "shares": 0, "customers": 7}
+    assert command.json("limits", "show", "acme")["row_quotas"] == {**ROW_QUOTAS, **own}
+    said = command.run("limits", "show", "acme").stdout
+    assert "events, of at most 1,000." in said
+    assert "shares, of any number." in said
+    for wrong in ("birds=3", "events=-1", "events"):
+        assert f"'{wrong}' is not KIND=N" in command.refusal("limits", "set", "acme", "--rows", wrong)
 
 
 def test_the_revenue_of_the_next_review_can_be_set_and_taken_away(command: Command) -> None:

@@ -63,6 +63,21 @@ async def test_a_refused_charge_consumes_nothing(url, subject):
         assert (exact.allowed, exact.remaining) == (True, 0)
 
 
+async def test_a_forced_charge_is_taken_below_zero_and_later_ones_wait_for_it(url, subject, clock):
+    async with rate_limiter(url) as limiter:
+        assert (await limiter.charge(subject, 1, 10)).allowed
+        clock.advance(40)
+        forced = await limiter.charge(subject, 30, 10, forced=True)
+        assert (forced.allowed, forced.remaining) == (True, 0)
+        clock.advance(25)
+        # The first charge has left the window.
+        refused = await limiter.charge(subject, 1, 10)
+        assert (refused.allowed, refused.retry_after) == (False, 35)
+        clock.advance(36)
+        again = await limiter.charge(subject, 10, 10)
+        assert (again.allowed, again.remaining) == (True, 0)
+
+
 async def test_a_cost_of_thousands_is_one_charge(url, subject, hits):
     async with rate_limiter(url) as limiter:
         charge = await limiter.charge(subject, 12_000, 20_000)

@@ -5,6 +5,7 @@ import json
 import logging
 from io import StringIO
 from typing import Any
+from uuid import UUID
 
 import pytest
 import structlog
@@ -24,6 +25,7 @@ from rest_compat.api import ROUTES
 from tests.support.gateways import run_gateway
 from tests.support.request_log import request_log
 
+ID = UUID("0b8e7a52-7a0e-4c43-9f0e-1f1f6c1d2e3f")
 LINE = RequestLine(1_800_000_000.25, "GET", "/api/shares/{id}", 200, 1.5, "r-1")
 LINES = [
     LINE,
@@ -31,6 +33,8 @@ LINES = [
     LINE._replace(milliseconds=0.04),
     LINE._replace(milliseconds=99.96),
     LINE._replace(ended=1_800_000_000.0, path="/media/{path:path}", request_id="a._-Z"),
+    LINE._replace(trace_id="t", credential=ID, kind="personal_token", user=ID, address="2001:db8::/64"),
+    LINE._replace(credential=ID, kind="workspace_token", workspace=ID, address="unknown"),
     *[LINE._replace(path=route.path) for route in ROUTES],
 ]
 

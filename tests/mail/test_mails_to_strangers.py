@@ -120,6 +120,22 @@ async def test_no_recipient_workspace_or_user_gets_beyond_its_budget(own_databas
         await refused(owner.invite_workspace_member(data={"email": f"i3-{stranger}"}), 429, "rate_limited")
 
 
+async def test_a_workspace_invites_no_more_than_its_number_of_people_a_day(
+    own_database_url, tmp_path, caller_of
+):
+    async for gateway in run_gateway(own_database_url, tmp_path, invitation_limit=2):
+        tenant, other = await make_tenant(gateway), await make_tenant(gateway)
+        owner, another = (caller_of(gateway, each.personal_token) for each in (tenant, other))
+        emails = [f"i{number}-{uuid4().hex}@example.com" for number in range(3)]
+        for email in emails[:2]:
+            await owner.invite_workspace_member(data={"email": email})
+        failure = await refused(owner.invite_workspace_member(data={"email": emails[2]}), 429, "rate_limited")
+        assert "Try again in 24 hours" in failure.detail
+        assert await mails_to(gateway, emails[2]) == []
+        await another.invite_workspace_member(data={"email": emails[2]})
+        assert len(await mails_to(gateway, emails[2])) == 1
+
+
 async def test_a_user_has_one_budget_for_all_their_workspaces(own_database_url, tmp_path, caller_of):
     async for gateway in run_gateway(own_database_url, tmp_path, mail_limit_user=2):
         tenant = await make_tenant(gateway)

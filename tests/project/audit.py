@@ -26,7 +26,7 @@ def main(lock: Path = LOCK, answered: Path = ROOT / ".venv" / ".audited") -> int
     if answered.exists() and answered.read_text() == content and time() - answered.stat().st_mtime < DAY:
         sys.stdout.write("No dependency has a known vulnerability: audited today.\n")
         return 0
-    pinned = lock.read_text().splitlines()
+    pinned = [line.split()[0] for line in lock.read_text().splitlines() if "==" in line]
     report = ask(pinned) if has_answers(ask(pinned[:1])) else None
     if report is None:
         sys.stdout.write(f"{SKIPPED}\n")

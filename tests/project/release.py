@@ -89,7 +89,8 @@ def build(tree: Path, version: str, changes: str) -> list[Path]:
 
 def bill_of_materials(tree: Path) -> str:
     """What a running gateway consists of, as CycloneDX: the packages of running.lock, of this environment."""
-    running = {_canonical(line.partition("==")[0]) for line in (tree / "running.lock").read_text().split()}
+    lock = (tree / "running.lock").read_text()
+    running = {_canonical(word.partition("==")[0]) for word in lock.split() if "==" in word}
     tool = (sys.executable, "-m", "cyclonedx_py", "environment", "--output-reproducible", "--no-validate")
     bom = json.loads(_run(tree, *tool, "--pyproject", "pyproject.toml", sys.executable))
     bom["components"] = [part for part in bom["components"] if _canonical(part["name"]) in running]

@@ -34,9 +34,14 @@ def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def entries_of(lock: str) -> list[str]:
+    """What the lock says about each package: its version and the hashes of its files."""
+    return re.split(r"\n(?=\S)", (ROOT / lock).read_text())
+
+
 def pins_of(lock: str) -> dict[str, str]:
     """Versions by name."""
-    return dict(line.split("==") for line in (ROOT / lock).read_text().splitlines())
+    return dict(entry.split()[0].split("==") for entry in entries_of(lock))
 
 
 def names_in(requirements: list[str]) -> set[str]:
@@ -45,6 +50,24 @@ def names_in(requirements: list[str]) -> set[str]:
 
 def test_what_running_needs_is_pinned_as_in_the_lock_for_tests() -> None:
     assert pins_of("running.lock").items() < pins_of("requirements.lock").items()
+
+
+@pytest.mark.parametrize("lock", ["running.lock", "requirements.lock"])
+def test_every_package_is_installed_by_the_hashes_of_its_files_from_wherever_it_comes(lock: str) -> None:
+    faults = [entry for entry in entries_of(lock) if not re.search(r"--hash=sha256:[0-9a-f]{64}", entry)]
+    assert not faults
+    assert "://" not in (ROOT / lock).read_text()
+
+
+def test_what_installs_the_locks_refuses_other_files() -> None:
+    lines = [
+        line
+        for file in ("Makefile", "docs/deploy/Dockerfile", "docs/deploy.md")
+        for line in (ROOT / file).read_text().splitlines()
+        if re.search(r"-r (running\.lock|\$\(1\))", line)
+    ]
+    assert len(lines) == 4
+    assert [line for line in lines if "--require-hashes" not in line] == []
 
 
 def test_running_needs_the_dependencies_and_none_of_the_packages_for_tests() -> None:

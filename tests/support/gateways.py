@@ -68,6 +68,7 @@ async def run_gateway(
                 "mail_limit_recipient": 0,
                 "mail_limit_workspace": 0,
                 "mail_limit_user": 0,
+                "invitation_limit": 0,
                 "access_log": False,
                 # A busy machine may take its time.
                 "database_statement_seconds": 0,

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from gateway.cli.kit.input import sentence_of
 from gateway.cli.kit.output import CommandError
 from gateway.files.store import make_object_store
-from gateway.mail.budget import WINDOW_SECONDS
+from gateway.mail.budget import DAY_SECONDS, WINDOW_SECONDS
 from gateway.rate_limits.limits import RateLimiter
 from gateway.services import make_mail_budget, make_services
 from gateway.settings.settings import Settings
@@ -31,6 +31,9 @@ class NoBudget:
 
     def largest(self, limit: int | None) -> int | None:
         return None
+
+    async def charge_answer(self, size: int) -> None:
+        """Does nothing."""
 
     async def charge_database(self) -> None:
         """Does nothing."""
@@ -71,7 +74,11 @@ def _context(
         settings,
         database,
         make_object_store(settings, settings.secret()),
-        make_mail_budget(settings, RateLimiter(settings.redis_url, WINDOW_SECONDS)),
+        make_mail_budget(
+            settings,
+            RateLimiter(settings.redis_url, WINDOW_SECONDS),
+            RateLimiter(settings.redis_url, DAY_SECONDS),
+        ),
         reserved_slugs=reserved_slugs,
         wake_delivery=_wake_delivery,
     )

@@ -8,6 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from gateway.web.kit.assets import asset_url
+from schema.errors import LARGEST_ANSWER, AnswerTooLarge
 
 TEMPLATE_FOLDER = Path(__file__).parents[1] / "templates"
 
@@ -43,7 +44,10 @@ def _templates() -> Environment:
 def html_page(
     template: str, *, policy: str | None = None, status_code: int = 200, **values: Any
 ) -> HTMLResponse:
-    """The template with `values`; `policy` is a Content-Security-Policy, by default the strictest."""
+    """The template with `values`; `policy` is a Content-Security-Policy, by default the strictest.
+
+    Raises `AnswerTooLarge`.
+    """
     headers = {
         "Cache-Control": "no-cache",
         "Content-Security-Policy": policy or content_security_policy(),
@@ -51,4 +55,7 @@ def html_page(
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
-    return HTMLResponse(_templates().get_template(template).render(values), status_code, headers)
+    page = HTMLResponse(_templates().get_template(template).render(values), status_code, headers)
+    if len(page.body) > LARGEST_ANSWER:
+        raise AnswerTooLarge
+    return page

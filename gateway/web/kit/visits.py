@@ -268,6 +268,7 @@ async def _recognized(visit: Visit) -> Visit:
         await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=False)
         return visit
     caller = replace(ctx.caller, principal=principal, credential=session)
+    ctx.caller.noted_principal = principal
     user = await _find_user(ctx, principal.credential_id)
     if user is None:
         return visit

@@ -101,6 +101,7 @@ async def customer_behind(visit: Visit, workspace: PortalWorkspace, token: str) 
         caller = visit.ctx.caller
         await caller.budget.charge(caller.address, 1, None, restricted=False)
         raise InvalidToken
+    visit.request.state.caller.noted_principal = principal
     return principal
 
 

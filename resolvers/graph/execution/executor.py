@@ -8,6 +8,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Any
 
+import orjson
 from graphql import (
     GraphQLError,
     GraphQLField,
@@ -18,6 +19,7 @@ from graphql import (
     GraphQLResolveInfo,
     GraphQLSchema,
     GraphQLType,
+    OperationType,
     Undefined,
     get_named_type,
     get_nullable_type,
@@ -30,11 +32,15 @@ from graphql.execution.collect_fields import FieldDetailsList
 from graphql.pyutils import Path
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
+from resolvers.operations.context import Caller
+from schema.errors import LARGEST_ANSWER
 from schema.kit.columns import ColumnList
 from schema.values.scalars import WrittenNumbers, leaves_unchanged
 
 PLAIN = "plain"
 DEFINITION = "strawberry-definition"
+# The quotes of a field's name with its colon, and a value.
+LEAST_OF_A_VALUE = 4
 
 
 class NeedsStockExecutor(Exception):
@@ -59,6 +65,13 @@ class Selected:
     details: FieldDetailsList
 
 
+@dataclass
+class _Uncounted:
+    """In place of the caller of a document that is no request."""
+
+    bytes_written: int = 0
+
+
 def mark_plain_fields(schema: GraphQLSchema) -> None:
     """Note in each object type of the schema its plain fields by name."""
     for named in schema.type_map.values():
@@ -81,6 +94,9 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         has_middleware = self.middleware_manager is not None and bool(self.middleware_manager.middlewares)
         self._is_short = not has_middleware and directives.isdisjoint({"defer", "stream"})
         self._plans: dict[tuple[str, int], list[Selected] | None] = {}
+        ctx = (self.context_value or {}).get("ctx")
+        self._caller: Caller | _Uncounted = _Uncounted() if ctx is None else ctx.caller
+        self._is_query = self.operation.operation is OperationType.QUERY
 
     def execute_field(
         self,
@@ -90,11 +106,15 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         path: Path,
         position_context: Any,
     ) -> Any:
+        if self._is_query and self._is_too_large:
+            # What is left need not be worked out.
+            return None
         field = parent_type.extensions.get(PLAIN, {}).get(field_details_list[0].node.name.value)
         if field is not None and self._is_short:
             with suppress(NeedsStockExecutor):
                 value = getattr(source, field.attribute, Undefined)
                 if field.leaf is not None and value is not None:
+                    self._count(len(str(path.key)) + _size_of([value]))
                     return _write_leaf(field.leaf, value)
                 (written,) = self._write(field.type, field_details_list, [value])
                 return written
@@ -117,6 +137,14 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
             item_type, field_details_list, info, path, items, position_context
         )
 
+    @property
+    def _is_too_large(self) -> bool:
+        return self._caller.bytes_written > LARGEST_ANSWER
+
+    def _count(self, size: int) -> None:
+        """Count bytes of the answer before they are made."""
+        self._caller.bytes_written += size
+
     def _write(self, type_: GraphQLOutputType, details: FieldDetailsList, values: list[Any]) -> list[Any]:
         """The values as they appear in the answer. Raises `NeedsStockExecutor`."""
         kinds = set(map(type, values))
@@ -132,8 +160,10 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         self, type_: GraphQLType, details: FieldDetailsList, values: list[Any], kinds: set[type]
     ) -> list[Any]:
         if not values or (kinds == {WrittenNumbers} and is_list_type(type_)):
+            self._count(_size_of(values))
             return values
         if is_leaf_type(type_):
+            self._count(_size_of(values))
             if leaves_unchanged(type_.name, kinds, values):
                 return values
             return [_write_leaf(type_, value) for value in values]
@@ -175,6 +205,9 @@ class Executor(StrawberryGraphQLCoreExecutionContext):
         plan = self._plan(type_, details)
         if plan is None:
             raise NeedsStockExecutor
+        self._count(count * sum(len(selected.name) + LEAST_OF_A_VALUE for selected in plan))
+        if self._is_too_large:
+            return []
         columns = {
             selected.name: self._write(selected.field.type, selected.details, read(selected.field.attribute))
             if selected.field is not None
@@ -225,6 +258,18 @@ def _class_of(type_: GraphQLObjectType) -> type | None:
     """The class of the type's values; None if the type decides by itself, and for introspection's types."""
     definition = type_.extensions.get(DEFINITION)
     return definition.origin if definition is not None and type_.is_type_of is None else None
+
+
+def _size_of(values: list[Any]) -> int:
+    """At least how many bytes these values have in the answer."""
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        return sum(map(len, values))
+    if kinds == {WrittenNumbers}:
+        return 2 * sum(map(len, values))
+    if any(issubclass(kind, dict) for kind in kinds):
+        return sum(len(orjson.dumps(value)) for value in values if isinstance(value, dict))
+    return 0
 
 
 def _write_leaf(type_: GraphQLLeafType, value: Any) -> Any:

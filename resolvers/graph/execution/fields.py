@@ -16,7 +16,7 @@ from resolvers.operations.declaration import Operation, Parameter, default_of, o
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import as_model
 from resolvers.operations.used_inputs import used_inputs
-from schema.errors import Invalid, NotPermitted, Problem
+from schema.errors import AnswerTooLarge, Invalid, NotPermitted, Problem
 from schema.kit.deprecation import reason_of
 from schema.kit.pages import ListQuery
 
@@ -125,6 +125,8 @@ def collect(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, Any
 
 def located(operation: Operation, invalid: Invalid) -> Invalid:
     """The same problems in GraphQL's spelling, with each `loc` beginning with one of the arguments."""
+    if isinstance(invalid, AnswerTooLarge):
+        return invalid
     annotations = annotations_of(operation)
     spread = {parameter.name for parameter in operation.parameters if parameter.place == "filters"}
     problems = []

@@ -26,12 +26,14 @@ from resolvers.graph.execution.executor import DEFINITION, NeedsStockExecutor
 from resolvers.graph.execution.fields import OPERATION, validated
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField, select_from
 from resolvers.graph.execution.writers import attribute_of, selection_writer
-from resolvers.operations.context import Context
+from resolvers.operations.answer_size import counted
+from resolvers.operations.context import Caller, Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes.shapes import Shape
 from resolvers.operations.shapes.writers import Writer
+from schema.errors import LARGEST_ANSWER
 from schema.kit.pages import Page
 
 Variables = Mapping[str, Any]
@@ -56,15 +58,22 @@ class PlannedField:
         """What the field's operation returns."""
         return run(self.operation, Context(ctx.services, ctx.caller, selection=self.selection), arguments)
 
-    def written(self, result: Any) -> Any:
-        """The field's value. Raises `NeedsStockExecutor` for a result that is not made of lines."""
+    def written(self, result: Any, caller: Caller) -> Any:
+        """The field's value. Raises `NeedsStockExecutor` for a result that is not made of lines, and
+        `AnswerTooLarge`.
+        """
+        # Of most answers it is known beforehand that they are small enough.
+        counting = caller if caller.bytes_read * self.below.times > LARGEST_ANSWER else None
         if isinstance(result, ShapedRow):
-            return self._writer(self.below, result.shape)(result.line, result.services)
+            written = self._writer(self.below, result.shape)(result.line, result.services)
+            return written if counting is None else counted(counting, written)
         if isinstance(result, Page) and isinstance(result.data, ShapedRows):
-            return self._of_page(result.__dict__, result.data)
+            return self._of_page(result.__dict__, result.data, counting)
         raise NeedsStockExecutor
 
-    def _of_page(self, page: Mapping[str, Any], rows: ShapedRows[Any]) -> dict[str, Any]:
+    def _of_page(
+        self, page: Mapping[str, Any], rows: ShapedRows[Any], counting: Caller | None
+    ) -> dict[str, Any]:
         answer: dict[str, Any] = {}
         for name, each in self.below.fields.items():
             value, below = page.get(each.name), each.below
@@ -72,7 +81,10 @@ class PlannedField:
                 value = self.below.type.name
             elif value is rows and below is not None:
                 write, services = self._writer(below, rows.shape), rows.services
-                value = [write(line, services) for line in rows.lines]
+                if counting is None:
+                    value = [write(line, services) for line in rows.lines]
+                else:
+                    value = [counted(counting, write(line, services)) for line in rows.lines]
             elif value is not None and below is not None:
                 value = _of_counts(below, value.__dict__)
             answer[name] = value
@@ -109,7 +121,7 @@ class DocumentPlan:
 
         `results` gets what each field returned, also if a later one fails.
 
-        Raises `NeedsStockExecutor`, or another exception if the answer has errors.
+        Raises `NeedsStockExecutor`, `AnswerTooLarge`, or another exception if the answer has errors.
         """
         if not known:
             values = self._variable_values(variables)
@@ -117,7 +129,7 @@ class DocumentPlan:
         data = {}
         for name, planned in self.fields.items():
             results[name] = await planned.run(ctx, known[name])
-            data[name] = planned.written(results[name])
+            data[name] = planned.written(results[name], ctx.caller)
         return data
 
     def _variable_values(self, variables: Variables) -> VariableValues | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from graphql import (
@@ -19,6 +20,8 @@ from resolvers.graph.execution.executor import NeedsStockExecutor
 
 Fragments = Mapping[str, FragmentDefinitionNode]
 TYPE_NAME = "__typename"
+# In bytes of JSON: each has an id or several values.
+SHORTEST_LINE = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,14 @@ class Selected:
 
     type: GraphQLObjectType
     fields: Mapping[str, SelectedField]
+
+    @cached_property
+    def times(self) -> float:
+        """At most how many times as long as its line an object of these fields is."""
+        return sum(
+            1 + len(name) / SHORTEST_LINE + (0 if field.below is None else field.below.times)
+            for name, field in self.fields.items()
+        )
 
     def paths(self, prefix: str = "") -> Iterator[str]:
         """The dotted snake-case paths of the fields."""

@@ -20,20 +20,25 @@ from resolvers.graph.http.media_types import accepted_type, status_of
 from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_query
 from resolvers.graph.root import Schema, exposed
 from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, Submission, admit_survey, survey_of
-from resolvers.operations.admission import admit, check_demands, largest_body
+from resolvers.graph.survey.surveys import Survey
+from resolvers.operations.admission import admit, charge_remainder, check_demands, largest_body
+from resolvers.operations.answer_size import dumped
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
 from resolvers.operations.outages import unforeseen
 from resolvers.operations.sent_headers import sent_list
 from schema.errors import (
+    LARGEST_ANSWER,
     MOST_PROBLEMS,
+    AnswerTooLarge,
     Failure,
     Internal,
     Invalid,
     MethodNotAllowed,
     problem,
 )
+from storage.dialects.json_rows import LinesTooLong
 from storage.engine.outages import is_outage
 from storage.usage.usage import Used
 
@@ -42,6 +47,8 @@ log = structlog.get_logger()
 GRAPHQL_PATH = "/graphql"
 MOST_ERRORS = 100
 MOST_LOCATIONS = 10
+# In bytes, of an answer that says its cost.
+LARGEST_EXTENSIONS = 200
 # A GET with one of these parameters runs a document, also for browsers.
 _NAMES_OF_DOCUMENTS = frozenset({"query", "extensions"})
 _QUERIES = {OperationType.QUERY}
@@ -85,8 +92,12 @@ class GraphQLEndpoint:
             data, errors = None, [_as_error(_wrong_type(error))]
         except Failure as failure:
             data, errors = None, [_as_error(failure)]
-        extensions = await _extensions(ctx, sent)
-        answer = _respond(ctx, data, errors, media_type, extensions)
+        wants_cost = sent is not None and sent.wants_cost
+        try:
+            answer = await _respond(ctx, data, errors, media_type, wants_cost=wants_cost)
+        except AnswerTooLarge as failure:
+            data, errors = None, [_as_error(failure)]
+            answer = await _respond(ctx, data, errors, media_type, wants_cost=wants_cost)
         if errors and ctx.caller.watch is not None:
             ctx.caller.watch.refused([int(_failure_of(ctx, error).status) for error in errors])
         if data is None and errors:
@@ -117,6 +128,8 @@ class GraphQLEndpoint:
         self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType]
     ) -> tuple[Any, list[GraphQLError]]:
         """The data and errors of a document: by its plan, or else by the stock executor."""
+        if sent.text_cost:
+            await charge_remainder(ctx.caller, 1 + sent.text_cost)
         kept, admitted = self._documents.parsed.get(sent.text), None
         results: dict[str, Any] = {}
         plan = None if kept is None else kept.plan(self._schema, sent.name)
@@ -132,6 +145,8 @@ class GraphQLEndpoint:
                 data = await plan.answer(ctx, sent.variables, sent.arguments, results)
             except NeedsStockExecutor:
                 kept.plans[sent.name] = None
+            except (AnswerTooLarge, LinesTooLong):
+                raise AnswerTooLarge from None
             except Exception as error:
                 if is_outage(error):
                     # The stock executor would wait for the database as long again.
@@ -142,6 +157,17 @@ class GraphQLEndpoint:
                     keep(sent, admitted, len(plan.fields))
                 _count(ctx, kept.used(self._schema, sent.name))
                 return data, []
+        return await self._execute_by_fields(ctx, sent, allowed, admitted, results)
+
+    async def _execute_by_fields(
+        self,
+        ctx: Context,
+        sent: GraphQLRequest,
+        allowed: set[OperationType],
+        admitted: Survey | None,
+        results: dict[str, Any],
+    ) -> tuple[Any, list[GraphQLError]]:
+        """The same by the stock executor. Raises `AnswerTooLarge`."""
         ctx.caller.limit_units()
         result = await self._schema.execute(
             sent.text,
@@ -159,15 +185,10 @@ class GraphQLEndpoint:
             },
             allowed_operation_types=allowed,
         )
-        return result.data, result.errors or []
-
-
-async def _extensions(ctx: Context, sent: GraphQLRequest | None) -> dict[str, Any]:
-    """The answer's extensions: what it costs, if that was asked for."""
-    if sent is None or not sent.wants_cost:
-        return {}
-    await ctx.caller.budget.charge_database()
-    return {"cost": ctx.caller.budget.report()}
+        errors = result.errors or []
+        if ctx.caller.bytes_written > LARGEST_ANSWER or any(map(_is_of_size, errors)):
+            raise AnswerTooLarge
+        return result.data, errors
 
 
 def _count(ctx: Context, used: Used | None) -> None:
@@ -188,20 +209,30 @@ def _wrong_type(error: InvalidOperationTypeError) -> Failure:
     )
 
 
-def _respond(
-    ctx: Context, data: Any, errors: list[GraphQLError], media_type: str, extensions: dict[str, Any]
+async def _respond(
+    ctx: Context, data: Any, errors: list[GraphQLError], media_type: str, *, wants_cost: bool
 ) -> Answer:
+    """The answer, whose bytes are charged if it says its cost. Raises `AnswerTooLarge`."""
     # An answer to a document that was not executed has no data, not even null.
     body: dict[str, Any] = {} if data is None and errors else {"data": data}
     if errors:
         body["errors"] = [_formatted(ctx, error) for error in errors[:MOST_ERRORS]]
         _shorten(body["errors"])
-        if len(errors) > MOST_ERRORS:
-            extensions = {**extensions, "more": len(errors) - MOST_ERRORS}
+    extensions: dict[str, Any] = {}
+    if len(errors) > MOST_ERRORS:
+        extensions["more"] = len(errors) - MOST_ERRORS
+    written = dumped(ctx.caller, body)
+    if any(map(_is_of_size, errors)):
+        # Finding out took as long as the largest answer does.
+        await ctx.caller.budget.charge_answer(LARGEST_ANSWER)
+    if wants_cost:
+        await ctx.caller.budget.charge_database()
+        await ctx.caller.budget.charge_answer(len(written) + LARGEST_EXTENSIONS)
+        extensions["cost"] = ctx.caller.budget.report()
     if extensions:
-        body["extensions"] = extensions
+        written = written[:-1] + b',"extensions":' + orjson.dumps(extensions) + b"}"
     headers = {"Idempotency-Replayed": "true"} if ctx.outcome.replayed else {}
-    return Answer(200, orjson.dumps(body), headers, media_type)
+    return Answer(200, written, headers, media_type)
 
 
 def _shorten(errors: list[dict[str, Any]]) -> None:
@@ -236,6 +267,10 @@ def _failure_of(ctx: Context, error: GraphQLError) -> Failure:
     if cause is None or isinstance(cause, GraphQLError):
         return Invalid([problem((), error.message, "graphql")])
     return unforeseen(cause, ctx.caller.request_id)
+
+
+def _is_of_size(error: GraphQLError) -> bool:
+    return isinstance(_cause_of(error), AnswerTooLarge | LinesTooLong)
 
 
 def _cause_of(error: GraphQLError) -> Exception | None:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from resolvers.graph.http.persisted import hash_in, keep_text, owner_of, text_of
 from resolvers.graph.survey.documents import LONGEST_CACHED
 from resolvers.graph.survey.surveys import Survey
+from resolvers.graph.survey.tokens import calls_for_tokens
 from resolvers.operations.answers import JSON
 from resolvers.operations.bodies import announced_length, parse_json, read_body
 from resolvers.operations.context import Context
@@ -29,7 +30,8 @@ BYTES_KEPT = 8 * 1024 * 1024
 class GraphQLRequest:
     """A request to run the operation `name` of the document `text`. `size` is that of its body in bytes.
 
-    With `wants_cost`, which clients send as `extensions.cost`, the answer says what the document costs.
+    `text_cost` is what its length costs in calls. With `wants_cost`, which clients send as `extensions.cost`,
+    the answer says what the document costs.
 
     What is worked out for it is the same for every request with the same bytes: the survey, and the
     validated arguments of each root field by its name in the answer. `brings_hash` marks a request with a
@@ -43,6 +45,7 @@ class GraphQLRequest:
     key: tuple[str, bytes]
     wants_cost: bool = False
     brings_hash: bool = False
+    text_cost: int = 0
     survey: Survey | None = None
     arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     is_kept: bool = False
@@ -138,7 +141,8 @@ async def _read(payload: Any, size: int, key: tuple[str, bytes], ctx: Context) -
     if not isinstance(wants_cost, bool):
         raise Invalid([problem(("extensions", "cost"), "`cost` should be true or false", "type")])
     variables = payload.get("variables") or {}
-    return GraphQLRequest(text, operation_name, variables, size, key, wants_cost, brings_hash)
+    text_cost = calls_for_tokens(text)
+    return GraphQLRequest(text, operation_name, variables, size, key, wants_cost, brings_hash, text_cost)
 
 
 def _without_document() -> Invalid:

@@ -23,12 +23,15 @@ from graphql import (
     ValueNode,
     VariableNode,
     get_named_type,
+    get_nullable_type,
+    is_list_type,
 )
 
 from oauth.scopes import Scope
 from resolvers.graph.execution.fields import FIRST, LOOKUP, OPERATION
 from resolvers.graph.survey.refused_arguments import weight_of_field
 from resolvers.graph.survey.surveys import Survey
+from resolvers.graph.survey.totals import Totals
 from resolvers.operations.admission import Demand, calls_for
 from schema.errors import Invalid, TooComplex, problem
 from schema.kit.links import SCOPE
@@ -46,47 +49,6 @@ _META_FIELDS = {"__schema": SchemaMetaFieldDef, "__type": TypeMetaFieldDef}
 _LONGEST_LIMIT = 10
 # The key of a type's extensions for the names of its free fields.
 FREE = "free"
-
-
-@dataclass(slots=True)
-class Totals:
-    """The counts of a selection set for one object, with its fragments expanded.
-
-    `calls` is the cost of the operations and of introspection. `links` counts the links by the objects that
-    each may give. `depth` counts levels of fields, `nested` levels of selection sets, and `members` levels
-    of lists of a type's members in introspection.
-    """
-
-    calls: int = 0
-    links: dict[int, int] = field(default_factory=dict)
-    depth: int = 0
-    nested: int = 1
-    aliases: int = 0
-    selections: int = 0
-    schemas: int = 0
-    types: int = 0
-    members: int = 0
-
-    def add(self, below: "Totals", times: int = 1) -> None:
-        """Add the counts of a nested selection set, which each of `times` objects has."""
-        self.calls += below.calls
-        for objects, count in below.links.items():
-            self.add_links(times * objects, count)
-        self.nested = max(self.nested, below.nested + 1)
-        self.aliases += below.aliases
-        self.selections += below.selections
-        self.schemas += below.schemas
-        self.types += below.types
-        self.members = max(self.members, below.members)
-
-    def add_links(self, objects: int, count: int = 1) -> None:
-        self.links[objects] = self.links.get(objects, 0) + count
-
-    @property
-    def cost(self) -> int:
-        """In calls: one for each 100 objects that a link may give, at least one for each link."""
-        links = sum(count * calls_for(objects) for objects, count in self.links.items())
-        return self.calls + links
 
 
 @dataclass
@@ -113,6 +75,7 @@ class _Surveyor:
             else:
                 below = self._totals_behind(node, owner, level + 1)
                 totals.add(below)
+                totals.add_lists(below.lists)
                 totals.depth = max(totals.depth, below.depth)
             _check_selections(totals)
         return totals
@@ -144,13 +107,18 @@ class _Surveyor:
         if node.alias is not None:
             _check_alias(node.alias.value, owner)
             totals.aliases += 1
-        depth, items = 1, 1 if definition is None else self._limit(node, definition)
+        depth, items, weight = 1, 1 if definition is None else self._limit(node, definition), 1
         if definition is not None:
-            self._add_cost(totals, node, definition, items)
+            weight = self._add_cost(totals, node, definition, items)
         if node.selection_set:
             named = get_named_type(definition.type) if definition is not None else None
             below = self.totals_of(node.selection_set, named, level + 1)
+            # A list costs as often as it is in the answer; the first time, it comes with its field.
+            if repeated := below.repeated_lists:
+                below.add_links(1, weight * repeated)
             totals.add(below, items)
+            if definition is not None and is_list_type(get_nullable_type(definition.type)):
+                totals.add_lists({name: {node.alias.value if node.alias else name}})
             depth += below.depth
             if is_meta:
                 _add_introspection(totals, name, below)
@@ -163,20 +131,26 @@ class _Surveyor:
         definition: GraphQLField | None = owner.fields.get(name) or _META_FIELDS.get(name)
         return definition
 
-    def _add_cost(self, totals: Totals, node: FieldNode, definition: GraphQLField, items: int) -> None:
-        """Add the cost of the field itself, which may give so many items, and record its demands."""
+    def _add_cost(self, totals: Totals, node: FieldNode, definition: GraphQLField, items: int) -> int:
+        """Add the cost of the field itself, which may give so many items, and record its demands.
+
+        Returns the operation's own weight in calls; 1 for other fields.
+        """
         metadata = _metadata(definition)
         if operation := metadata.get(OPERATION):
             self.survey.roots.append((operation, node))
             self.survey.demands.append(Demand.of(operation))
-            totals.calls += max(calls_for(items), weight_of_field(operation, node, self.variables))
-        elif scope := metadata.get(SCOPE):
+            weight = weight_of_field(operation, node, self.variables)
+            totals.calls += max(calls_for(items), weight)
+            return weight
+        if scope := metadata.get(SCOPE):
             self.survey.demands.append(Demand(Scope(scope)))
             totals.add_links(items)
         elif LOOKUP in metadata:
             # Its resource decides the scope, but it always needs a credential.
             self.survey.demands.append(Demand(None))
             totals.calls += 1
+        return 1
 
     def _limit(self, node: FieldNode, definition: GraphQLField) -> int:
         """The largest number of items in the field's list; 1 if the field is not a list."""

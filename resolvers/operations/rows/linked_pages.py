@@ -61,7 +61,9 @@ async def load_pages(
         first, last = ((page - 1) * limit + 1, page * limit + 1)
         places.append(numbered.c.place.between(literal(first, BigInteger), literal(last, BigInteger)))
     same = and_(table.c.workspace_id == numbered.c.workspace_id, table.c.id == numbered.c.id)
-    joined = select(table, numbered.c.place, numbered.c.total).join_from(numbered, table, same)
+    named = (table.c.workspace_id, table.c.id, column, *(key.column for key in linked.listing.order(())))
+    columns = {each.name: each for each in named}.values()
+    joined = select(*columns, numbered.c.place, numbered.c.total).join_from(numbered, table, same)
     statement = joined.where(or_(*places)).order_by(numbered.c.place)
 
     async def read(connection: Connection) -> tuple[Sequence[SelectedRow[Any]], dict[RowKey, Item]]:

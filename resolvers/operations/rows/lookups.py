@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import Column, ColumnElement, Select, bindparam, func, select
 from sqlmodel import SQLModel
 
 from oauth.principals import PrincipalKind
@@ -43,6 +43,12 @@ async def get_for_update(ctx: Context, model: type[Model], **values: Any) -> Mod
     if ctx.precondition is not None:
         await ctx.precondition()
     return row
+
+
+async def has_as_many(ctx: Context, condition: ColumnElement[bool], ids: Column[Any], most: int) -> bool:
+    """Whether at least `most` rows meet the condition; `ids` is a column of theirs."""
+    last = select(ids).where(condition).offset(most - 1).limit(1)
+    return (await ctx.connection.execute(last)).first() is not None
 
 
 async def workspace_for(ctx: Context, workspace_id: UUID | None) -> UUID:

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any, cast
 from uuid import UUID
 
-import orjson
 from sqlalchemy import (
     Select,
     Uuid,
@@ -15,6 +14,7 @@ from sqlalchemy import (
 )
 from sqlmodel import SQLModel
 
+from resolvers.operations.answer_size import read_lines
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import Seen, absent, visible
 from resolvers.operations.rows.lists import Listing, open_cursor, page_of, sign_cursor
@@ -61,7 +61,7 @@ async def read_one(
 
     plan = plan_for(ctx.services.database.dialect, key, make)
     ((found,),) = await ctx.fetch(plan, values | ctx.principal.ids, replica=replica)
-    listed = orjson.loads(found)
+    listed = read_lines(ctx.caller, found)
     if not listed:
         raise absent(model)
     return cast(Item, ShapedRow(shape, listed[0], ctx.services))
@@ -103,7 +103,7 @@ async def read_by_keys(
     ((found,),) = await fetch(plan_for(ctx.services.database.dialect, form, make), values)
     return {
         RowKey(UUID(line[-2]), UUID(line[-1])): cast(Item, ShapedRow(shape, line, ctx.services))
-        for line in orjson.loads(found)
+        for line in read_lines(ctx.caller, found)
     }
 
 
@@ -120,7 +120,7 @@ async def read_page(
         ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(ctx.principal)
     )
     ((total, found),) = await ctx.fetch(plan, values, replica=prepared.replica)
-    listed = orjson.loads(found)
+    listed = read_lines(ctx.caller, found)
     shown = listed[: query.limit]
     end = prepared.values["skipped"] + len(shown)
     more = len(listed) > query.limit if total is None else end < total

@@ -9,7 +9,7 @@ from sqlmodel import Field, SQLModel
 
 from storage.enums import DeletedResource
 from storage.tables.base import ChangedRow, Counted, TenantRow, references
-from storage.types import CodePointText, MomentColumn
+from storage.types import CodePointText, JsonColumn, MomentColumn
 
 UNFINISHED = text("NOT is_uploaded")
 
@@ -61,7 +61,10 @@ class FilePartRow(SQLModel, table=True):
 
 
 class StorageUsageRow(SQLModel, table=True):
-    """The bytes that a workspace's files have or declare, and its own quotas, where 0 means no limit."""
+    """The bytes that a workspace's files have or declare, and its own quotas, where 0 means no limit.
+
+    `row_quotas` are those of rows, by kind; see `storage/totals/kinds.py`.
+    """
 
     __tablename__ = "storage_usage"
 
@@ -70,6 +73,7 @@ class StorageUsageRow(SQLModel, table=True):
     open_uploads: int = 0
     storage_quota: int | None = Field(default=None, sa_type=BigInteger)
     open_upload_quota: int | None = None
+    row_quotas: dict[str, int] | None = Field(default=None, sa_type=JsonColumn)
 
 
 class DiscardedObjectRow(TenantRow, table=True):

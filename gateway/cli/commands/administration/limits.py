@@ -1,6 +1,6 @@
-"""`duograph limits`: the rate limit and storage quota of a workspace."""
+"""`duograph limits`: the rate limit and the quotas of a workspace."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,7 +13,7 @@ Slug = Annotated[str, typer.Argument(help="The workspace.")]
 
 
 @app.command("set")
-def set_(
+def set_(  # noqa: PLR0917
     slug: Slug,
     requests_per_minute: Annotated[
         int | None,
@@ -27,17 +27,31 @@ def set_(
         int | None,
         typer.Option(min=0, max=LARGEST_INT, help="Incomplete uploads; 0 for no limit."),
     ] = None,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND=N",
+            help="Rows of a kind, such as events=1000; 0 for no limit. Can be repeated.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Set a workspace's own limits, from its next request on."""
-    limits = {
+    from gateway.settings.row_quotas import parse_quotas
+
+    try:
+        quotas = parse_quotas(",".join(rows)) if rows else None
+    except ValueError as error:
+        raise CommandError(f"--rows: {error}.") from None
+    limits: dict[str, Any] = {
         "requests_per_minute": requests_per_minute,
         "storage_quota": storage_quota,
         "open_upload_quota": open_upload_quota,
+        "row_quotas": quotas,
     }
     changes = {name: value for name, value in limits.items() if value is not None}
     if not changes:
-        raise CommandError("Name a limit: calls per minute, --storage-quota or --open-upload-quota.")
+        raise CommandError("Name a limit: calls per minute, --storage-quota, --open-upload-quota or --rows.")
     from gateway.cli.administration.limits import set_
 
     set_(slug, changes, as_json=as_json)

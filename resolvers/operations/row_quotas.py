@@ -1,0 +1,55 @@
+"""Quotas of rows: how many of each kind a workspace may have, by the totals that are kept of its lists."""
+
+from collections.abc import Mapping
+from time import monotonic
+from types import MappingProxyType
+from uuid import UUID
+
+from schema.errors import NotPermitted
+from storage.engine.connections import Connection
+from storage.totals.kinds import growth, usage_of_kind
+
+# A process adds up to this part of what is left before it looks at the total again, which others add to.
+PART = 100
+SECONDS_BETWEEN_LOOKS = 60
+MOST_REMEMBERED = 10_000
+# Kinds that their owners can delete.
+_DELETABLE = frozenset({"customers", "members", "custom_fields", "files"})
+
+
+class RowQuotas:
+    """The quotas of a process: `defaults` by kind, 0 for no limit, unless a workspace has its own."""
+
+    def __init__(self, defaults: Mapping[str, int] = MappingProxyType({})) -> None:
+        self.defaults = defaults
+        # How many rows may be added without another look, and until when.
+        self._room: dict[tuple[UUID, str], tuple[float, float]] = {}
+
+    async def check(self, connection: Connection) -> None:
+        """Compare what the transaction adds with the quotas. Raises `NotPermitted`."""
+        for (workspace_id, kind), many in growth(connection).items():
+            room, until = self._room.get((workspace_id, kind), (0.0, 0.0))
+            if many > room or monotonic() > until:
+                room = await self._look(connection, workspace_id, kind, many)
+                until = monotonic() + SECONDS_BETWEEN_LOOKS
+                if len(self._room) >= MOST_REMEMBERED:
+                    self._room.clear()
+            self._room[workspace_id, kind] = (room - many, until)
+
+    async def _look(self, connection: Connection, workspace_id: UUID, kind: str, many: int) -> float:
+        """How many rows may be added without another look. Raises `NotPermitted` if these do not fit."""
+        used, own = await usage_of_kind(connection, workspace_id, kind)
+        most = own.get(kind, self.defaults.get(kind, 0))
+        if most and used + many > most:
+            raise NotPermitted(_refusal(kind, used, most, many))
+        return (most - used) / PART if most else float("inf")
+
+
+def _refusal(kind: str, used: int, most: int, many: int) -> str:
+    name = kind.replace("_", " ")
+    delete = "delete some, or " if kind in _DELETABLE else ""
+    added = "another" if many == 1 else f"{many:,} more"
+    return (
+        f"The workspace has {used:,} of at most {most:,} {name}, and this adds {added}: "
+        f"{delete}ask the operator for a higher limit."
+    )

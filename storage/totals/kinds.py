@@ -1,0 +1,54 @@
+"""Kinds of rows that have quotas: how many a workspace has, and how many a transaction adds."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from sqlalchemy import BigInteger, ScalarSelect, Table, Uuid, bindparam, cast, func, select
+from sqlmodel import SQLModel
+
+from storage.engine.connections import Connection
+from storage.engine.kept_statements import Kept
+from storage.ledger.recording import recorded
+from storage.tables.base import table_of
+from storage.tables.registry import COUNTED_MODELS
+from storage.tables.shares.files import StorageUsageRow
+from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
+from storage.totals.lists import LISTS
+
+# By the names of their lists, which are those of their tables.
+KINDS: Mapping[str, str] = {
+    table_of(model).name: table_of(model).name.removeprefix("file_share_") for model in COUNTED_MODELS
+}
+_LISTS = {kind: name for name, kind in KINDS.items()}
+
+
+def growth(connection: Connection) -> dict[tuple[UUID, str], int]:
+    """How many rows of each kind the transaction has added to each workspace so far."""
+    grown = {}
+    for (workspace_id, name, value), (many,) in recorded(connection, LISTS):
+        if many > 0 and not value and name in KINDS:
+            grown[workspace_id, KINDS[name]] = many
+    return grown
+
+
+async def usage_of_kind(
+    connection: Connection, workspace_id: UUID, kind: str
+) -> tuple[int, Mapping[str, int]]:
+    """How many rows of the kind the workspace has, but for those that the transaction adds; its quotas."""
+    rows = await connection.fetch(_USAGE, {"home": workspace_id, "kind": _LISTS[kind]})
+    ((kept, waiting, quotas),) = _USAGE.on(connection.dialect).converted(rows)
+    return kept + waiting, quotas or {}
+
+
+def _number(model: type[SQLModel]) -> ScalarSelect[int]:
+    table: Table = table_of(model)
+    own = (table.c.workspace_id == _HOME, table.c.list == bindparam("kind"), table.c.value == "")
+    # PostgreSQL's sum of big integers is numeric.
+    total = cast(func.coalesce(func.sum(table.c.total), 0), BigInteger)
+    return select(total).where(*own).scalar_subquery()
+
+
+_HOME = bindparam("home", type_=Uuid())
+_stored = table_of(StorageUsageRow)
+_QUOTAS = select(_stored.c.row_quotas).where(_stored.c.workspace_id == _HOME).scalar_subquery()
+_USAGE = Kept(select(_number(ListTotalRow), _number(ListTotalDeltaRow), _QUOTAS))

@@ -1,0 +1,148 @@
+"""How many rows of each kind a workspace may have: none beyond its quota is stored, on any surface."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from gateway.settings.row_quotas import ROW_QUOTAS
+from resolvers.files.quota import set_row_quotas
+from storage.totals.kinds import KINDS, usage_of_kind
+from tests.support.file_shares import FREE, PAID, PRICED, at
+from tests.support.gateways import run_gateway
+from tests.support.refusals import refused
+from tests.support.surfaces import Rest
+from tests.support.uploads import new_file
+
+SHARE = {"name": "Report", "prices": [{"amount_type": "free"}]}
+
+
+@pytest.fixture
+def allow(gateway, tenant):
+    async def change(**quotas: int) -> None:
+        async with gateway.database.write() as connection:
+            await set_row_quotas(connection, UUID(tenant.id), quotas)
+
+    return change
+
+
+@pytest.fixture
+def rows(gateway, tenant):
+    async def read(kind: str) -> int:
+        async with gateway.database.read() as connection:
+            used, _ = await usage_of_kind(connection, UUID(tenant.id), kind)
+            return used
+
+    return read
+
+
+def person() -> dict[str, Any]:
+    return {"email": f"{uuid4().hex}@example.com"}
+
+
+def events(many: int) -> dict[str, Any]:
+    return {"events": [{"name": "page.viewed"}] * many}
+
+
+async def create_member(surface: Any) -> Any:
+    team = await surface.create_customer(data=person() | {"type": "team"})
+    return await surface.create_member(data=person() | {"customer_id": team["id"]})
+
+
+async def create_payment(surface: Any) -> Any:
+    session = await surface.create_file_share_session(data=PRICED)
+    return await surface.record_payment(id=session["id"], data=PAID)
+
+
+async def create_refund(surface: Any) -> Any:
+    payment = await create_payment(surface)
+    return await surface.refund_payment(id=payment["id"], data={})
+
+
+async def create_download(surface: Any) -> Any:
+    session = await surface.create_file_share_session(data=FREE)
+    return await surface.record_download(id=session["id"], data={"at": at(1)})
+
+
+CREATE = {
+    "customers": lambda surface: surface.create_customer(data=person()),
+    "members": create_member,
+    "events": lambda surface: surface.ingest_events(data=events(1)),
+    "custom_fields": lambda surface: surface.create_custom_field(
+        data={"type": "text", "name": "Size", "slug": f"s-{uuid4().hex}"}
+    ),
+    "sessions": lambda surface: surface.create_file_share_session(data=FREE),
+    "downloads": create_download,
+    "payments": create_payment,
+    "refunds": create_refund,
+    "files": lambda surface: surface.create_file(data=new_file(b"content")),
+    "shares": lambda surface: surface.create_share(data=SHARE),
+}
+
+
+def test_every_kind_that_is_counted_has_a_quota_and_an_example():
+    assert set(CREATE) == set(KINDS.values()) == set(ROW_QUOTAS)
+
+
+@pytest.mark.parametrize("kind", CREATE)
+async def test_nothing_is_created_beyond_the_quota_of_its_kind(surface, allow, rows, kind):
+    # A team has its owner besides the member that is added.
+    most = 4 if kind == "members" else 2
+    await allow(**{kind: most})
+    for _ in range(2):
+        await CREATE[kind](surface)
+    failure = await refused(CREATE[kind](surface), 403, "not_permitted")
+    name = kind.replace("_", " ")
+    assert f"The workspace has {most} of at most {most} {name}" in failure.detail
+    assert "ask the operator" in failure.detail
+    assert await rows(kind) == most
+    await allow(**{kind: 0})
+    await CREATE[kind](surface)
+
+
+async def test_a_batch_that_does_not_fit_stores_nothing(surface, allow, rows):
+    await allow(events=5)
+    await surface.ingest_events(data=events(3))
+    failure = await refused(surface.ingest_events(data=events(3)), 403, "not_permitted")
+    assert "has 3 of at most 5 events, and this adds 3 more" in failure.detail
+    assert await rows("events") == 3
+    await surface.ingest_events(data=events(2))
+    assert await rows("events") == 5
+
+
+async def test_what_is_deleted_makes_room(surface, allow):
+    await allow(customers=1)
+    customer = await surface.create_customer(data=person())
+    failure = await refused(surface.create_customer(data=person()), 403, "not_permitted")
+    assert "delete some" in failure.detail
+    await surface.delete_customer(id=customer["id"])
+    await surface.create_customer(data=person())
+
+
+async def test_what_is_not_created_may_still_be_changed(surface, allow):
+    await allow(customers=1)
+    customer = await surface.create_customer(data=person())
+    assert (await surface.update_customer(id=customer["id"], data={"name": "Ada"}))["name"] == "Ada"
+
+
+async def test_the_defaults_hold_for_a_workspace_without_quotas_of_its_own(database_url, tmp_path, tenant):
+    async for gateway in run_gateway(database_url, tmp_path, row_quotas="shares=1"):
+        surface = Rest(gateway.client, gateway.app, tenant.token)
+        await surface.create_share(data=SHARE)
+        failure = await refused(surface.create_share(data=SHARE), 403, "not_permitted")
+        assert "1 of at most 1 shares" in failure.detail
+        await surface.create_customer(data=person())
+        async with gateway.database.write() as connection:
+            await set_row_quotas(connection, UUID(tenant.id), {"shares": 2})
+        await surface.create_share(data=SHARE)
+
+
+async def test_a_look_at_the_total_is_not_taken_for_each_row(gateway, surface, rows):
+    """The quota of a new workspace is far away."""
+    told: list[str] = []
+    await surface.create_customer(data=person())
+    listener = told.append
+    gateway.database.listeners.append(listener)
+    await surface.create_customer(data=person())
+    gateway.database.listeners.remove(listener)
+    assert not [text for text in told if "row_quotas" in text]
