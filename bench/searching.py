@@ -22,6 +22,7 @@ from rich.console import Console
 
 from bench import servers
 from bench.client import Client
+from bench.growth_of_lists import NAMES_OF_DATABASES
 from bench.growth_rows import DAYS, EXPRESSIONS, LAST_MOMENT, NUMBERS
 from bench.options import options
 from bench.processes import processor_seconds
@@ -67,7 +68,8 @@ class Figure:
         stated = MOST_MILLISECONDS if self.what == next(iter(PARTS)) else None
         check = pace.check(self.what, self.database, self.indexed, stated)
         scan = "" if self.scan is None else number(self.scan)
-        return [self.what, self.database, scan, number(self.indexed), *pace.targets(check, stated, " ms")]
+        where = NAMES_OF_DATABASES[self.database]
+        return [self.what, where, scan, number(self.indexed), *pace.targets(check, stated, " ms")]
 
 
 @contextmanager
