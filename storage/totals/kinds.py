@@ -22,9 +22,8 @@ KINDS: Mapping[str, str] = {
 # Kinds of which the bytes of texts and metadata have a quota too.
 MEASURED_KINDS = tuple(KINDS[table_of(model).name] for model in COUNTED_MODELS if model.measured)
 _SIZE = ":bytes"
-_AMOUNTS = KINDS | {
-    size_name(model): KINDS[table_of(model).name] + _SIZE for model in COUNTED_MODELS if model.measured
-}
+_SIZES = {size_name(model): KINDS[table_of(model).name] + _SIZE for model in COUNTED_MODELS if model.measured}
+_AMOUNTS = {**KINDS, **_SIZES}
 _LISTS = {amount: name for name, amount in _AMOUNTS.items()}
 
 

@@ -5,6 +5,8 @@ Beside them is the sum of the bytes of a table's measured columns, also of delet
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -112,11 +114,11 @@ def _changes(
 def _sizes(
     model: type[SQLModel], columns: Sequence[str], rows: Sequence[Values], by: int
 ) -> Iterator[tuple[Key, Row]]:
-    sizes: Counter[UUID] = Counter()
-    for row in rows:
-        sizes[row["workspace_id"]] += sum([_octets(row.get(name)) for name in columns])
-    name = size_name(model)
-    return (((workspace_id, name, ""), (size * by,)) for workspace_id, size in sizes.items())
+    list = size_name(model)
+    # Nearly always one workspace: to hash its id for each row would take longer than the rest.
+    for workspace_id, own in groupby(rows, key=itemgetter("workspace_id")):
+        size = sum([_octets(row.get(name)) for row in own for name in columns])
+        yield (workspace_id, list, ""), (size * by,)
 
 
 def _octets(value: Any) -> int:
