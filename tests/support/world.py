@@ -78,7 +78,7 @@ async def make_world(workspace: Surface, user: Surface, tenant: Tenant) -> World
     sharing = await workspace.create_file_share_session(
         data={"share_id": share["id"], "customer_id": team["id"], "price_amount": 1500, "file_size_bytes": 7}
     )
-    payment = await workspace.record_payment(id=sharing["id"], data={"amount": 1500, "currency": "usd"})
+    payment = await workspace.record_payment(id=sharing["id"], data={"amount": 1501, "currency": "usd"})
     refunded = await workspace.refund_payment(id=payment["id"], data={"amount": 1})
     await workspace.record_download(id=sharing["id"], data={})
     session = await workspace.create_customer_session(data={"customer_id": team["id"]})
