@@ -73,7 +73,7 @@ def test_rest_writes_periods_as_if_each_were_an_object(columns):
         groups=[],
         comparison=None,
     )
-    body = operation_routes()["get_metrics"].served.body_of(metrics)
+    body = operation_routes()["get_metrics"].served.body_of(metrics, {})
     assert body.startswith(b'{"periods":' + periods + b',"totals":')
     assert body == metrics.model_dump_json().encode()
 

@@ -85,7 +85,7 @@ async def opened(
     yield page
     faults += await page.evaluate("window.violations") if scripts else []
     await context.close()
-    assert faults == []
+    assert faults == [], faults
 
 
 async def sign_in(page: Page, address: str, tenant: Tenant) -> None:

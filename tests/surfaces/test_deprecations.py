@@ -97,7 +97,7 @@ def test_answers_of_rest_say_when_the_operation_ends() -> None:
     request: Any = SimpleNamespace(method="GET")
     ctx: Any = SimpleNamespace(outcome=Outcome())
     ending, staying = (
-        route.served._answer(request, ctx, Bird(name="Dunlin")).headers
+        route.served._answer(request, ctx, Bird(name="Dunlin"), {}).headers
         for route in (router.routes[0], router.routes[-1])
     )
     assert ending == {"Deprecation": "@1793491200", "Sunset": "Mon, 01 Nov 2027 00:00:00 GMT"}

@@ -18,7 +18,7 @@ for (const input of document.querySelectorAll("[data-amount]")) {
   echo.className = "hint amount";
   echo.htmlFor = input.id;
   input.after(echo);
-  const currency = input.dataset.currency && document.getElementById(input.dataset.currency);
+  const currency = document.getElementById(input.dataset.currency);
   let asked = 0;
   const show = async () => {
     const mine = ++asked;
