@@ -25,10 +25,10 @@ SHARDS = 32
 TENANT_TABLES = tuple(table for table in METADATA.sorted_tables if COLUMN in table.primary_key.columns)
 # Without it, looking up a type takes seconds on a cluster, and asyncpg does so on each new connection.
 OPTION, OPTION_VALUE = "citus.override_table_visibility", "off"
+HAS_CITUS = "SELECT to_regclass('pg_dist_node') IS NOT NULL"
 
 _DIALECT: Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
 _TENANT_NAMES = frozenset(table.name for table in TENANT_TABLES)
-_HAS_CITUS = "SELECT to_regclass('pg_dist_node') IS NOT NULL"
 _WORKERS = (
     "SELECT count(*) FROM pg_dist_node "
     "WHERE groupid <> 0 AND noderole = 'primary' AND isactive AND shouldhaveshards"
@@ -89,7 +89,7 @@ async def read_cluster(database: Database) -> Cluster | None:
     if database.is_sqlite:
         return None
     async with database.read() as connection:
-        if not await _value(connection, _HAS_CITUS):
+        if not await _value(connection, HAS_CITUS):
             return None
         return await _read(connection)
 
@@ -118,7 +118,7 @@ async def plan(database: Database, shards: int | None = None) -> list[str]:
 async def check_cluster(database: Database) -> None:
     """Raises `NotDistributable` without Citus or without nodes to distribute to."""
     async with database.read() as connection:
-        if not await _value(connection, _HAS_CITUS):
+        if not await _value(connection, HAS_CITUS):
             raise NotDistributable(
                 "The database has no Citus: install it on every node, and run `CREATE EXTENSION citus`."
             )

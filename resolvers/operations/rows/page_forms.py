@@ -85,7 +85,7 @@ class PageForm:
         page = self._page(order, conditions).subquery("chosen")
         keys = [replace(key, column=page.c[key.column.name]) for key in order]
         rows = select(page).order_by(*(key.order for key in keys))
-        cells = self.shape.cells(page, self.chosen)
+        cells = self.shape.cells(page, self.chosen, principal)
         places = self.key_places(order)
         others = [key.column for key, place in zip(keys, places, strict=True) if place >= self.shape.width]
         listed = lines(rows, *cells, *others)

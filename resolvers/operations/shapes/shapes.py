@@ -11,6 +11,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from pydantic import BaseModel
 from sqlalchemy import Column, ColumnElement, FromClause, Select, Table, null, select
 
+from oauth.principals import Principal
+from resolvers.operations.shapes.one_workspace import naming_workspace
 from storage.dialects.json_rows import JsonArray, lines
 
 Item = TypeVar("Item", bound=BaseModel)
@@ -137,25 +139,29 @@ class Shape(Generic[Item]):
         name = next(names, None)
         return None if name is None else self.places[name]
 
-    def cells(self, row: FromClause, chosen: frozenset[str]) -> list[ColumnElement[Any]]:
-        """The cells of a line; parts that are not in `chosen` are null."""
+    def cells(self, row: FromClause, parts: frozenset[str], principal: Principal) -> list[ColumnElement[Any]]:
+        """The cells of a line that the principal reads; parts that are not in `parts` are null."""
         cells: list[ColumnElement[Any]] = []
         for name, source in self.fields.items():
-            if name in self.parts and name not in chosen:
+            if name in self.parts and name not in parts:
                 cells.append(null())
+            elif isinstance(source, Part | Counted | Computed):
+                cells += [
+                    naming_workspace(cell, row, principal) for cell in _cells_of(source, row, principal)
+                ]
             else:
-                cells += _cells_of(source, row)
+                cells += _cells_of(source, row, principal)
         return cells
 
 
-def _cells_of(source: Source, row: FromClause) -> list[ColumnElement[Any]]:
+def _cells_of(source: Source, row: FromClause, principal: Principal) -> list[ColumnElement[Any]]:
     if isinstance(source, Derived):
         return [_of(column, row) for column in source.columns]
     if isinstance(source, Part):
         inner = source.shape
-        return [lines(source.rows(row), *inner.cells(inner.table, inner.parts), outside=row)]
+        return [lines(source.rows(row), *inner.cells(inner.table, inner.parts, principal), outside=row)]
     if isinstance(source, Embedded):
-        return [JsonArray(*source.shape.cells(source.shape.table, source.shape.parts))]
+        return [JsonArray(*source.shape.cells(source.shape.table, source.shape.parts, principal))]
     if isinstance(source, Counted):
         return [source.count(row)]
     if isinstance(source, Computed):
