@@ -76,6 +76,11 @@ class Principal:
     about_workspace_id: UUID | None = None
 
     @property
+    def one_workspace_id(self) -> UUID | None:
+        """The workspace that statements are about, if it is one."""
+        return self.workspace_id if self.about_workspace_id is None else self.about_workspace_id
+
+    @property
     def all_workspace_ids(self) -> tuple[UUID, ...]:
         """Every workspace of which the caller may see anything."""
         return self.workspace_ids if self.workspace_id is None else (self.workspace_id,)

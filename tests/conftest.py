@@ -97,9 +97,6 @@ def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A database that is distributed over several nodes."""
-    if "TRIAL_URL" in os.environ:
-        yield os.environ["TRIAL_URL"]
-        return
     with cluster(tmp_path_factory.mktemp("cluster")) as url:
         yield url
 

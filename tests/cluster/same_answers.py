@@ -19,6 +19,8 @@ from tests.support.world import World, world_of
 
 CREDENTIALS = ("workspace", "user", "user of three workspaces", "customer")
 LISTS = {name for name in EXAMPLES if name.startswith("list_")}
+# Of all workspaces of a user.
+EVERYWHERE = {"workspace_id": None}
 # What it ends is needed by all others.
 LAST = "delete_workspace"
 
@@ -71,17 +73,19 @@ async def outcome(home: Home, surface: type[Surface], credential: str, name: str
     world, token = home.worlds[f"{credential} {surface.name}"]
     caller = surface(home.gateway.client, home.gateway.app, token)
     try:
-        return (await caller.ask(name, {**EXAMPLES[name](world), **page})).value
+        arguments = {**EXAMPLES[name](world), **page}
+        sent = {key: value for key, value in arguments.items() if value is not None}
+        return (await caller.ask(name, sent)).value
     except Refused as refused:
         return refused.written
 
 
-def pages_of(answers: list[Any]) -> list[list[dict[str, Any]]]:
-    """Which other pages of a list to read, in each home, after these first pages of one item."""
-    pages: list[list[dict[str, Any]]] = [[{"page": 2, "limit": 1}] * len(answers)]
+def pages_of(first: dict[str, Any], answers: list[Any]) -> list[list[dict[str, Any]]]:
+    """Which pages of a list to read, in each home, whose `first` pages are these."""
+    pages = [[first] * len(answers), [{**first, "page": 2}] * len(answers)]
     cursors = [take_cursor(answer) for answer in answers]
     if None not in cursors:
-        pages.append([{"after": cursor, "limit": 1} for cursor in cursors])
+        pages.append([{**first, "after": cursor} for cursor in cursors])
     return pages
 
 
@@ -102,9 +106,10 @@ async def test_each_operation_answers_as_on_plain_postgresql(
     different = []
     for name in [*sorted(EXAMPLES.keys() - {LAST}, key=order), LAST]:
         asked: list[list[dict[str, Any]]] = [[{}, {}]]
-        if name in LISTS:
-            firsts = [await outcome(home, surface, credential, name, limit=1) for home in twins.homes]
-            asked += pages_of(firsts)
+        for everywhere in [{}, EVERYWHERE] if name in LISTS else []:
+            first = {**everywhere, "limit": 1}
+            answers = [await outcome(home, surface, credential, name, **first) for home in twins.homes]
+            asked += pages_of(first, answers)
         for pages in asked:
             answers = [
                 await outcome(home, surface, credential, name, **page)

@@ -29,6 +29,7 @@ from tests.support.statement_trees import (
     outputs_of,
     parts,
     renamed,
+    unlimited,
     weaker,
 )
 
@@ -122,7 +123,8 @@ class _Check:
             self._require(scope, name, table, does, level)
         rest = {part: query[part] for part in query if part != "fromClause"}
         self._inside(rest, scope.known, ctes, beside_several=SOME in self.reached[before:])
-        return outputs_of(query.get("targetList", []), scope.known, scope.names)
+        outputs = outputs_of(query.get("targetList", []), scope.known, scope.names)
+        return unlimited(outputs) if "limitCount" in query else outputs
 
     def _insert(self, query: Node, outer: Levels, ctes: Ctes) -> Outputs:
         table, columns = query["relation"]["relname"], query.get("cols", [])

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
+from uuid import UUID
 
 from sqlalchemy import BigInteger, ColumnElement, Integer, Select, bindparam, func, literal_column, select
 from sqlmodel import SQLModel
@@ -82,7 +83,7 @@ class PageForm:
 
     def _statement(self, principal: Principal, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
         order = self.listing.order(self.sorting)
-        page = self._page(order, conditions).subquery("chosen")
+        page = self._page(order, conditions, principal).subquery("chosen")
         keys = [replace(key, column=page.c[key.column.name]) for key in order]
         rows = select(page).order_by(*(key.order for key in keys))
         cells = self.shape.cells(page, self.chosen, principal)
@@ -99,7 +100,9 @@ class PageForm:
             *(filters[name].make(name, form, principal) for name, form in self.filters),
         ]
 
-    def _page(self, order: Sequence[SortKey], conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    def _page(
+        self, order: Sequence[SortKey], conditions: Sequence[ColumnElement[bool]], principal: Principal
+    ) -> Select[Any]:
         table = self.listing.table
         # Without a total, one row too many says whether a page follows.
         limit = literal_column(str(self.limit + (not self.is_counted)), Integer)
@@ -110,9 +113,14 @@ class PageForm:
             ]
             conditions = [*conditions, after(order, places)]
         rows = select(table).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
-        if self.is_late:
-            rows = by_keys(rows.offset(bindparam("skipped", type_=BigInteger())), table, order)
-        return rows
+        if not self.is_late:
+            return rows
+        rows = rows.offset(bindparam("skipped", type_=BigInteger()))
+        if self.shape.fields.keys() <= set(table.primary_key.columns.keys()):
+            return rows
+        # A place for it, as the statement has for each id.
+        workspace_id = cast("ColumnElement[UUID] | None", principal.one_workspace_id)
+        return by_keys(rows, table, order, workspace_id)
 
     def _total(self, principal: Principal, conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[Any]:
         if not self.is_counted:

@@ -133,7 +133,8 @@ async def read_page(
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
     principal = narrowed(ctx.principal, listing.model, query.sent().get("workspace_id"))
-    is_parted = bool(_chosen(ctx, shape, "data.")) and await must_be_parted(ctx, principal, listing.model)
+    is_joined = (listing.groups is None and (query.page or 1) > 1) or bool(_chosen(ctx, shape, "data."))
+    is_parted = is_joined and await must_be_parted(ctx, principal, listing.model)
     prepared = _prepare(ctx, principal, listing, _keys_of(listing.table) if is_parted else shape, query)
     values = {**principal.ids, **prepared.values}
     plan = plan_for(ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(principal))

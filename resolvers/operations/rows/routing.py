@@ -33,8 +33,7 @@ async def must_be_parted(ctx: Context, principal: Principal, model: type[SQLMode
 
     A cluster of databases refuses to read both in one statement.
     """
-    is_of_one = principal.workspace_id is not None or principal.about_workspace_id is not None
-    if is_of_one or COLUMN not in table_of(model).primary_key.columns:
+    if principal.one_workspace_id is not None or COLUMN not in table_of(model).primary_key.columns:
         return False
     database = ctx.services.database
     if database.is_cluster is None:

@@ -14,8 +14,7 @@ from storage.workspaces.distribution import COLUMN
 
 def naming_workspace(cell: ColumnElement[Any], row: FromClause, principal: Principal) -> ColumnElement[Any]:
     """The cell of a row, whose subqueries name the principal's one workspace instead of the row's."""
-    is_narrow = principal.about_workspace_id is not None
-    place: Any = principal.about_workspace_id if is_narrow else principal.workspace_id
+    place: Any = principal.one_workspace_id
     if place is None or COLUMN not in row.c:
         return cell
     of_row = row.c[COLUMN]
