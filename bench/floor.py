@@ -28,6 +28,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bench import floor_documents
 from bench import floor_statements as statements
 
 ADDRESS = dict.fromkeys(("line1", "line2", "postal_code", "city", "state", "country"))
@@ -95,7 +96,7 @@ def limit_of(request: Request) -> int:
 
 async def list_shares(request: Request, connection: Connection, workspace_id: UUID) -> Response:
     limit = limit_of(request)
-    rows = await connection.fetch(statements.SHARES, workspace_id, limit)
+    rows = await connection.fetch(f"{statements.SHARES} LIMIT {limit}", workspace_id)
     total = await connection.fetchval(statements.TOTAL_OF_SHARES, workspace_id)
     items = []
     for row in rows:
@@ -130,7 +131,7 @@ def avatar_of(email: str) -> str:
 
 async def list_events(request: Request, connection: Connection, workspace_id: UUID) -> Response:
     limit = limit_of(request)
-    rows = await connection.fetch(statements.EVENTS, workspace_id, limit)
+    rows = await connection.fetch(f"{statements.EVENTS} LIMIT {limit}", workspace_id)
     total = await connection.fetchval(statements.TOTAL_OF_EVENTS, workspace_id)
     items = []
     for row in rows:
@@ -206,6 +207,15 @@ async def ingest_events(request: Request, connection: Connection, workspace_id: 
     return write({"inserted": len(names), "duplicates": 0, "ids": ids})
 
 
+def of_document(answer: Callable[[Connection, UUID, str], Coroutine[Any, Any, Any]]) -> Answer:
+    """The endpoint of a document, whose variable is in the path."""
+
+    async def endpoint(request: Request, connection: Connection, workspace_id: UUID) -> Response:
+        return write({"data": await answer(connection, workspace_id, request.path_params.get("id", ""))})
+
+    return endpoint
+
+
 async def health(_: Request) -> Response:
     return write({"status": "ok"})
 
@@ -218,6 +228,10 @@ app = Starlette(
         Route("/api/customers/", of_workspace("customers:write", create_customer), methods=["POST"]),
         Route("/api/events/", of_workspace("events:read", list_events)),
         Route("/api/events/ingest", of_workspace("events:write", ingest_events), methods=["POST"]),
+        *(
+            Route(path, of_workspace(scope, of_document(answer)))
+            for path, (scope, answer) in floor_documents.ANSWERS.items()
+        ),
     ],
     lifespan=lifespan,
 )

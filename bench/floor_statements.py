@@ -1,4 +1,8 @@
-"""The statements of the floor, each written for its one request."""
+"""The statements of the floor, each written for its one request.
+
+Lists lack their limit, which is appended as a literal: with a parameter, PostgreSQL would plan for a tenth of
+the table, and take three times as long for the list of events.
+"""
 
 from collections.abc import Sequence
 
@@ -42,7 +46,7 @@ SELECT share.id::text, share.created_at, share.modified_at, share.name, share.de
      WHERE attached.workspace_id = share.workspace_id AND attached.share_id = share.id
     ) AS attached_custom_fields
 FROM shares share WHERE share.workspace_id = $1
-ORDER BY share.created_at DESC, share.id DESC LIMIT $2
+ORDER BY share.created_at DESC, share.id DESC
 """
 TOTAL_OF_SHARES = "SELECT count(*) FROM shares WHERE workspace_id = $1"
 
@@ -83,7 +87,7 @@ SELECT {_columns("event", EVENT_FIELDS[:-1])},
 FROM events event LEFT JOIN customers customer
     ON customer.workspace_id = event.workspace_id AND customer.id = event.customer_id
 WHERE event.workspace_id = $1
-ORDER BY event.timestamp DESC, event.id DESC LIMIT $2
+ORDER BY event.timestamp DESC, event.id DESC
 """
 # What is kept, and the changes that wait to be added.
 TOTAL_OF_EVENTS = """

@@ -60,7 +60,7 @@ def one_round(site: Site, seconds: float, only: str) -> Iterator[Turn]:
         log = site.folder / "access.log"
         with_limits = stack.enter_context(servers.gateway(site, log=log, **GUARDED))
         rest_after_the_last_round(site, ours)
-        for request, same in by_floor(cases(_customer(ours, site))):
+        for request, same in by_floor(cases(*_ids(ours, site))):
             pairs = [(case, ours) for case in same]
             pairs += [(guarded(case), with_limits) for case in same if case.is_guarded]
             pairs = [(case, server) for case, server in pairs if only in case.name]
@@ -87,10 +87,14 @@ def rest_after_changes(site: Site) -> None:
     servers.vacuum(site)
 
 
-def _customer(server: Server, site: Site) -> str:
-    """The oldest customer, the same in each round."""
-    page = Client(server.address, site.token).get("/api/customers/?limit=1&sorting=created_at")
-    return str(page["data"][0]["id"])
+def _ids(server: Server, site: Site) -> list[str]:
+    """The oldest customer and the oldest session, the same in each round."""
+    client = Client(server.address, site.token)
+    pages = [
+        client.get(f"/api/{name}/?limit=1&sorting=created_at")
+        for name in ("customers", "file-share-sessions")
+    ]
+    return [str(page["data"][0]["id"]) for page in pages]
 
 
 def on_postgresql(site: Site, rounds: int, seconds: float, only: str) -> list[Check]:
@@ -127,7 +131,7 @@ def on_sqlite(site: Site, rounds: int, seconds: float, only: str) -> list[Check]
         works.append(work_seconds())
         with servers.gateway(site) as ours:
             rest_after_the_last_round(site, ours)
-            for case in cases(_customer(ours, site)):
+            for case in cases(*_ids(ours, site)):
                 if case.name in by_name:
                     (slices,) = measure([Side(ours, case.ours, site.token)], None, 1, seconds)
                     by_name[case.name] += slices

@@ -237,7 +237,24 @@ def _seeded(folder: Path, database_url: str, postgresql: Server | None) -> Site:
                 "prices": [price],
             }
             client.post("/api/shares/", share)
+        _add_sessions(client)
     return made
+
+
+def _add_sessions(client: Client) -> None:
+    """The newest sessions: each of another share and customer, with 0 to 4 payments."""
+    shares = client.get(f"/api/shares/?limit={SHARES}")["data"]
+    customers = [
+        client.post("/api/customers/", {"email": f"visitor{number}@example.com", "name": f"Visitor {number}"})
+        for number in range(len(shares))
+    ]
+    for number in range(2 * len(shares)):
+        share, customer = shares[number % len(shares)], customers[number % len(shares)]
+        about = {"share_id": share["id"], "customer_id": customer["id"], "file_size_bytes": 1}
+        session = client.post("/api/file-share-sessions/", {**about, "price_amount": 500})
+        for amount in range(number % 5):
+            payment = {"amount": 100 + amount, "currency": "usd"}
+            client.post(f"/api/file-share-sessions/{session['id']}/payments", payment)
 
 
 def inherited() -> dict[str, str]:

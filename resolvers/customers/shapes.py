@@ -31,5 +31,7 @@ MEMBER = Shape(Member, _members)
 _AVATAR = {"avatar_url": Derived(avatar_url, (_customers.c.email,))}
 CUSTOMER = Shape(Customer, _customers, {**_AVATAR, "members": Part(MEMBER, _members_of)})
 # Lists, sessions and events leave the members out.
-CUSTOMER_WITHOUT_MEMBERS = Shape(Customer, _customers, _AVATAR, omitted=frozenset({"members"}))
+CUSTOMER_WITHOUT_MEMBERS = Shape(
+    Customer, _customers, _AVATAR, omitted=frozenset({"members"}), whole=CUSTOMER
+)
 PORTAL_CUSTOMER = Shape(PortalCustomer, _customers, _AVATAR)

@@ -11,7 +11,8 @@ from resolvers.events.shapes import EVENT
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.filters import any_of, at_or_after, before, changed_in, custom, metadata_pairs
-from resolvers.operations.rows.linked_pages import LinkedList, load_pages
+from resolvers.operations.rows.linked_pages import load_pages
+from resolvers.operations.rows.links import ToMany, ToOne
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.reading import read_by_keys
 from resolvers.operations.shapes.shaped import as_model
@@ -60,15 +61,15 @@ LISTING = Listing(
         "metadata": metadata_pairs(_events.c.metadata),
     },
 )
-_OF_CUSTOMERS: LinkedList[EventRow, Event] = LinkedList(
+PARENT = ToOne(EventRow, EVENT, "parent_id", replica=True)
+EVENTS_OF_CUSTOMER = ToMany(
     LISTING,
-    _events.c.customer_id,
-    lambda customer_id, limit, page: EventQuery(customer_id=[customer_id], limit=limit, page=page),
+    EVENT,
+    "customer_id",
+    lambda key, limit, page: EventQuery(customer_id=[key], limit=limit, page=page),
 )
-_CHILDREN: LinkedList[EventRow, Event] = LinkedList(
-    LISTING,
-    _events.c.parent_id,
-    lambda parent_id, limit, page: EventQuery(parent_id=parent_id, limit=limit, page=page),
+CHILDREN = ToMany(
+    LISTING, EVENT, "parent_id", lambda key, limit, page: EventQuery(parent_id=key, limit=limit, page=page)
 )
 
 
@@ -80,9 +81,9 @@ async def load_events(ctx: Context, keys: Sequence[RowKey]) -> list[Event | None
 
 async def load_customer_events(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
     """A page of each customer's events, newest first."""
-    return await load_pages(ctx, _OF_CUSTOMERS, keys, EVENT)
+    return await load_pages(ctx, EVENTS_OF_CUSTOMER, keys)
 
 
 async def load_event_children(ctx: Context, keys: Sequence[PageKey]) -> list[Page[Event]]:
     """A page of each event's direct children, newest first."""
-    return await load_pages(ctx, _CHILDREN, keys, EVENT)
+    return await load_pages(ctx, CHILDREN, keys)

@@ -6,35 +6,27 @@ from resolvers.customers.shapes import CUSTOMER_WITHOUT_MEMBERS
 from resolvers.file_shares import downloads, payments, refunds, sessions
 from resolvers.file_shares.shapes import DOWNLOAD, PAYMENT, REFUND, SESSION
 from resolvers.operations.context import Context
-from resolvers.operations.rows.linked_pages import LinkedList, load_pages
+from resolvers.operations.rows.linked_pages import load_pages
+from resolvers.operations.rows.links import ToMany, ToOne
 from resolvers.operations.rows.reading import read_by_keys
 from resolvers.operations.shapes.shaped import as_model
 from resolvers.shares.shapes import SHARE
 from schema.customers.customers import Customer
 from schema.file_shares.downloads import (
-    FileShareDownload,
     FileShareDownloadPage,
     FileShareDownloadQuery,
 )
 from schema.file_shares.payments import (
-    FileSharePayment,
     FileSharePaymentPage,
     FileSharePaymentQuery,
-    FileShareRefund,
     FileShareRefundPage,
     FileShareRefundQuery,
 )
 from schema.file_shares.sessions import FileShareSession, FileShareSessionPage, FileShareSessionQuery
 from schema.kit.links import PageKey, RowKey
 from schema.shares.shares import Share
-from storage.rows.rows import table_of
 from storage.tables.customers.customers import CustomerRow
-from storage.tables.shares.file_share_sessions import (
-    FileShareDownloadRow,
-    FileSharePaymentRow,
-    FileShareRefundRow,
-    FileShareSessionRow,
-)
+from storage.tables.shares.file_share_sessions import FileShareSessionRow
 from storage.tables.shares.shares import ShareRow
 
 
@@ -54,7 +46,7 @@ async def load_customer_file_share_sessions(
     ctx: Context, keys: Sequence[PageKey]
 ) -> list[FileShareSessionPage]:
     """A page of each customer's sessions, newest first."""
-    return await load_pages(ctx, _OF_CUSTOMER, keys, SESSION)
+    return await load_pages(ctx, SESSIONS_OF_CUSTOMER, keys)
 
 
 async def load_file_share_sessions(ctx: Context, keys: Sequence[RowKey]) -> list[FileShareSession | None]:
@@ -65,42 +57,43 @@ async def load_file_share_sessions(ctx: Context, keys: Sequence[RowKey]) -> list
 
 async def load_downloads(ctx: Context, keys: Sequence[PageKey]) -> list[FileShareDownloadPage]:
     """A page of each session's downloads, latest first."""
-    return await load_pages(ctx, _DOWNLOADS, keys, DOWNLOAD)
+    return await load_pages(ctx, DOWNLOADS, keys)
 
 
 async def load_payments(ctx: Context, keys: Sequence[PageKey]) -> list[FileSharePaymentPage]:
     """A page of each session's payments, latest first."""
-    return await load_pages(ctx, _PAYMENTS, keys, PAYMENT)
+    return await load_pages(ctx, PAYMENTS, keys)
 
 
 async def load_refunds(ctx: Context, keys: Sequence[PageKey]) -> list[FileShareRefundPage]:
     """A page of each session's refunds, latest first."""
-    return await load_pages(ctx, _REFUNDS, keys, REFUND)
+    return await load_pages(ctx, REFUNDS, keys)
 
 
-_OF_CUSTOMER: LinkedList[FileShareSessionRow, FileShareSession] = LinkedList(
+SHARE_OF_SESSION = ToOne(ShareRow, SHARE, "share_id")
+CUSTOMER_OF_SESSION = ToOne(CustomerRow, CUSTOMER_WITHOUT_MEMBERS, "customer_id")
+SESSION_OF_REPORT = ToOne(FileShareSessionRow, SESSION, "file_share_session_id")
+SESSIONS_OF_CUSTOMER = ToMany(
     sessions.LISTING,
-    table_of(FileShareSessionRow).c.customer_id,
-    lambda customer_id, limit, page: FileShareSessionQuery(customer_id=[customer_id], limit=limit, page=page),
+    SESSION,
+    "customer_id",
+    lambda key, limit, page: FileShareSessionQuery(customer_id=[key], limit=limit, page=page),
 )
-_DOWNLOADS: LinkedList[FileShareDownloadRow, FileShareDownload] = LinkedList(
+DOWNLOADS = ToMany(
     downloads.LISTING,
-    table_of(FileShareDownloadRow).c.file_share_session_id,
-    lambda session_id, limit, page: FileShareDownloadQuery(
-        file_share_session_id=[session_id], limit=limit, page=page
-    ),
+    DOWNLOAD,
+    "file_share_session_id",
+    lambda key, limit, page: FileShareDownloadQuery(file_share_session_id=[key], limit=limit, page=page),
 )
-_PAYMENTS: LinkedList[FileSharePaymentRow, FileSharePayment] = LinkedList(
+PAYMENTS = ToMany(
     payments.LISTING,
-    table_of(FileSharePaymentRow).c.file_share_session_id,
-    lambda session_id, limit, page: FileSharePaymentQuery(
-        file_share_session_id=[session_id], limit=limit, page=page
-    ),
+    PAYMENT,
+    "file_share_session_id",
+    lambda key, limit, page: FileSharePaymentQuery(file_share_session_id=[key], limit=limit, page=page),
 )
-_REFUNDS: LinkedList[FileShareRefundRow, FileShareRefund] = LinkedList(
+REFUNDS = ToMany(
     refunds.LISTING,
-    table_of(FileShareRefundRow).c.file_share_session_id,
-    lambda session_id, limit, page: FileShareRefundQuery(
-        file_share_session_id=[session_id], limit=limit, page=page
-    ),
+    REFUND,
+    "file_share_session_id",
+    lambda key, limit, page: FileShareRefundQuery(file_share_session_id=[key], limit=limit, page=page),
 )

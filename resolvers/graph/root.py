@@ -35,9 +35,9 @@ from resolvers.file_shares import refunds as file_share_refunds
 from resolvers.file_shares import sessions as file_share_sessions
 from resolvers.files import files
 from resolvers.graph.execution.core_schema import core_schema
-from resolvers.graph.execution.executor import Executor, mark_plain_fields
 from resolvers.graph.execution.fields import OPERATION, expose
 from resolvers.graph.execution.nodes import declare_nodes, name_nodes, node_field, nodes_of
+from resolvers.graph.execution.plain_fields import mark_plain_fields
 from resolvers.graph.survey.documents import Documents
 from resolvers.graph.survey.extension import AdmissionExtension
 from resolvers.metrics import metrics
@@ -216,7 +216,6 @@ def make_schema() -> Schema:
         Mutation,
         config=StrawberryConfig(scalar_map=SCALARS),
         extensions=[lambda: AdmissionExtension(documents)],
-        execution_context_class=Executor,
     )
     schema.documents = documents
     name_nodes(core_schema(schema))

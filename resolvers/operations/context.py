@@ -12,6 +12,7 @@ from oauth.principals import Principal
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.outages import refused_change
 from resolvers.operations.row_quotas import RowQuotas
+from resolvers.operations.shapes.shapes import Chosen
 from schema.errors import Unauthorized
 from storage.dialects.refusals import ChangesRefused
 from storage.engine.connections import Connection
@@ -161,6 +162,9 @@ class Context:
     `precondition` checks the row to be changed once it is locked. `prepared` is what the operation's
     `prepare` yielded before the transaction began. `owners_only` restricts the operation to owners of the
     workspace that it changes, which `resolvers/operations/rows/lookups.py` checks.
+    `chosen` narrows what is read of each object to what is written; without it, all is read. `skipped` has
+    the number of rows before each page behind a link that is not the first. What is chosen `may_be_late` if
+    a replica may answer it.
     """
 
     services: Services
@@ -169,6 +173,9 @@ class Context:
     if_match: str | None = None
     precondition: Callable[[], Awaitable[None]] | None = None
     selection: frozenset[str] | None = None
+    chosen: Chosen | None = None
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    may_be_late: bool = True
     transaction: Connection | None = None
     prepared: Any = None
     owners_only: bool = False

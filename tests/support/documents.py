@@ -9,6 +9,8 @@ VARIABLES = {"yes": True, "no": False}
 # Both variables are always used: a document with one that is not would be refused.
 HEAD = "query ($yes: Boolean!, $no: Boolean!)"
 USE = "__typename @include(if: $yes) @skip(if: $no)"
+# Limits and pages of links; the last two are refused.
+PAGES = (*[(1, 1), (2, 1), (1, 2), (7, 1), (3, 2)] * 2, (0, 1), (101, 0))
 DIRECTIVES = (
     *[""] * 8,
     " @include(if: $yes)",
@@ -65,5 +67,8 @@ def _field(
     if "times" in type_.fields[name].args:
         times = draw(st.integers(0, 2))
         written, arguments = f"{name}{times}: {name}", f"(times: {times})"
+    if {"limit", "page"} <= type_.fields[name].args.keys() and draw(st.booleans()):
+        limit, page = draw(st.sampled_from(PAGES))
+        written, arguments = f"{name}{limit}x{page}: {name}", f"(limit: {limit}, page: {page})"
     below = "" if is_leaf_type(fields[name]) else f" {_selection(draw, fields[name], depth - 1, fragments)}"
     return f"{written}{arguments}{directive}{below}"

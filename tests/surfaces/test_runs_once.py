@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import pytest_asyncio
 
-from resolvers.graph.execution import fields, plans
+from resolvers.graph.execution import fields, planned_fields
 from tests.support.examples import EXAMPLES
 from tests.support.gateways import make_tenant
 from tests.support.surfaces import GraphQL
@@ -33,7 +33,7 @@ def runs(monkeypatch):
 
         return noted
 
-    for module in (fields, plans):
+    for module in (fields, planned_fields):
         monkeypatch.setattr(module, "run", noting(module.run))
     return names
 

@@ -83,10 +83,10 @@ async def test_a_list_of_shares_takes_one_statement_after_the_credential_s(gatew
             assert [len(share[name]) for share in listed["data"]] == [2] * limit
         assert len(statements) == 2
 
-        # The statement of a link to workspaces is for all of them together.
+        # The link to workspaces is a part of it.
         listed, statements = await noting("POST", "/graphql", json={"query": DOCUMENT % limit})
         assert len(listed["data"]["shares"]["data"]) == limit
-        assert len(statements) == 3
+        assert len(statements) == 2
 
 
 async def test_what_is_not_selected_is_not_read(gateway, tenant, noting):

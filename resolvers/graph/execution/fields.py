@@ -24,8 +24,6 @@ OPERATION = "operation"
 # The metadata of a field that costs a call but is no operation.
 LOOKUP = "lookup"
 ADMITTED = "admitted"
-# What root fields returned that have been run already, by their names in the answer.
-RESULTS = "results"
 # Relay's clients page by this argument.
 FIRST = "first"
 IF_MATCH = Parameter("if_match", str | None, None, "condition")
@@ -57,8 +55,6 @@ def expose(resolver: Callable[..., Any]) -> Any:
             raise NotPermitted("This operation of the document was not admitted.")
         ctx = context_for(info, operation, arguments.pop(IF_MATCH.name, None))
         check_demands(ctx.caller, demands)
-        if info.path.prev is None and info.path.key in info.context[RESULTS]:
-            return as_model(info.context[RESULTS][info.path.key])
         try:
             values = validated(operation, arguments)
             if has_body and ctx.caller.principal is not None:

@@ -3,7 +3,8 @@
 Ids are UUIDs, unique over all resources, so the id of a resource is its global id too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -22,6 +23,9 @@ from resolvers.operations.shapes.shaped import as_model
 from schema.errors import InsufficientScope, Invalid, NotFound, NotPermitted, Unauthorized
 from schema.kit.base import Resource
 from storage.tables.registry import METADATA, MODELS
+
+# Reads a resource by its operation and the values of the operation's arguments.
+Read = Callable[[Operation, dict[str, Any]], Awaitable[Any]]
 
 
 @strawberry.interface(description="A resource that `node` finds.")
@@ -70,25 +74,43 @@ def node_field(operations: Mapping[str, Operation]) -> Any:
         info: strawberry.Info, id: Annotated[UUID, strawberry.argument(description="The id of a resource.")]
     ) -> Node | None:
         ctx: Context = info.context["ctx"]
-        if ctx.caller.principal is None:
-            raise Unauthorized
-        values = _validated(next(iter(operations.values())), id)
-        operation = operations.get(await _table_with(ctx, tuple(operations), values["id"]))
-        if operation is None:
-            raise _absent()
-        try:
-            check_demands(ctx.caller, [Demand.of(operation)])
-            answer = await run(operation, context_for(info, operation, None), operation.validate(values))
-        except (NotFound, InsufficientScope, NotPermitted):
-            raise _absent() from None
-        node: Node = as_model(answer)
+
+        async def read(operation: Operation, values: dict[str, Any]) -> Any:
+            return await run(operation, context_for(info, operation, None), values)
+
+        node: Node = as_model(await node_with(ctx, operations, id, "", read))
         return node
 
     description = "Returns the resource with this id. Needs the scope that reads resources of its type."
-    return strawberry.field(find_node, description=description, metadata={LOOKUP: True})
+    return strawberry.field(find_node, description=description, metadata={LOOKUP: operations})
 
 
-def _validated(operation: Operation, id: Any) -> dict[str, Any]:
+async def node_with(
+    ctx: Context, operations: Mapping[str, Operation], id: Any, likely: str, read: Read
+) -> Any:
+    """What `read` makes of the operation that reads this resource; that of the table `likely` is tried first.
+
+    Raises `Invalid`, `Unauthorized`, and `NotFound` for what the caller may not see.
+    """
+    if ctx.caller.principal is None:
+        raise Unauthorized
+    values = validated_id(next(iter(operations.values())), id)
+    left = dict(operations)
+    if (first := left.pop(likely, None)) is not None:
+        with suppress(NotFound, InsufficientScope, NotPermitted):
+            check_demands(ctx.caller, [Demand.of(first)])
+            return await read(first, values)
+    operation = left.get(await _table_with(ctx, tuple(left), values["id"]))
+    if operation is None:
+        raise _absent()
+    try:
+        check_demands(ctx.caller, [Demand.of(operation)])
+        return await read(operation, values)
+    except (NotFound, InsufficientScope, NotPermitted):
+        raise _absent() from None
+
+
+def validated_id(operation: Operation, id: Any) -> dict[str, Any]:
     """The id as any operation takes it. Raises `Invalid`."""
     try:
         return {"id": operation.validate({"id": id})["id"]}

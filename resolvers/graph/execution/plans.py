@@ -1,192 +1,203 @@
-"""Plans of documents: queries whose root fields are operations, answered from lines without an executor.
+"""Plans of documents: a query is read by one statement for each root field, without an executor.
 
-A document is planned once. What a plan does not cover, errors included, goes to the stock executor, with the
-results of the fields that have been run.
+A document is planned once for each choice of its `@skip` and `@include`. Whether a plan covers a document is
+known before anything runs; what none covers is left to the stock executor as a whole.
 """
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import strawberry
 from graphql import (
     DocumentNode,
     FragmentDefinitionNode,
-    GraphQLField,
+    GraphQLError,
     GraphQLObjectType,
     OperationDefinitionNode,
     OperationType,
-    get_argument_values,
 )
 from graphql.execution.values import VariableValues, get_variable_values
-from strawberry.types.arguments import convert_arguments
 
+from oauth.scopes import Scope
+from resolvers.graph.execution.choices import Pages, is_page, paging_of
 from resolvers.graph.execution.core_schema import core_schema
-from resolvers.graph.execution.executor import DEFINITION, NeedsStockExecutor
-from resolvers.graph.execution.fields import OPERATION, validated
-from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField, select_from
-from resolvers.graph.execution.writers import attribute_of, selection_writer
-from resolvers.operations.answer_size import counted
+from resolvers.graph.execution.fields import LOOKUP, OPERATION
+from resolvers.graph.execution.model_writers import is_made_by_a_method
+from resolvers.graph.execution.planned_changes import PlannedChange
+from resolvers.graph.execution.planned_fields import (
+    Answering,
+    Arguments,
+    PlannedField,
+    PlannedGroup,
+    PlannedName,
+    PlannedOperation,
+    Reading,
+)
+from resolvers.graph.execution.planned_nodes import PlannedNode
+from resolvers.graph.execution.selections import (
+    TYPE_NAME,
+    Reader,
+    Selected,
+    SelectedField,
+    Unplanned,
+    fragments_of,
+    switches_of,
+)
+from resolvers.operations.admission import Demand, first_refusal
 from resolvers.operations.context import Caller, Context
-from resolvers.operations.declaration import Operation
-from resolvers.operations.runner import run
-from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
-from resolvers.operations.shapes.shapes import Shape
-from resolvers.operations.shapes.writers import Writer
-from schema.errors import LARGEST_ANSWER
-from schema.kit.pages import Page
+from schema.kit.links import SCOPE
 
 Variables = Mapping[str, Any]
-# The validated arguments of each root field, by its name in the answer.
-Arguments: TypeAlias = dict[str, Mapping[str, Any]]
-# What the operation of each root field returned, by the field's name in the answer.
-Results: TypeAlias = dict[str, Any]
+# Of a document, by the values of its directives.
+MOST_VARIANTS = 4
+# In a document; each is a subquery of its statement.
+MOST_LINKS = 60
 
 
 @dataclass(eq=False)
-class PlannedField:
-    """A root field: its operation, what is selected from the answer, and the writers made so far."""
+class Variant:
+    """The planned fields of a document with some values of its directives, by name, and all links below."""
 
-    operation: Operation
-    declared: GraphQLField
-    selected: SelectedField
-    below: Selected
-    selection: frozenset[str]
-    writers: dict[tuple[Selected, Shape[Any]], Writer] = field(default_factory=dict)
-
-    def run(self, ctx: Context, arguments: Mapping[str, Any]) -> Awaitable[Any]:
-        """What the field's operation returns."""
-        return run(self.operation, Context(ctx.services, ctx.caller, selection=self.selection), arguments)
-
-    def written(self, result: Any, caller: Caller) -> Any:
-        """The field's value. Raises `NeedsStockExecutor` for a result that is not made of lines, and
-        `AnswerTooLarge`.
-        """
-        # Of most answers it is known beforehand that they are small enough.
-        counting = caller if caller.bytes_read * self.below.times > LARGEST_ANSWER else None
-        if isinstance(result, ShapedRow):
-            written = self._writer(self.below, result.shape)(result.line, result.services)
-            return written if counting is None else counted(counting, written)
-        if isinstance(result, Page) and isinstance(result.data, ShapedRows):
-            return self._of_page(result.__dict__, result.data, counting)
-        raise NeedsStockExecutor
-
-    def _of_page(
-        self, page: Mapping[str, Any], rows: ShapedRows[Any], counting: Caller | None
-    ) -> dict[str, Any]:
-        answer: dict[str, Any] = {}
-        for name, each in self.below.fields.items():
-            value, below = page.get(each.name), each.below
-            if each.name == TYPE_NAME:
-                value = self.below.type.name
-            elif value is rows and below is not None:
-                write, services = self._writer(below, rows.shape), rows.services
-                if counting is None:
-                    value = [write(line, services) for line in rows.lines]
-                else:
-                    value = [counted(counting, write(line, services)) for line in rows.lines]
-            elif value is not None and below is not None:
-                value = _of_counts(below, value.__dict__)
-            answer[name] = value
-        return answer
-
-    def _writer(self, selected: Selected, shape: Shape[Any]) -> Writer:
-        writer = self.writers.get((selected, shape))
-        if writer is None:
-            writer = self.writers[selected, shape] = selection_writer(shape, selected)
-        return writer
+    fields: Mapping[str, PlannedField]
+    links: Sequence[SelectedField]
 
 
-def _of_counts(selected: Selected, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The selected fields of a page's `meta` or `pagination`."""
-    type_name = selected.type.name
-    return {
-        name: type_name if each.name == TYPE_NAME else values[each.attribute]
-        for name, each in selected.fields.items()
-    }
+@dataclass(eq=False)
+class Prepared:
+    """What a plan makes of a request's variables: the arguments of its fields, and the pages of its links."""
+
+    variant: Variant
+    arguments: Arguments
+    pages: Pages
+    has_refused_pages: bool
 
 
 @dataclass(eq=False)
 class DocumentPlan:
-    """The planned root fields of one operation of a document, by their names in the answer."""
+    """The plan of one operation of a document."""
 
     schema: strawberry.Schema
     definition: OperationDefinitionNode
-    fields: Mapping[str, PlannedField]
+    fragments: Mapping[str, FragmentDefinitionNode]
+    switches: Sequence[str]
+    most_fields: int
+    variants: dict[tuple[Any, ...], Variant] = field(default_factory=dict)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it is a mutation."""
+        return self.definition.operation is OperationType.MUTATION
+
+    def prepare(self, variables: Variables) -> Prepared | None:
+        """What is worked out for equal requests; None if the stock executor has to run the document."""
+        values = None
+        if self.definition.variable_definitions:
+            definitions = self.definition.variable_definitions
+            found = get_variable_values(core_schema(self.schema), definitions, dict(variables), max_errors=1)
+            if not isinstance(found, VariableValues):
+                return None  # The stock executor explains what is wrong with them.
+            values = found
+        try:
+            variant = self.variant(values)
+        except (Unplanned, GraphQLError):
+            return None
+        arguments = (
+            pair for each in variant.fields.values() for pair in each.take_arguments(self.schema, values)
+        )
+        pages = {link: paging_of(link, values) for link in variant.links}
+        refused = any(isinstance(page, Exception) for page in pages.values())
+        return Prepared(variant, dict(arguments), pages, refused)
+
+    def variant(self, values: VariableValues | None) -> Variant:
+        """The variant for these values. Raises `Unplanned`; GraphQLError for a directive without a value."""
+        key = () if values is None else tuple(values.coerced.get(name) for name in self.switches)
+        variant = self.variants.get(key)
+        if variant is None:
+            if len(self.variants) >= MOST_VARIANTS:
+                self.variants.clear()
+            variant = self.variants[key] = self._made(
+                Reader(core_schema(self.schema), self.fragments, values)
+            )
+        return variant
+
+    def _made(self, reader: Reader) -> Variant:
+        root = core_schema(self.schema).get_root_type(self.definition.operation)
+        if root is None:
+            raise Unplanned
+        selected = reader.select(root, [self.definition.selection_set])
+        if sum(1 for _ in selected.paths()) > self.most_fields:
+            # Fragments that are used many times would make the plan far larger than the document.
+            raise Unplanned
+        links = tuple(selected.links())
+        if len(links) > MOST_LINKS:
+            raise Unplanned
+        return Variant(_planned(selected), links)
 
     async def answer(
-        self, ctx: Context, variables: Variables, known: Arguments, results: Results
-    ) -> dict[str, Any]:
-        """The data. `known` has the arguments of an equal request, or gets those of this one.
-
-        `results` gets what each field returned, also if a later one fails.
-
-        Raises `NeedsStockExecutor`, `AnswerTooLarge`, or another exception if the answer has errors.
-        """
-        if not known:
-            values = self._variable_values(variables)
-            known.update({name: self._arguments(each, values) for name, each in self.fields.items()})
-        data = {}
-        for name, planned in self.fields.items():
-            results[name] = await planned.run(ctx, known[name])
-            data[name] = planned.written(results[name], ctx.caller)
-        return data
-
-    def _variable_values(self, variables: Variables) -> VariableValues | None:
-        if not self.definition.variable_definitions:
-            return None
-        definitions = self.definition.variable_definitions
-        values = get_variable_values(core_schema(self.schema), definitions, dict(variables))
-        if not isinstance(values, VariableValues):
-            raise ValueError("The variables do not fit the document.")
-        return values
-
-    def _arguments(self, planned: PlannedField, values: VariableValues | None) -> Mapping[str, Any]:
-        """The operation's arguments, validated."""
-        sent = convert_arguments(
-            get_argument_values(planned.declared, planned.selected.node, values),
-            planned.declared.extensions[DEFINITION].arguments,
-            self.schema.schema_converter.scalar_registry,
-            self.schema.config,
-        )
-        return validated(planned.operation, sent)
+        self, ctx: Context, prepared: Prepared, demands: Sequence[Demand]
+    ) -> tuple[dict[str, Any], list[GraphQLError]]:
+        """The data and the errors. Raises `Failure` for an outage."""
+        is_permitted, pages = first_refusal(ctx.caller, demands) is None, prepared.pages
+        if not is_permitted:
+            pages = {**pages, **dict(_refused(ctx.caller, prepared))}
+        errors: list[GraphQLError] = []
+        has_refusals = not is_permitted or prepared.has_refused_pages
+        answering = Answering(ctx, prepared.arguments, pages, is_permitted, has_refusals, errors)
+        fields = prepared.variant.fields
+        return {name: await each.answer(answering, [name]) for name, each in fields.items()}, errors
 
 
 def plan_of(
     schema: strawberry.Schema, document: DocumentNode, definition: OperationDefinitionNode
 ) -> DocumentPlan | None:
     """The plan of a valid document's operation; None if the stock executor has to run it."""
-    query = core_schema(schema).query_type
-    if definition.operation is not OperationType.QUERY or query is None:
+    if definition.operation is OperationType.SUBSCRIPTION:
         return None
-    fragments = {
-        node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
-    }
-    try:
-        roots = select_from(query, [definition.selection_set], fragments)
-        if sum(1 for _ in roots.paths()) > document.token_count:
-            # Fragments that are used many times would make the plan far larger than the document.
-            return None
-        return DocumentPlan(
-            schema, definition, {name: _planned(query, each) for name, each in roots.fields.items()}
-        )
-    except NeedsStockExecutor:
-        return None
+    fragments = fragments_of(document)
+    return DocumentPlan(
+        schema, definition, fragments, switches_of(definition, fragments), document.token_count
+    )
 
 
-def _planned(query: GraphQLObjectType, selected: SelectedField) -> PlannedField:
-    declared = query.fields.get(selected.name)
-    operation = None if declared is None else declared.extensions[DEFINITION].metadata.get(OPERATION)
-    if declared is None or operation is None or selected.below is None:
-        raise NeedsStockExecutor
-    _check(selected.below)
-    return PlannedField(operation, declared, selected, selected.below, frozenset(selected.below.paths()))
+def _planned(selected: Selected) -> dict[str, PlannedField]:
+    """The planned fields. Raises `Unplanned`."""
+    return {name: _planned_field(selected.type, each) for name, each in selected.fields.items()}
+
+
+def _planned_field(owner: GraphQLObjectType, selected: SelectedField) -> PlannedField:
+    operation, below = selected.metadata.get(OPERATION), selected.below
+    if selected.name == TYPE_NAME:
+        return PlannedName(owner.name)
+    if LOOKUP in selected.metadata:
+        for each in selected.types:
+            _check(each)
+        return PlannedNode.of(selected, selected.metadata[LOOKUP])
+    if below is not None and operation is not None:
+        _check(below)
+    if operation is not None and operation.changes:
+        return PlannedChange.of(operation, selected)
+    if below is None:
+        raise Unplanned
+    if operation is not None:
+        return PlannedOperation(operation, selected, Reading.of(below))
+    return PlannedGroup(_planned(below))
 
 
 def _check(selected: Selected) -> None:
-    """Raises `NeedsStockExecutor` for links, before anything is read; they also nest without an end."""
-    for field_ in selected.fields.values():
-        if field_.name != TYPE_NAME:
-            attribute_of(selected.type, field_.name)
-        if field_.below is not None:
-            _check(field_.below)
+    """Raises `Unplanned` for fields that no writer writes."""
+    made = {"edges", "pageInfo"} if is_page(selected) else ()
+    for each in selected.fields.values():
+        is_known = each.source is not None or each.link is not None or each.name in (TYPE_NAME, *made)
+        if each.types or not (is_known or is_made_by_a_method(each)):
+            raise Unplanned
+        if each.below is not None:
+            _check(each.below)
+
+
+def _refused(caller: Caller, prepared: Prepared) -> Iterator[tuple[SelectedField, Exception]]:
+    """The links that the caller's credential does not permit; graphql-core refuses arguments before that."""
+    for link in prepared.variant.links:
+        refusal = first_refusal(caller, [Demand(Scope(link.metadata[SCOPE]))])
+        if refusal is not None and not isinstance(prepared.pages[link], GraphQLError):
+            yield link, refusal

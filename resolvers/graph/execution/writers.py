@@ -1,50 +1,127 @@
 """Writers of selections: functions, generated from a shape and a selection, that make an answer's object."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from graphql import GraphQLEnumType, GraphQLObjectType, get_named_type, get_nullable_type, is_list_type
+from graphql import GraphQLEnumType, get_named_type, get_nullable_type, is_list_type
 
-from resolvers.graph.execution.executor import DEFINITION, PLAIN, NeedsStockExecutor
+from resolvers.graph.execution.choices import Choice, Pages
+from resolvers.graph.execution.page_writers import PageWriter
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
+from resolvers.operations.answer_size import counted
+from resolvers.operations.context import Context
+from resolvers.operations.rows.links import LinkedPage, LinkedRow
+from resolvers.operations.rows.lists import page_of, sign_cursor
+from resolvers.operations.shapes.shaped import ShapedRows
 from resolvers.operations.shapes.shapes import Embedded, Part, Shape
 from resolvers.operations.shapes.writers import Source, Writer, etag_of, field_value, key, rest_writer
-from schema.kit.base import SHAPED
 from schema.values.scalars import UNCHANGED, write_number
 
 # Scalars whose values in JSON are those that REST writes too.
 _AS_WRITTEN = frozenset({"DateTime", "Metadata", "ID", *UNCHANGED}) - {"Long"}
 
 
-def selection_writer(shape: Shape[Any], selected: Selected) -> Writer:
-    """The object of a line with the selected fields. Raises `NeedsStockExecutor` as `attribute_of` does.
+@dataclass(slots=True, eq=False)
+class Writing:
+    """An answer in the making: the context of the request, and the page of each link.
+
+    Its bytes are counted if it `is_counted`; the parts that were counted stay objects if it `has_refusals`,
+    which are looked for in them.
+    """
+
+    ctx: Context
+    pages: Pages
+    is_counted: bool
+    has_refusals: bool
+
+    @property
+    def services(self) -> Any:
+        return self.ctx.services
+
+    def part(self, write: Writer, line: Any) -> Any:
+        """What `write` makes of a line. Raises `AnswerTooLarge`."""
+        if not self.is_counted:
+            return write(line, self)
+        caller = self.ctx.caller
+        before = caller.bytes_written
+        value = write(line, self)
+        # What has been counted inside is a part of it.
+        caller.bytes_written = before
+        written = counted(caller, value)
+        return value if self.has_refusals else written
+
+
+def selection_writer(shape: Shape[Any], selected: Selected, choice: Choice) -> Writer:
+    """The object of a line with the selected fields: a function of the line and the `Writing`.
 
     The names in the answer are a client's: `key` lets them into the source.
     """
-    source = Source()
+    source = Source("services.services")
     fields = [
-        f"    {key(name)}: {_value(shape, selected.type, field, source)},"
+        f"    {key(name)}: {_value(shape, selected, field, source, choice)},"
         for name, field in selected.fields.items()
     ]
     writer: Writer = source.function("line, services", ["return {", *fields, "}"])
     return writer
 
 
-def _value(shape: Shape[Any], owner: GraphQLObjectType, field: SelectedField, source: Source) -> str:
+def _value(shape: Shape[Any], owner: Selected, field: SelectedField, source: Source, choice: Choice) -> str:
     if field.name == TYPE_NAME:
-        return repr(owner.name)
-    attribute = attribute_of(owner, field.name)
-    plain = {each.attribute for each in owner.extensions.get(PLAIN, {}).values()}
-    if attribute == "etag" and not shape.omitted <= plain:
-        raise NeedsStockExecutor  # It is made of what resolvers read too.
-    if attribute == "etag":
-        return f"{source.name(_etag_writer(shape))}(line, services)"
-    if attribute not in shape.fields:
-        return _omitted(shape, attribute, plain)
+        return repr(owner.type.name)
+    if field.link is not None:
+        return _linked(shape, field, source, choice)
+    if field.source == "etag":
+        write, tagged = source.name(partial(etag_of, shape.model)), source.name(rest_writer(shape.tagged))
+        line = "line" if shape.chosen is None else f"line[{shape.place_of_tag}]"
+        return f"{write}({tagged}({line}, services.services))"
+    if field.source not in shape.fields:
+        if field.source not in shape.omitted or shape.model.model_fields[field.source].default is not None:
+            raise TypeError(f"{shape.model.__name__} is read without {field.name}.")
+        return "None"
     below = field.below
-    if isinstance(shape.fields[attribute], Part | Embedded) and below is not None:
-        return field_value(shape, attribute, source, lambda inner: selection_writer(inner, below))
-    return _leaf(field, field_value(shape, attribute, source, rest_writer), source)
+    if isinstance(shape.fields[field.source], Part | Embedded) and below is not None:
+        return field_value(shape, field.source, source, lambda inner: selection_writer(inner, below, choice))
+    return _leaf(field, field_value(shape, field.source, source, rest_writer), source)
+
+
+def _linked(shape: Shape[Any], field: SelectedField, source: Source, choice: Choice) -> str:
+    """The object or the page behind a link; null if the link is refused."""
+    linked, below = choice.linked.get(field), field.below
+    if linked is None or below is None:
+        return "None"
+    cell = f"line[{shape.place_of_link(choice.numbers[field])}]"
+    if isinstance(linked, LinkedRow):
+        write = source.name(selection_writer(linked.shape, below, choice))
+        return f"({write}(cell, services) if (cell := {cell}) is not None else None)"
+    id = f"line[{shape.places['id']}]" if linked.is_continued else "None"
+    return f"{source.name(_page_writer(field, linked, choice))}({cell}, {id}, services)"
+
+
+def _page_writer(field: SelectedField, linked: LinkedPage, choice: Choice) -> Callable[..., Any]:
+    """A function of the cell of a page, the id of the object that links to it, and the `Writing`."""
+    if field.below is None:
+        raise TypeError("A page has fields.")
+    writer = PageWriter(field.below, lambda items: selection_writer(linked.shape, items, choice))
+
+    def write(cell: Any, id: str, writing: Writing) -> dict[str, Any]:
+        paging: Any = writing.pages[field]
+        total, listed = cell if linked.is_counted else (None, cell)
+        shown = listed[: paging.limit]
+        if writer.shows_items_only:
+            return writer.write(shown, None, writing)
+        query = linked.link.query(id, paging.limit, paging.page) if linked.is_continued else paging
+
+        def cursor_of(index: int) -> str:
+            keys = [shown[index][place] for place in linked.key_places]
+            return sign_cursor(writing.ctx, linked.link.listing, query, keys)
+
+        rows: Any = ShapedRows(linked.shape, shown, writing.services, cursor_of)
+        cursor = cursor_of(-1) if len(listed) > paging.limit and linked.is_continued else None
+        return writer.write(shown, page_of(query, rows, total, cursor), writing)
+
+    return write
 
 
 def _leaf(field: SelectedField, value: str, source: Source) -> str:
@@ -55,7 +132,7 @@ def _leaf(field: SelectedField, value: str, source: Source) -> str:
     elif isinstance(named, GraphQLEnumType):
         names = {getattr(item.value, "value", item.value): name for name, item in named.values.items()}
         if not is_list_type(get_nullable_type(field.type)):
-            # A value that is none of the enum's is an error, which the stock executor reports.
+            # A value that is none of the enum's is an error.
             return f"{source.name({None: None, **names})}[{value}]"
         write = names.get
     elif named.name == "Long":
@@ -63,7 +140,7 @@ def _leaf(field: SelectedField, value: str, source: Source) -> str:
     elif named.name in _AS_WRITTEN:
         return value
     else:
-        raise NeedsStockExecutor
+        raise TypeError(f"No line has values of the scalar {named.name}.")
     if is_list_type(get_nullable_type(field.type)):
         listed = f"[{source.name(write)}(item) for item in items]"
         return f"({listed} if (items := {value}) is not None else None)"
@@ -78,34 +155,11 @@ def _json_writer(selected: Selected) -> Callable[[Any], Any]:
         if field.name == TYPE_NAME:
             value = repr(selected.type.name)
         else:
-            value = _leaf(field, f"value[{attribute_of(selected.type, field.name)!r}]", source)
+            value = _leaf(field, f"value[{field.source!r}]", source)
         fields.append(f"    {key(name)}: {value},")
     lines = ["if value is None:", "    return None", "return {", *fields, "}"]
     writer: Callable[[Any], Any] = source.function("value", lines)
     return writer
-
-
-def attribute_of(owner: GraphQLObjectType, name: str) -> str:
-    """The model's field behind a field of the graph. Raises `NeedsStockExecutor` for other resolvers."""
-    plain = owner.extensions.get(PLAIN, {}).get(name)
-    if plain is not None:
-        return str(plain.attribute)
-    shaped = owner.fields[name].extensions[DEFINITION].metadata.get(SHAPED)
-    if shaped is None:
-        raise NeedsStockExecutor
-    return str(shaped)
-
-
-def _omitted(shape: Shape[Any], attribute: str, plain: set[str]) -> str:
-    """A field that the shape leaves out, if it is null then. Resolvers read what is left out."""
-    if attribute not in shape.omitted & plain or shape.model.model_fields[attribute].default is not None:
-        raise NeedsStockExecutor
-    return "None"
-
-
-def _etag_writer(shape: Shape[Any]) -> Writer:
-    model: Any = shape.model
-    return lambda line, services: etag_of(model, rest_writer(shape)(line, services))
 
 
 def _write_long(value: Any) -> Any:

@@ -12,8 +12,6 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types.graphql import OperationType
 
 from oauth.principals import AllowList
-from resolvers.graph.execution.executor import NeedsStockExecutor
-from resolvers.graph.execution.fields import RESULTS
 from resolvers.graph.execution.loaders import make_check, make_load
 from resolvers.graph.http.allow_lists import check_document, name_roots
 from resolvers.graph.http.media_types import accepted_type, status_of
@@ -21,7 +19,7 @@ from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_
 from resolvers.graph.root import Schema, exposed
 from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, Submission, admit_survey, survey_of
 from resolvers.graph.survey.surveys import Survey
-from resolvers.operations.admission import admit, charge_remainder, check_demands, largest_body
+from resolvers.operations.admission import admit, charge_remainder, largest_body
 from resolvers.operations.answer_size import dumped
 from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
@@ -39,7 +37,6 @@ from schema.errors import (
     problem,
 )
 from storage.dialects.json_rows import LinesTooLong
-from storage.engine.outages import is_outage
 from storage.usage.usage import Used
 
 log = structlog.get_logger()
@@ -131,43 +128,25 @@ class GraphQLEndpoint:
         if sent.text_cost:
             await charge_remainder(ctx.caller, 1 + sent.text_cost)
         kept, admitted = self._documents.parsed.get(sent.text), None
-        results: dict[str, Any] = {}
         plan = None if kept is None else kept.plan(self._schema, sent.name)
-        if kept is not None and plan is not None:
+        if kept is not None and plan is not None and not (plan.changes and allowed is _QUERIES):
             admitted = sent.survey
             if admitted is None:
                 submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
                 admitted = survey_of(self._schema._schema, submitted)
             await admit_survey(ctx.caller, admitted, sent.size)
-            try:
-                # The stock executor reports a refusal at its field.
-                check_demands(ctx.caller, admitted.demands)
-                data = await plan.answer(ctx, sent.variables, sent.arguments, results)
-            except NeedsStockExecutor:
-                kept.plans[sent.name] = None
-            except (AnswerTooLarge, LinesTooLong):
-                raise AnswerTooLarge from None
-            except Exception as error:
-                if is_outage(error):
-                    # The stock executor would wait for the database as long again.
-                    raise unforeseen(error, ctx.caller.request_id) from error
-                log.debug("unplanned", reason=type(error).__name__)
-            else:
-                if not sent.is_kept:
-                    keep(sent, admitted, len(plan.fields))
+            prepared = sent.prepared or plan.prepare(sent.variables)
+            if prepared is not None:
+                if not sent.is_kept and not plan.changes:
+                    keep(sent, admitted, prepared)
                 _count(ctx, kept.used(self._schema, sent.name))
-                return data, []
-        return await self._execute_by_fields(ctx, sent, allowed, admitted, results)
+                return _bounded(*await plan.answer(ctx, prepared, admitted.demands))
+        return await self._execute_at_first(ctx, sent, allowed, admitted)
 
-    async def _execute_by_fields(
-        self,
-        ctx: Context,
-        sent: GraphQLRequest,
-        allowed: set[OperationType],
-        admitted: Survey | None,
-        results: dict[str, Any],
+    async def _execute_at_first(
+        self, ctx: Context, sent: GraphQLRequest, allowed: set[OperationType], admitted: Survey | None
     ) -> tuple[Any, list[GraphQLError]]:
-        """The same by the stock executor. Raises `AnswerTooLarge`."""
+        """The same for a document that is not kept, or that no plan covers. Raises `AnswerTooLarge`."""
         ctx.caller.limit_units()
         result = await self._schema.execute(
             sent.text,
@@ -181,14 +160,19 @@ class GraphQLEndpoint:
                 SIZE: sent.size,
                 # Only of this request: a kept one's says nothing about this caller.
                 ADMITTED_SURVEY: admitted,
-                RESULTS: results,
             },
             allowed_operation_types=allowed,
         )
-        errors = result.errors or []
-        if ctx.caller.bytes_written > LARGEST_ANSWER or any(map(_is_of_size, errors)):
-            raise AnswerTooLarge
-        return result.data, errors
+        # The stock executor counts no bytes: `dumped` does.
+        ctx.caller.bytes_written = LARGEST_ANSWER
+        return _bounded(result.data, result.errors or [])
+
+
+def _bounded(data: Any, errors: list[GraphQLError]) -> tuple[Any, list[GraphQLError]]:
+    """The same. Raises `AnswerTooLarge` if a field has found out that the answer is."""
+    if any(map(_is_of_size, errors)):
+        raise AnswerTooLarge
+    return data, errors
 
 
 def _count(ctx: Context, used: Used | None) -> None:

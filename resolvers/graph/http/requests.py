@@ -1,12 +1,13 @@
 """Requests to run a document: read from HTTP, and kept with what was worked out for them."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from starlette.requests import Request
 
+from resolvers.graph.execution.plans import Prepared
 from resolvers.graph.http.persisted import hash_in, keep_text, owner_of, text_of
 from resolvers.graph.survey.documents import LONGEST_CACHED
 from resolvers.graph.survey.surveys import Survey
@@ -22,7 +23,7 @@ from storage.caches import Cache
 _OBJECTS = ("variables", "extensions")
 # A kept request takes less than this, measured with tracemalloc: three letters of its variables
 # may be an object, and each root field has validated arguments, with what readers work out from them.
-BYTES_OF_A_REQUEST, BYTES_OF_A_LETTER, BYTES_OF_A_ROOT = 3_000, 80, 4_000
+BYTES_OF_A_REQUEST, BYTES_OF_A_LETTER, BYTES_OF_A_ROOT, BYTES_OF_A_PAGE = 3_000, 80, 4_000, 200
 BYTES_KEPT = 8 * 1024 * 1024
 
 
@@ -33,8 +34,8 @@ class GraphQLRequest:
     `text_cost` is what its length costs in calls. With `wants_cost`, which clients send as `extensions.cost`,
     the answer says what the document costs.
 
-    What is worked out for it is the same for every request with the same bytes: the survey, and the
-    validated arguments of each root field by its name in the answer. `brings_hash` marks a request with a
+    What is worked out for it is the same for every request with the same bytes: the survey, and what the plan
+    of the document makes of the variables. `brings_hash` marks a request with a
     document and its hash: it is read each time, so that the document is kept for each owner who sends it.
     """
 
@@ -47,7 +48,7 @@ class GraphQLRequest:
     brings_hash: bool = False
     text_cost: int = 0
     survey: Survey | None = None
-    arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    prepared: Prepared | None = None
     is_kept: bool = False
     _digest: str | None = None
 
@@ -67,13 +68,14 @@ def kept_bytes() -> int:
     return _kept.size
 
 
-def keep(request: GraphQLRequest, survey: Survey, roots: int) -> None:
-    """Keep a request that was surveyed and has so many root fields, if it is short."""
+def keep(request: GraphQLRequest, survey: Survey, prepared: Prepared) -> None:
+    """Keep a request that was surveyed and prepared, if it is short."""
     length = len(request.key[1])
     if length <= LONGEST_CACHED and not request.brings_hash:
         request.is_kept = True
-        request.survey = survey.without_nodes()
-        size = BYTES_OF_A_REQUEST + BYTES_OF_A_LETTER * length + BYTES_OF_A_ROOT * roots
+        request.survey, request.prepared = survey.without_nodes(), prepared
+        roots = BYTES_OF_A_ROOT * len(prepared.arguments) + BYTES_OF_A_PAGE * len(prepared.pages)
+        size = BYTES_OF_A_REQUEST + BYTES_OF_A_LETTER * length + roots
         if len(request.text) > length:  # It was sent by its hash.
             size += 4 * len(request.text)
         _kept.keep(request.key, request, size)

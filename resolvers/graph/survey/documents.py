@@ -16,14 +16,16 @@ LONGEST_CACHED = 8 * 1024
 BYTES_OF_DOCUMENTS = 16 * 1024 * 1024
 BYTES_OF_ANSWERS = 4 * 1024 * 1024
 # Measured with tracemalloc: 340 to 560 bytes for each token, with its nodes; a plan takes as much again.
-BYTES_PER_TOKEN = 1_200
+# There are several for the values of directives, and parts of it for the limits of links.
+BYTES_PER_TOKEN = 600
+PLANS_WITH_DIRECTIVES, PLANS_WITH_VARIABLES = 8, 2
 
 
 @dataclass(frozen=True)
 class KeptDocument:
     """A valid document with what was made of it, by the name of the operation to run.
 
-    A plan is None if the stock executor has to run the operation.
+    A plan is None if the stock executor has to run the operation, whatever its variables are.
     """
 
     document: DocumentNode
@@ -59,9 +61,9 @@ class Documents:
     def keep(self, text: str, document: DocumentNode) -> None:
         """Cache a valid document if it is short."""
         if _is_short(text):
-            self.parsed.keep(
-                text, KeptDocument(document), 4 * len(text) + document.token_count * BYTES_PER_TOKEN
-            )
+            plans = PLANS_WITH_DIRECTIVES if "@" in text else PLANS_WITH_VARIABLES if "$" in text else 1
+            size = 4 * len(text) + document.token_count * BYTES_PER_TOKEN * (1 + plans)
+            self.parsed.keep(text, KeptDocument(document), size)
 
     def keep_answer(self, key: str, data: object) -> None:
         """Cache the answer to a document if its key, which contains the document, is short."""

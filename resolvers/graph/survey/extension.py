@@ -24,7 +24,7 @@ from strawberry.types import ExecutionResult as Answer
 from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import ADMITTED
 from resolvers.graph.survey.cost import survey
-from resolvers.graph.survey.documents import Documents
+from resolvers.graph.survey.documents import Documents, KeptDocument
 from resolvers.graph.survey.refused_arguments import filled_size, refusal_of_field, with_defaults
 from resolvers.graph.survey.surveys import Survey
 from resolvers.graph.survey.used_fields import used_by
@@ -80,6 +80,8 @@ class AdmissionExtension(SchemaExtension):
         cached = self._documents.answers.get(key) if key is not None else None
         if cached is not None:
             context.result = Answer(cached, None)  # type: ignore[arg-type]  # written as JSON already
+        else:
+            await self._run_plan()
         yield
         result = context.result
         if not isinstance(result, ExecutionResult):
@@ -89,6 +91,18 @@ class AdmissionExtension(SchemaExtension):
             result.errors = [self._refusal(result.errors)]
         elif key is not None and not result.errors:
             self._documents.keep_answer(key, result.data)
+
+    async def _run_plan(self) -> None:
+        """Answer a document by its plan, if there is one; it is kept for the next request."""
+        context = self.execution_context
+        if context.graphql_document is None or self._survey is None:
+            return
+        kept = self._documents.parsed.get(self._text) or KeptDocument(context.graphql_document)
+        plan = kept.plan(context.schema, self._operation_name)
+        prepared = None if plan is None else plan.prepare(context.variables or {})
+        if plan is not None and prepared is not None:
+            ctx = context.context["ctx"]
+            context.result = Answer(*await plan.answer(ctx, prepared, self._survey.demands))
 
     def _validate(self, document: DocumentNode) -> None:
         context = self.execution_context

@@ -1,49 +1,33 @@
 """Pages of linked lists: one page for each of many parents, read by one statement."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic
-from uuid import UUID
+from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import BigInteger, Column, and_, func, literal, or_, select
 from sqlalchemy import Row as SelectedRow
 
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
-from resolvers.operations.rows.lists import Listing, make_cursor, page_of
+from resolvers.operations.rows.links import ToMany
+from resolvers.operations.rows.lists import key_places, page_of, sign_cursor
 from resolvers.operations.rows.reading import read_by_keys
 from resolvers.operations.shapes.shaped import as_model
-from resolvers.operations.shapes.shapes import Item, Shape
 from schema.kit.links import PageKey, RowKey
-from schema.kit.pages import Listed, ListQuery, Page
+from schema.kit.pages import Listed, Page
 from storage.engine.connections import Connection
-from storage.rows.rows import Model, table_of
 
-# A row with its `place` and `total` among its parent's rows, and the item made of it.
-Numbered = tuple[SelectedRow[Any], Item]
-
-
-@dataclass(frozen=True)
-class LinkedList(Generic[Model, Item]):
-    """A listing's rows in its default order, grouped by the parent in `column`.
-
-    `query` makes the listing's query for a parent, limit and page; a page's cursor continues that list.
-    """
-
-    listing: Listing[Model]
-    column: Column[Any]
-    query: Callable[[UUID, int, int], ListQuery]
+# A row with its `place` and `total` among its parent's rows, and the line made of it.
+Numbered = tuple[SelectedRow[Any], Any]
 
 
-async def load_pages(
-    ctx: Context, linked: LinkedList[Model, Item], keys: Sequence[PageKey], shape: Shape[Item]
-) -> list[Page[Item]]:
+async def load_pages(ctx: Context, linked: ToMany, keys: Sequence[PageKey]) -> list[Page[Any]]:
     """The pages for `keys`, in the same order.
 
     Only indexed columns are numbered; the rows of the pages are looked up afterwards.
     """
-    table, column = table_of(linked.listing.model), linked.column
+    table = linked.listing.table
+    column = table.c[linked.column]
     counted = any(key.counted for key in keys)
     parents = (table.c.workspace_id, column)
     order = [key.order for key in linked.listing.order(())]
@@ -66,15 +50,15 @@ async def load_pages(
     joined = select(*columns, numbered.c.place, numbered.c.total).join_from(numbered, table, same)
     statement = joined.where(or_(*places)).order_by(numbered.c.place)
 
-    async def read(connection: Connection) -> tuple[Sequence[SelectedRow[Any]], dict[RowKey, Item]]:
+    async def read(connection: Connection) -> tuple[Sequence[SelectedRow[Any]], dict[RowKey, Any]]:
         rows = (await connection.execute(statement)).all()
         row_keys = [RowKey(row.workspace_id, row.id) for row in rows]
-        return rows, await read_by_keys(ctx, connection.fetch, linked.listing.model, shape, row_keys)
+        return rows, await read_by_keys(ctx, connection.fetch, linked.listing.model, linked.shape, row_keys)
 
     rows, items = await ctx.in_snapshot(read, replica=linked.listing.replica)
-    by_parent: dict[RowKey, list[Numbered[Item]]] = defaultdict(list)
+    by_parent: dict[RowKey, list[Numbered]] = defaultdict(list)
     for row in rows:
-        item = as_model(items[RowKey(row.workspace_id, row.id)])
+        item = items[RowKey(row.workspace_id, row.id)]
         by_parent[RowKey(row.workspace_id, getattr(row, column.name))].append((row, item))
     return [_page(ctx, linked, key, by_parent[key.parent]) for key in keys]
 
@@ -87,15 +71,16 @@ def of_keys(column: Column[Any], keys: Sequence[RowKey]) -> Any:
     )
 
 
-def _page(
-    ctx: Context, linked: LinkedList[Model, Item], key: PageKey, numbered: list[Numbered[Item]]
-) -> Page[Item]:
+def _page(ctx: Context, linked: ToMany, key: PageKey, numbered: list[Numbered]) -> Page[Any]:
     limit, page = key.limit, key.page
     skipped = (page - 1) * limit
-    here = [(row, item) for row, item in numbered if skipped < row.place <= skipped + limit]
+    here = [item for row, item in numbered if skipped < row.place <= skipped + limit]
     more = any(row.place > skipped + limit for row, _ in numbered) and here
     total = (numbered[0][0].total if numbered else 0) if key.counted else None
     query = linked.query(key.parent_id, limit, page)
-    items = Listed([item for _, item in here])
-    items.cursor_of = lambda index: make_cursor(ctx, linked.listing, query, here[index][0])
+    places = key_places(linked.shape, linked.listing.order(()))
+    items = Listed([as_model(item) for item in here])
+    items.cursor_of = lambda index: sign_cursor(
+        ctx, linked.listing, query, [here[index].line[place] for place in places]
+    )
     return page_of(query, items, total, items.cursor_of(-1) if more else None)

@@ -13,10 +13,11 @@ from oauth.principals import Principal
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import Seen
 from resolvers.operations.rows.filters import Filter
+from resolvers.operations.shapes.shapes import Shape
 from schema.errors import Invalid, problem
 from schema.kit.pages import ListQuery, Page, PageMeta, Pagination
 from schema.kit.sorting import Sorting
-from storage.rows.ordering import SortKey, from_json, to_json, total_order
+from storage.rows.ordering import SortKey, from_json, total_order
 from storage.rows.rows import Model, table_of
 from storage.sealing import Purpose, read_signed, signed
 
@@ -107,6 +108,17 @@ class Listing(Generic[Model]):
         return total_order(keys, table.c.id if self.identity is None else self.identity)
 
 
+def key_places(shape: Shape[Any], order: Sequence[SortKey]) -> list[int]:
+    """The place of each sort key in a line: that of its field, or else after all other cells."""
+    places: list[int] = []
+    end = shape.width
+    for key in order:
+        place = shape.place_of(key.column)
+        places.append(end if place is None else place)
+        end += place is None
+    return places
+
+
 def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str | None) -> Page[Item]:
     """The page of `items`; `total` is None if the list was not counted."""
     pages = None if total is None else -(-total // query.limit)
@@ -119,12 +131,6 @@ def page_of(query: ListQuery, items: list[Item], total: int | None, cursor: str 
     )
     counts = None if total is None else Pagination.made(total_count=total, max_page=pages or 0)
     return Page.made(data=items, meta=meta, pagination=counts)
-
-
-def make_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, row: Any) -> str:
-    """The cursor that continues the list of `query` after `row`."""
-    order = listing.order(query.sort_keys())
-    return sign_cursor(ctx, listing, query, [to_json(getattr(row, key.column.name)) for key in order])
 
 
 def sign_cursor(ctx: Context, listing: Listing[Any], query: ListQuery, keys: Sequence[Any]) -> str:

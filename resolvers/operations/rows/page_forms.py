@@ -12,7 +12,7 @@ from sqlmodel import SQLModel
 from oauth.principals import Principal
 from resolvers.operations.rows.access import Seen, total_visible, visible
 from resolvers.operations.rows.filters import chosen_values
-from resolvers.operations.rows.lists import Asked, Listing
+from resolvers.operations.rows.lists import Asked, Listing, key_places
 from resolvers.operations.rows.plans import with_places
 from resolvers.operations.shapes.shapes import Shape
 from storage.dialects.json_rows import as_text, lines
@@ -50,6 +50,7 @@ class PageForm:
     sorting: tuple[str, ...]
     limit: int
     is_counted: bool
+    is_continued: bool
     nulls_in_place: tuple[bool, ...] | None
     is_late: bool
     is_in_change: bool
@@ -61,16 +62,6 @@ class PageForm:
     def __hash__(self) -> int:
         """Computed once: the form of kept arguments is looked up at each request."""
         return self._hash
-
-    def key_places(self, order: Sequence[SortKey]) -> list[int]:
-        """The place of each sort key in a line: that of its field, or else after the fields."""
-        places: list[int] = []
-        end = self.shape.width
-        for key in order:
-            place = self.shape.place_of(key.column)
-            places.append(end if place is None else place)
-            end += place is None
-        return places
 
     def statement(self, principal: Principal) -> Select[Any]:
         """The statement of one row: the total and the lines. Sort keys that are no fields end each line."""
@@ -87,9 +78,10 @@ class PageForm:
         keys = [replace(key, column=page.c[key.column.name]) for key in order]
         rows = select(page).order_by(*(key.order for key in keys))
         cells = self.shape.cells(page, self.chosen, principal)
-        places = self.key_places(order)
-        others = [key.column for key, place in zip(keys, places, strict=True) if place >= self.shape.width]
-        listed = lines(rows, *cells, *others)
+        if self.is_continued:
+            ends = zip(keys, key_places(self.shape, order), strict=True)
+            cells += [key.column for key, place in ends if place >= self.shape.width]
+        listed = lines(rows, *cells)
         return select(self._total(principal, conditions), as_text(listed))
 
     def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
@@ -105,14 +97,15 @@ class PageForm:
     ) -> Select[Any]:
         table = self.listing.table
         # Without a total, one row too many says whether a page follows.
-        limit = literal_column(str(self.limit + (not self.is_counted)), Integer)
+        limit = literal_column(str(self.limit + (self.is_continued and not self.is_counted)), Integer)
         if self.nulls_in_place is not None:
             places = [
                 None if is_null else bindparam(f"after_{index}", type_=key.column.type)
                 for index, (key, is_null) in enumerate(zip(order, self.nulls_in_place, strict=True))
             ]
             conditions = [*conditions, after(order, places)]
-        rows = select(table).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
+        columns = self.shape.columns(key.column.name for key in order)
+        rows = select(*columns).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
         if not self.is_late:
             return rows
         rows = rows.offset(bindparam("skipped", type_=BigInteger()))

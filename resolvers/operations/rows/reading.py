@@ -15,9 +15,9 @@ from oauth.principals import Principal
 from resolvers.operations.answer_size import read_lines
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import Seen, absent, visible
-from resolvers.operations.rows.lists import Listing, open_cursor, page_of, sign_cursor
+from resolvers.operations.rows.lists import Listing, key_places, open_cursor, page_of, sign_cursor
 from resolvers.operations.rows.page_forms import PageForm, rounded, seen_by
-from resolvers.operations.rows.plans import MOST_PLANS, form_of, plan_for, with_places
+from resolvers.operations.rows.plans import form_of, plan_for, with_places
 from resolvers.operations.rows.routing import must_be_parted, narrowed
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes.shapes import Item, Shape
@@ -28,6 +28,13 @@ from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.connections import Values
 from storage.engine.kept_statements import Kept
 from storage.rows.rows import Model, table_of
+
+# What needs the number of rows on all pages, and what needs a cursor or says whether a page follows.
+_COUNTED = ("meta.total", "meta.pages", "pagination")
+_CONTINUED = ("meta.next_cursor", "page_info", "edges.cursor")
+
+# Forms of pages that are the same object wherever they come from.
+MOST_FORMS = 1000
 
 Fetch = Callable[[Kept, Values], Awaitable[Sequence[Any]]]
 
@@ -45,9 +52,10 @@ async def read_one(
 
     `seen` is the condition on the rows that the caller sees, if it is not that of `visible`.
     """
+    shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
     chosen = _chosen(ctx, shape, "")
     principal = narrowed(ctx.principal, model)
-    if chosen and await must_be_parted(ctx, principal, model):
+    if shape.reads_others(chosen) and await must_be_parted(ctx, principal, model):
         principal = ctx.principal.about(await _workspace_of(ctx, model, seen, values))
     key = ("one", model, shape, seen, chosen, tuple(values), form_of(principal))
 
@@ -56,11 +64,13 @@ async def read_one(
         table = table_of(model)
         same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
         caller = with_places(principal)
-        row = select(table).where(seen_by(model, seen, caller), *same).subquery("chosen")
+        columns = shape.columns(["id"])
+        row = select(*columns).where(seen_by(model, seen, caller), *same).subquery("chosen")
         return select(as_text(lines(select(row), *shape.cells(row, chosen, caller))))
 
     plan = plan_for(ctx.services.database.dialect, key, make)
-    ((found,),) = await ctx.fetch(plan, values | principal.ids, replica=replica)
+    places = {**values, **principal.ids, **ctx.skipped}
+    ((found,),) = await ctx.fetch(plan, places, replica=replica and ctx.may_be_late)
     listed = read_lines(ctx.caller, found)
     if not listed:
         raise absent(model)
@@ -117,6 +127,7 @@ async def read_by_keys(
         "workspace_ids": workspace_ids,
         "ids": [key.id for key in keys],
         **principal.ids,
+        **ctx.skipped,
     }
     ((found,),) = await fetch(plan_for(ctx.services.database.dialect, form, make), values)
     return {
@@ -132,13 +143,16 @@ async def read_page(
 
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
+    shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
     principal = narrowed(ctx.principal, listing.model, query.sent().get("workspace_id"))
-    is_joined = (listing.groups is None and (query.page or 1) > 1) or bool(_chosen(ctx, shape, "data."))
-    is_parted = is_joined and await must_be_parted(ctx, principal, listing.model)
+    is_late = listing.groups is None and (query.page or 1) > 1
+    has_parts = shape.reads_others(_chosen(ctx, shape, "data."))
+    is_parted = (is_late or has_parts) and await must_be_parted(ctx, principal, listing.model)
     prepared = _prepare(ctx, principal, listing, _keys_of(listing.table) if is_parted else shape, query)
-    values = {**principal.ids, **prepared.values}
+    values = {**principal.ids, **prepared.values, **ctx.skipped}
     plan = plan_for(ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(principal))
-    ((total, found),) = await ctx.fetch(plan, values, replica=prepared.replica)
+    replica = prepared.replica and ctx.may_be_late
+    ((total, found),) = await ctx.fetch(plan, values, replica=replica)
     listed = read_lines(ctx.caller, found)
     shown = listed[: query.limit]
     end = prepared.values["skipped"] + len(shown)
@@ -150,13 +164,14 @@ async def read_page(
 
     lines = shown
     if is_parted:
-        fetch = partial(ctx.fetch, replica=prepared.replica)
+        fetch = partial(ctx.fetch, replica=replica)
         read = await _lines_by_workspace(ctx, fetch, listing.model, shape, shown)
         # What was deleted meanwhile is not there any more.
         shown = [key for key in shown if key[0] in read]
         lines = [read[key[0]] for key in shown]
-    rows = ShapedRows(shape, lines, ctx.services, cursor_of)
-    cursor = cursor_of(-1) if more and shown else None
+    # Its own field, the position of the page and the next page may show the same cursor.
+    rows = ShapedRows(shape, lines, ctx.services, cache(cursor_of))
+    cursor = rows.cursor_of(len(shown) - 1) if prepared.form.is_continued and more and shown else None
     return page_of(query, cast("list[Item]", rows), total, cursor)
 
 
@@ -232,7 +247,8 @@ def _prepare_place(
         filters=tuple((name, listing.filters[name].form(value)) for name, value in sent.items()),
         sorting=tuple(query.sort_keys()),
         limit=rounded(query.limit),
-        is_counted=place is None and any(map(ctx.wants, ("meta.total", "meta.pages", "pagination"))),
+        is_counted=place is None and any(map(ctx.wants, _COUNTED)),
+        is_continued=any(map(ctx.wants, _CONTINUED)),
         nulls_in_place=None if place is None else tuple(value is None for value in place),
         is_late=skipped > 0,
         is_in_change=ctx.transaction is not None,
@@ -243,10 +259,10 @@ def _prepare_place(
     values |= {f"after_{index}": value for index, value in enumerate(place or ())}
     # A caller that keeps a copy asks for each span once: what a replica has not got yet would be lost to it.
     replica = listing.replica and not query.is_of_changes()
-    return _Prepared(_shared(form), values, form.key_places(listing.order(form.sorting)), replica)
+    return _Prepared(_shared(form), values, key_places(shape, listing.order(form.sorting)), replica)
 
 
-@lru_cache(maxsize=MOST_PLANS)
+@lru_cache(maxsize=MOST_FORMS)
 def _shared(form: PageForm) -> PageForm:
     """One object for equal forms: looking its plan up then compares none of its parts."""
     return form
@@ -255,6 +271,6 @@ def _shared(form: PageForm) -> PageForm:
 def _chosen(ctx: Context, shape: Shape[Any], path: str) -> frozenset[str]:
     """The parts that the caller selected; an entity tag is made of all."""
     selection = ctx.selection
-    if selection is None or f"{path}etag" in selection:
+    if selection is None or ctx.chosen is not None or f"{path}etag" in selection:
         return shape.parts
     return frozenset([name for name in shape.parts if path + name in selection])

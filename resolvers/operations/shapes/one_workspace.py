@@ -12,9 +12,11 @@ from oauth.principals import Principal
 from storage.workspaces.distribution import COLUMN
 
 
-def naming_workspace(cell: ColumnElement[Any], row: FromClause, principal: Principal) -> ColumnElement[Any]:
+def naming_workspace(
+    cell: ColumnElement[Any], row: FromClause, principal: Principal | None
+) -> ColumnElement[Any]:
     """The cell of a row, whose subqueries name the principal's one workspace instead of the row's."""
-    place: Any = principal.one_workspace_id
+    place: Any = None if principal is None else principal.one_workspace_id
     if place is None or COLUMN not in row.c:
         return cell
     of_row = row.c[COLUMN]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Any, Generic, cast, overload
 from uuid import UUID
 
@@ -116,8 +115,7 @@ def as_model(answer: Any) -> Any:
     listed = getattr(answer, "data", None)
     if isinstance(listed, ShapedRows):
         models = Listed(listed)
-        # Fields of the page may be selected under many aliases.
-        models.cursor_of = cache(listed.cursor_of)
+        models.cursor_of = listed.cursor_of
         return answer.model_copy(update={"data": models})
     return answer
 

@@ -3,17 +3,21 @@
 A shape gives a statement the cells of each line, and reads a line, a list of JSON values, as a field's value.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Generic, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from pydantic import BaseModel
-from sqlalchemy import Column, ColumnElement, FromClause, Select, Table, null, select
+from sqlalchemy import Column, ColumnClause, ColumnElement, FromClause, Select, Table, null, select
+from sqlalchemy.sql.visitors import iterate
 
 from oauth.principals import Principal
 from resolvers.operations.shapes.one_workspace import naming_workspace
 from storage.dialects.json_rows import JsonArray, lines
+
+# Each takes some KB.
+MOST_NARROWED = 500
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -77,18 +81,53 @@ def of_referenced(column: Column[Any], by: str) -> Computed:
     return Computed(value)
 
 
+class Linked(Protocol):
+    """Rows behind a link, which are read as a cell of the row that links to them, by its columns `keys`."""
+
+    @property
+    def keys(self) -> tuple[str, ...]: ...
+
+    def cell(self, row: FromClause, principal: Principal) -> ColumnElement[Any]:
+        """The cell of this row, with what the principal can see."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a caller selects of each object: fields, what is selected of fields that are objects, and links.
+
+    With `tag`, the object's entity tag too, which is made of all that the shape has.
+    """
+
+    fields: frozenset[str]
+    inner: tuple[tuple[str, "Chosen"], ...] = ()
+    links: tuple[Linked, ...] = ()
+    tag: bool = False
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.fields, self.inner, self.links, self.tag))
+
+    def __hash__(self) -> int:
+        """Computed once: what is selected is looked up at each request."""
+        return self._hash
+
+
 @dataclass(frozen=True, eq=False)
 class Shape(Generic[Item]):
     """The fields of `model` made from rows of `table`.
 
     A field is the column of its name unless `sources` says otherwise; the fields in `omitted` have their
-    defaults. Raises `TypeError` for a field without a source.
+    defaults, and `whole` is the shape with them. `narrowed` makes a shape of what is `chosen` from `base`.
+    Raises `TypeError` for a field without a source.
     """
 
     model: type[Item]
     table: Table
     sources: Mapping[str, Source] = field(default_factory=dict)
     omitted: frozenset[str] = frozenset()
+    whole: "Shape[Item] | None" = None
+    base: "Shape[Item] | None" = None
+    chosen: Chosen | None = None
 
     def __post_init__(self) -> None:
         missing = [name for name in self._names if name not in self.sources and name not in self.table.c]
@@ -97,7 +136,14 @@ class Shape(Generic[Item]):
 
     @property
     def _names(self) -> list[str]:
-        return [name for name in self.model.model_fields if name not in self.omitted]
+        names = [name for name in self.model.model_fields if name not in self.omitted]
+        if self.chosen is None:
+            return names
+        derived = [
+            source for name in self.chosen.fields if isinstance(source := self.sources.get(name), Derived)
+        ]
+        needed = self.chosen.fields.union(*(source.computed for source in derived))
+        return [name for name in names if name in needed]
 
     @cached_property
     def fields(self) -> dict[str, Source]:
@@ -105,6 +151,16 @@ class Shape(Generic[Item]):
         return {
             name: self.sources[name] if name in self.sources else self.table.c[name] for name in self._names
         }
+
+    def narrowed(self, chosen: Chosen) -> "Shape[Item]":
+        """The shape of what is chosen: its lines have no other cells. The same object for equal choices."""
+        return _narrowed(self, chosen)
+
+    @cached_property
+    def tagged(self) -> "Shape[Item]":
+        """The shape of what an entity tag is made of."""
+        base = self if self.base is None else self.base
+        return base if base.whole is None else base.whole
 
     @cached_property
     def parts(self) -> frozenset[str]:
@@ -127,11 +183,27 @@ class Shape(Generic[Item]):
         return places
 
     @cached_property
-    def width(self) -> int:
-        """The number of cells in a line."""
+    def _end(self) -> int:
+        """The place after the cells of the fields."""
         return sum(
             len(source.columns) if isinstance(source, Derived) else 1 for source in self.fields.values()
         )
+
+    @cached_property
+    def width(self) -> int:
+        """The number of cells in a line."""
+        return self._end if self.chosen is None else self._end + self.chosen.tag + len(self.chosen.links)
+
+    @property
+    def place_of_tag(self) -> int:
+        """The place of the cell with the line that the entity tag is made of."""
+        return self._end
+
+    def place_of_link(self, number: int) -> int:
+        """The place of the cell of the chosen link with this number."""
+        if self.chosen is None:
+            raise LookupError("A shape that is not narrowed has no links.")
+        return self._end + self.chosen.tag + number
 
     def place_of(self, column: ColumnElement[Any]) -> int | None:
         """The place of a column's cell in a line; None if no field is that column."""
@@ -139,8 +211,34 @@ class Shape(Generic[Item]):
         name = next(names, None)
         return None if name is None else self.places[name]
 
-    def cells(self, row: FromClause, parts: frozenset[str], principal: Principal) -> list[ColumnElement[Any]]:
-        """The cells of a line that the principal reads; parts that are not in `parts` are null."""
+    @cached_property
+    def _needed(self) -> frozenset[str]:
+        """The names of the columns of a row to which its cells refer."""
+        row = self.table.alias()
+        cells = [cell for source in self.fields.values() for cell in _cells_of(source, row, None)]
+        parts = (part for cell in cells for part in iterate(cell) if isinstance(part, ColumnClause))
+        needed = {part.name for part in parts if part.table is row}
+        if self.chosen is not None:
+            needed.update(*(link.keys for link in self.chosen.links))
+            needed |= self.tagged._needed if self.chosen.tag else set()
+        return frozenset(needed)
+
+    def columns(self, keys: Iterable[str]) -> list[Column[Any]]:
+        """The columns that a subquery of rows needs: those of the cells, and these keys."""
+        names = self._needed.union(keys)
+        return [column for column in self.table.c if column.name in names]
+
+    def reads_others(self, parts: frozenset[str]) -> bool:
+        """Whether the cells, with these parts, are of other rows too."""
+        chosen = self.chosen
+        if chosen is not None and (chosen.links or (chosen.tag and self.tagged.parts)):
+            return True
+        return bool(parts)
+
+    def cells(
+        self, row: FromClause, parts: frozenset[str], principal: Principal | None = None
+    ) -> list[ColumnElement[Any]]:
+        """The cells of a line; parts that are not in `parts` are null. Chosen links need a principal."""
         cells: list[ColumnElement[Any]] = []
         for name, source in self.fields.items():
             if name in self.parts and name not in parts:
@@ -151,10 +249,36 @@ class Shape(Generic[Item]):
                 ]
             else:
                 cells += _cells_of(source, row, principal)
+        if self.chosen is None:
+            return cells
+        if self.chosen.tag:
+            cells.append(JsonArray(*self.tagged.cells(row, self.tagged.parts, principal)))
+        if principal is not None:
+            links = [link.cell(row, principal) for link in self.chosen.links]
+            cells += [naming_workspace(link, row, principal) for link in links]
         return cells
 
 
-def _cells_of(source: Source, row: FromClause, principal: Principal) -> list[ColumnElement[Any]]:
+@lru_cache(maxsize=MOST_NARROWED)
+def _narrowed(shape: Shape[Any], chosen: Chosen) -> Shape[Any]:
+    if shape.whole is not None and not shape.omitted.isdisjoint(chosen.fields):
+        return _narrowed(shape.whole, chosen)
+    inner = {
+        name: below for name, below in chosen.inner if isinstance(shape.fields.get(name), Part | Embedded)
+    }
+    if len(inner) < len(chosen.inner):
+        # What is selected of an object in a column changes nothing in the statement.
+        return _narrowed(shape, replace(chosen, inner=tuple(inner.items())))
+    sources = {
+        name: replace(source, shape=source.shape.narrowed(inner[name]))
+        if isinstance(source, Part | Embedded) and name in inner
+        else source
+        for name, source in shape.sources.items()
+    }
+    return replace(shape, sources=sources, whole=None, base=shape, chosen=chosen)
+
+
+def _cells_of(source: Source, row: FromClause, principal: Principal | None) -> list[ColumnElement[Any]]:
     if isinstance(source, Derived):
         return [_of(column, row) for column in source.columns]
     if isinstance(source, Part):

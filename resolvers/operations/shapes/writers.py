@@ -28,7 +28,9 @@ Writer = Callable[[Any, Any], Any]
 class Source:
     """The source of a writer in the making: its lines, and the objects that they name."""
 
-    def __init__(self) -> None:
+    def __init__(self, services: str = "services") -> None:
+        # The expression of the services; nested writers get the second argument as it is.
+        self.services = services
         self.names: dict[str, Any] = {}
 
     def name(self, value: Any) -> str:
@@ -80,7 +82,7 @@ def field_value(  # noqa: PLR0911 - one for each kind of source
         case Derived(make, columns):
             own = range(place, place + len(columns))
             cells = [f"line[{cell}]" for cell in [*own, *map(shape.places.__getitem__, declared.computed)]]
-            arguments = ["services", *cells] if declared.uses_services else cells
+            arguments = [source.services, *cells] if declared.uses_services else cells
             return f"{source.name(make)}({', '.join(arguments)})"
         case Embedded(inner):
             return f"{source.name(writer_of(inner))}({cell}, services)"

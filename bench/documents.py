@@ -1,0 +1,55 @@
+"""Documents of GraphQL with links, as a dashboard asks them; `bench/floor_documents.py` answers each."""
+
+from typing import NamedTuple
+
+_SESSION = "id status createdAt priceAmount priceCurrency"
+
+
+class Document(NamedTuple):
+    """A document with its name in tables, its path on the floor, and the least ratio of processor times.
+
+    The id of a session is its variable `id`, and takes the place of `ID` in the path.
+    """
+
+    name: str
+    text: str
+    path: str
+    target: float
+
+
+DOCUMENTS = (
+    Document(
+        "GraphQL: 10 sessions with their share",
+        f"{{ fileShareSessions(limit: 10) {{ data {{ {_SESSION} share {{ id name }} }} }} }}",
+        "/graph/link",
+        0.9,
+    ),
+    Document(
+        "GraphQL: 10 sessions with share, customer and 3 payments",
+        f"{{ fileShareSessions(limit: 10) {{ data {{ {_SESSION} share {{ id name }} "
+        "customer { id email name } payments(limit: 3) { data { id at amount currency } } } } }",
+        "/graph/links",
+        0.9,
+    ),
+    Document(
+        "GraphQL: 5 customers with 3 sessions and their share's prices",
+        "{ customers(limit: 5) { data { id email name fileShareSessions(limit: 3) { "
+        "data { id status createdAt share { id name prices { id priceAmount priceCurrency } } } } } } }",
+        "/graph/levels",
+        0.8,
+    ),
+    Document(
+        "GraphQL: a connection of 10 customers with cursors",
+        "{ customers(first: 10) { edges { cursor node { id email name } } "
+        "pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }",
+        "/graph/connection",
+        0.9,
+    ),
+    Document(
+        "GraphQL: `node` with a link",
+        "query ($id: ID!) { node(id: $id) { id "
+        "... on FileShareSession { status createdAt share { id name } } } }",
+        "/graph/node/ID",
+        0.8,
+    ),
+)

@@ -1,0 +1,82 @@
+"""Writers of pages: the items of a list, with its cursors, counts and position."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
+from resolvers.operations.shapes.writers import Writer
+from schema.kit.pages import Page
+
+# Of the page's lines, the page and the answer in the making: a field's value.
+Part = Callable[[Sequence[Any], Any, Any], Any]
+POSITIONS: Mapping[str, Callable[[Page[Any]], Any]] = {
+    "has_next_page": lambda page: page.meta.next_cursor is not None,
+    "has_previous_page": lambda page: page.meta.page is None or page.meta.page > 1,
+    "start_cursor": lambda page: page.cursor_of(0) if page.data else None,
+    "end_cursor": lambda page: page.cursor_of(len(page.data) - 1) if page.data else None,
+}
+
+
+class PageWriter:
+    """Writes the selected fields of a page; `writer_of` makes the writer of what is selected of its items."""
+
+    def __init__(self, selected: Selected, writer_of: Callable[[Selected], Writer]) -> None:
+        self._parts = {name: _part(selected, each, writer_of) for name, each in selected.fields.items()}
+        names = {each.name for each in selected.fields.values()}
+        self.shows_items_only = names <= {"data", TYPE_NAME}
+
+    def write(self, lines: Sequence[Any], page: Page[Any] | None, writing: Any) -> dict[str, Any]:
+        """The object of a page with these lines. A page that shows only its items may be None."""
+        return {name: part(lines, page, writing) for name, part in self._parts.items()}
+
+
+def _part(owner: Selected, field: SelectedField, writer_of: Callable[[Selected], Writer]) -> Part:
+    below = field.below
+    if below is None:
+        return lambda *_: owner.type.name
+    if field.name == "data":
+        write = writer_of(below)
+        return lambda lines, _, writing: (
+            [writing.part(write, line) for line in lines]
+            if writing.is_counted
+            else [write(line, writing) for line in lines]
+        )
+    if field.name == "edges":
+        return _edges(below, writer_of)
+    if field.name == "pageInfo":
+        return lambda _, page, __: {
+            name: below.type.name if each.name == TYPE_NAME else POSITIONS[each.attribute](page)
+            for name, each in below.fields.items()
+        }
+    return lambda _, page, __: _counts(below, getattr(page, field.name))
+
+
+def _edges(edge: Selected, writer_of: Callable[[Selected], Writer]) -> Part:
+    parts: dict[str, Callable[[Any, Any, int, Any], Any]] = {}
+    for name, field in edge.fields.items():
+        if field.below is not None:
+            write = writer_of(field.below)
+            parts[name] = lambda line, page, index, writing, write=write: writing.part(write, line)  # type: ignore[misc]
+        elif field.name == TYPE_NAME:
+            parts[name] = lambda *_: edge.type.name
+        else:
+            parts[name] = lambda line, page, index, writing: page.cursor_of(index)
+
+    def write_edges(lines: Sequence[Any], page: Any, writing: Any) -> list[dict[str, Any]]:
+        return [
+            {name: part(line, page, index, writing) for name, part in parts.items()}
+            for index, line in enumerate(lines)
+        ]
+
+    return write_edges
+
+
+def _counts(selected: Selected, counts: Any) -> dict[str, Any] | None:
+    """The selected fields of a page's `meta` or `pagination`."""
+    if counts is None:
+        return None
+    values, type_name = counts.__dict__, selected.type.name
+    return {
+        name: type_name if each.name == TYPE_NAME else values[each.attribute]
+        for name, each in selected.fields.items()
+    }

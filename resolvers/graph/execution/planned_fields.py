@@ -1,0 +1,231 @@
+"""Planned fields: what a root field of a document runs, and how its result is written."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphql import GraphQLError, get_argument_values, located_error
+from graphql.execution.values import VariableValues
+from strawberry.types.arguments import convert_arguments
+
+from resolvers.graph.execution.choices import Choice, Pages, Paging, choose, is_page, items_of
+from resolvers.graph.execution.fields import located, selected_paths, validated
+from resolvers.graph.execution.model_writers import ModelWriter
+from resolvers.graph.execution.page_writers import PageWriter
+from resolvers.graph.execution.plain_fields import DEFINITION
+from resolvers.graph.execution.selections import Selected, SelectedField
+from resolvers.graph.execution.writers import Writing, selection_writer
+from resolvers.operations.admission import Demand, check_demands
+from resolvers.operations.context import Context
+from resolvers.operations.declaration import Operation
+from resolvers.operations.outages import unforeseen
+from resolvers.operations.rows.page_forms import rounded
+from resolvers.operations.runner import run
+from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
+from schema.errors import LARGEST_ANSWER, AnswerTooLarge, Invalid
+from schema.kit.pages import Page
+from storage.dialects.json_rows import LinesTooLong
+from storage.engine.outages import is_outage
+
+# What is kept of a field for other limits and other refusals.
+MOST_CHOICES = 4
+
+Path = list[str | int]
+Values = VariableValues | None
+# The validated arguments of each field that has any, or why they are refused.
+Arguments = Mapping[SelectedField, Mapping[str, Any] | Exception]
+
+
+@dataclass(eq=False, slots=True)
+class Answering:
+    """An answer in the making: the request, its arguments and pages, and the errors so far."""
+
+    ctx: Context
+    arguments: Arguments
+    pages: Pages
+    is_permitted: bool
+    has_refusals: bool
+    errors: list[GraphQLError]
+
+    def refuse(self, error: Exception, field: SelectedField, path: Path) -> None:
+        """Note the error at the field.
+
+        Raises what concerns the whole answer: `AnswerTooLarge`, or the `Failure` for an outage.
+        """
+        if isinstance(error, AnswerTooLarge | LinesTooLong):
+            raise AnswerTooLarge from error
+        if is_outage(error):
+            raise unforeseen(error, self.ctx.caller.request_id) from error
+        self.errors.append(located_error(error, field.nodes, path))
+
+    def refuse_links(self, value: Any, selected: Selected, path: Path) -> None:
+        """Note the refusals of links, one for each object that has one."""
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                self.refuse_links(item, selected, [*path, index])
+        elif value is not None:
+            for name, each in selected.fields.items():
+                refusal = self.pages.get(each)
+                if isinstance(refusal, Exception):
+                    self.errors.append(located_error(refusal, each.nodes, [*path, name]))
+                elif each.below is not None:
+                    self.refuse_links(value[name], each.below, [*path, name])
+
+
+class PlannedField(ABC):
+    """A root field, or one of a group of them."""
+
+    @abstractmethod
+    async def answer(self, answering: Answering, path: Path) -> Any:
+        """The field's value; its errors are noted."""
+
+    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
+        """The validated arguments by the request's variables, or the refusal of them."""
+        yield from ()
+
+
+@dataclass(eq=False)
+class PlannedName(PlannedField):
+    """The field `__typename`."""
+
+    name: str
+
+    async def answer(self, answering: Answering, path: Path) -> str:
+        return self.name
+
+
+@dataclass(eq=False)
+class PlannedGroup(PlannedField):
+    """A field that groups others, like `portal`."""
+
+    fields: Mapping[str, PlannedField]
+
+    async def answer(self, answering: Answering, path: Path) -> dict[str, Any]:
+        return {name: await each.answer(answering, [*path, name]) for name, each in self.fields.items()}
+
+    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
+        for each in self.fields.values():
+            yield from each.take_arguments(schema, values)
+
+
+@dataclass(eq=False)
+class Reading:
+    """How objects of one selection are read and written, by the pages of the links below."""
+
+    below: Selected
+    links: tuple[SelectedField, ...]
+    selection: frozenset[str]
+    choices: dict[Any, Choice] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, below: Selected) -> "Reading":
+        return cls(below, tuple(below.links()), selected_paths(below.paths()))
+
+    def choice(self, pages: Pages) -> Choice:
+        key = tuple(_form(pages[link]) for link in self.links)
+        choice = self.choices.get(key)
+        if choice is None:
+            if len(self.choices) >= MOST_CHOICES:
+                self.choices.clear()
+            items = items_of(self.below) if is_page(self.below) else [self.below]
+            choice = self.choices[key] = choose(items, pages)
+        return choice
+
+    async def answer(
+        self, answering: Answering, operation: Operation, arguments: Mapping[str, Any], path: Path
+    ) -> Any:
+        """What is selected from the result of an operation."""
+        choice = self.choice(answering.pages)
+        value = self.written(
+            await run(operation, self._context(answering, operation, choice), arguments), answering
+        )
+        if answering.has_refusals:
+            answering.refuse_links(value, self.below, path)
+        return value
+
+    def _context(self, answering: Answering, operation: Operation, choice: Choice) -> Context:
+        skipped = {}
+        for link, name in choice.names.items():
+            paging: Any = answering.pages[link]
+            skipped[name] = (paging.page - 1) * paging.limit
+        return Context(
+            answering.ctx.services,
+            answering.ctx.caller,
+            selection=self.selection,
+            # What finishes an answer looks at all of it.
+            chosen=choice.chosen if operation.finish is None else None,
+            skipped=skipped,
+            may_be_late=choice.may_be_late,
+        )
+
+    def written(self, result: Any, answering: Answering) -> Any:
+        """What is selected from a result."""
+        caller = answering.ctx.caller
+        # Of most answers it is known beforehand that they are small enough.
+        is_counted = caller.bytes_read * self.below.times > LARGEST_ANSWER
+        choice = self.choice(answering.pages)
+        writing = Writing(answering.ctx, answering.pages, is_counted, answering.has_refusals)
+        if isinstance(result, ShapedRow):
+            return writing.part(self._writer(choice, result.shape), result.line)
+        if isinstance(result, Page) and isinstance(result.data, ShapedRows):
+            return self._writer(choice, result.data.shape).write(result.data.lines, result, writing)
+        return ModelWriter(caller).write(self.below.type, self.below, result)
+
+    def _writer(self, choice: Choice, shape: Any) -> Any:
+        writer = choice.writers.get(shape)
+        if writer is None:
+            if is_page(self.below):
+                writer = PageWriter(self.below, lambda items: selection_writer(shape, items, choice))
+            else:
+                writer = selection_writer(shape, self.below, choice)
+            choice.writers[shape] = writer
+        return writer
+
+
+@dataclass(eq=False)
+class PlannedOperation(PlannedField):
+    """A field that is an operation, with what is selected from its answer."""
+
+    operation: Operation
+    selected: SelectedField
+    reading: Reading
+
+    async def answer(self, answering: Answering, path: Path) -> Any:
+        try:
+            arguments = answering.arguments[self.selected]
+            if isinstance(arguments, GraphQLError):
+                raise arguments
+            if not answering.is_permitted:
+                check_demands(answering.ctx.caller, [Demand.of(self.operation)])
+            if isinstance(arguments, Exception):
+                raise arguments
+            return await self.reading.answer(answering, self.operation, arguments, path)
+        except Invalid as invalid:
+            answering.refuse(located(self.operation, invalid), self.selected, path)
+        except Exception as error:  # noqa: BLE001 - whatever fails is an error of this field
+            answering.refuse(error, self.selected, path)
+        return None
+
+    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
+        try:
+            yield self.selected, validated(self.operation, sent_arguments(schema, self.selected, values))
+        except (GraphQLError, Invalid) as refusal:
+            yield self.selected, refusal
+
+
+def sent_arguments(schema: Any, selected: SelectedField, values: Values) -> dict[str, Any]:
+    """The arguments of a field as its resolver gets them. Raises GraphQLError."""
+    if selected.declared is None:
+        raise TypeError("Only declared fields have arguments.")
+    return convert_arguments(
+        get_argument_values(selected.declared, selected.nodes[0], values),
+        selected.declared.extensions[DEFINITION].arguments,
+        schema.schema_converter.scalar_registry,
+        schema.config,
+    )
+
+
+def _form(paging: Paging | Exception) -> Any:
+    """What the statement of a page behind a link depends on."""
+    return None if isinstance(paging, Exception) else (rounded(paging.limit), paging.page > 1)

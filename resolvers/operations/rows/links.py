@@ -1,0 +1,142 @@
+"""Links: which rows a row leads to. Declared once, and read as a part of the statement that reads the row."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    FromClause,
+    Integer,
+    bindparam,
+    func,
+    literal_column,
+    select,
+)
+from sqlmodel import SQLModel
+
+from oauth.principals import Principal
+from resolvers.operations.rows.access import visible
+from resolvers.operations.rows.lists import Listing, key_places
+from resolvers.operations.shapes.shapes import Chosen, Shape
+from schema.kit.pages import ListQuery
+from storage.dialects.json_rows import JsonArray, lines
+from storage.rows.rows import table_of
+
+
+@dataclass(frozen=True, eq=False)
+class ToOne:
+    """The row of `model` whose id is in the column `by` of a row of the same workspace, or in that of itself.
+
+    With `replica` it may be read from a replica.
+    """
+
+    model: type[SQLModel]
+    shape: Shape[Any]
+    by: str
+    replica: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ToMany:
+    """The rows of a listing, in its default order, whose `column` has the id of a row of their workspace.
+
+    `query` makes the listing's query for this id, a limit and a page; a page's cursor continues that list.
+    """
+
+    listing: Listing[Any]
+    shape: Shape[Any]
+    column: str
+    query: Callable[[UUID | str, int, int], ListQuery]
+
+    @property
+    def replica(self) -> bool:
+        return self.listing.replica
+
+
+Link = ToOne | ToMany
+
+
+@dataclass(frozen=True)
+class LinkedRow:
+    """The row behind a link: its line, or null."""
+
+    link: ToOne
+    chosen: Chosen
+
+    @cached_property
+    def shape(self) -> Shape[Any]:
+        return self.link.shape.narrowed(self.chosen)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return "workspace_id", self.link.by
+
+    def cell(self, row: FromClause, principal: Principal) -> ColumnElement[Any]:
+        table = table_of(self.link.model)
+        same = [table.c.id == row.c[self.link.by]]
+        if "workspace_id" in table.c:
+            same.append(table.c.workspace_id == row.c.workspace_id)
+        seen = visible(self.link.model, principal)
+        columns = self.shape.columns(["id"])
+        linked = select(*columns).where(seen, *same).correlate(row).subquery()
+        cells = self.shape.cells(linked, self.shape.parts, principal)
+        return select(JsonArray(*cells)).select_from(linked).scalar_subquery()
+
+
+@dataclass(frozen=True)
+class LinkedPage:
+    """A page of the rows behind a link: its lines, or the total and the lines if it `is_counted`.
+
+    If it `is_continued`, there is one line too many if a page follows, and the sort keys are in each line.
+    `skipped` is the name of the parameter for the number of rows before the page.
+    """
+
+    link: ToMany
+    chosen: Chosen
+    limit: int
+    is_counted: bool
+    is_continued: bool
+    skipped: str | None
+
+    @cached_property
+    def shape(self) -> Shape[Any]:
+        return self.link.shape.narrowed(self.chosen)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return "workspace_id", "id"
+
+    @cached_property
+    def key_places(self) -> list[int]:
+        """The place of each sort key in a line."""
+        return key_places(self.shape, self.link.listing.order(()))
+
+    def cell(self, row: FromClause, principal: Principal) -> ColumnElement[Any]:
+        listing = self.link.listing
+        table, order = listing.table, listing.order(())
+        conditions = [
+            visible(listing.model, principal),
+            *listing.always,
+            table.c.workspace_id == row.c.workspace_id,
+            table.c[self.link.column] == row.c.id,
+        ]
+        limit = literal_column(str(self.limit + self.is_continued), Integer)
+        columns = self.shape.columns(key.column.name for key in order)
+        rows = select(*columns).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
+        if self.skipped is not None:
+            rows = rows.offset(bindparam(self.skipped, type_=BigInteger()))
+        page = rows.correlate(row).subquery()
+        keys = [replace(key, column=page.c[key.column.name]) for key in order]
+        cells = self.shape.cells(page, self.shape.parts, principal)
+        if self.is_continued:
+            ends = zip(keys, self.key_places, strict=True)
+            cells += [key.column for key, place in ends if place >= self.shape.width]
+        listed = lines(select(page).order_by(*(key.order for key in keys)), *cells)
+        if not self.is_counted:
+            return listed
+        counted = select(func.count()).select_from(table).where(*conditions).correlate(row)
+        return JsonArray(counted.scalar_subquery(), listed)
