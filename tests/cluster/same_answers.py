@@ -12,12 +12,30 @@ import pytest_asyncio
 
 from tests.parity.likeness import Likeness
 from tests.support.examples import EXAMPLES
-from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
+from tests.support.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 from tests.support.membership import join_too
 from tests.support.surfaces import GraphQL, Refused, Rest, Surface
 from tests.support.world import World, world_of
 
 CREDENTIALS = ("workspace", "user", "user of three workspaces", "customer")
+# Each link, of one object and of each item of a list.
+LINKED = """query ($customer: ID!) {
+  customer(id: $customer) { ...Customer }
+  customers { meta { total } data { ...Customer } }
+  shares { meta { total } data { name workspace { slug } prices { priceAmount } } }
+  events { data { name customer { email } parent { name } children(limit: 1) { data { name } } childCount } }
+  fileSharePayments { data { share { name medias { name } } customer { email } fileShareSession { status } } }
+}
+fragment Customer on Customer {
+  email workspace { slug } members { email }
+  events(limit: 1) { meta { total } data { name } } later: events(limit: 1, page: 2) { data { name } }
+  fileShareSessions {
+    data {
+      share { name prices { priceAmount } } customer { email } downloads { meta { total } data { id } }
+      payments { data { amount refunds { amount } } } refunds { data { amount } }
+    }
+  }
+}"""
 LISTS = {name for name in EXAMPLES if name.startswith("list_")}
 # Of all workspaces of a user.
 EVERYWHERE = {"workspace_id": None}
@@ -27,7 +45,7 @@ LAST = "delete_workspace"
 
 @dataclass
 class Home:
-    """A gateway with a workspace for each credential and surface, so that each call meets the same rows."""
+    """A gateway with a workspace for each credential and use, so that each call meets the same rows."""
 
     gateway: Gateway
     worlds: dict[str, tuple[World, str]]
@@ -36,14 +54,14 @@ class Home:
 async def make_home(gateway: Gateway) -> Home:
     worlds = {}
     for credential in CREDENTIALS:
-        for surface in (Rest, GraphQL):
+        for use in (Rest.name, GraphQL.name, "linked"):
             tenant = await make_tenant(gateway)
             world = await world_of(gateway, tenant)
             if credential == "user of three workspaces":
                 for other in [await make_tenant(gateway) for _ in range(2)]:
                     await world_of(gateway, other)
                     await join_too(gateway, tenant, other)
-            worlds[f"{credential} {surface.name}"] = (world, token_of(credential, tenant, world))
+            worlds[f"{credential} {use}"] = (world, token_of(credential, tenant, world))
     return Home(gateway, worlds)
 
 
@@ -119,6 +137,19 @@ async def test_each_operation_answers_as_on_plain_postgresql(
                 take_cursor(answer)
             different += [f"{name} {pages[0]}: {each}" for each in twins.likeness.differences(*answers)]
     assert different == []
+
+
+@pytest.mark.parametrize("credential", CREDENTIALS[:3])
+async def test_links_lead_where_they_lead_on_plain_postgresql(twins: Twins, credential: str) -> None:
+    for _ in range(2):  # A plan of the document answers from the second time on.
+        answers = []
+        for home in twins.homes:
+            world, token = home.worlds[f"{credential} linked"]
+            sent = {"query": LINKED, "variables": {"customer": world.team}}
+            answer = await home.gateway.client.post("/graphql", json=sent, headers=bearer(token))
+            answers.append(answer.json())
+        assert "errors" not in answers[0]
+        assert list(twins.likeness.differences(*answers)) == []
 
 
 def order(name: str) -> tuple[bool, str]:
