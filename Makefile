@@ -19,7 +19,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer pooler cluster parity uploads growth online faults neighbours load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler cluster parity uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,26 +51,26 @@ install = \
 run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
 	@$(BIN)/duograph serve --demo --host $(HOST) --port $(PORT)
 
-test: setup browser pgbouncer  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares, SEED=7)
+test: setup browser pgbouncer postgresql  ## Run the tests but the long ones, or all of a part (TESTS=tests/shares, SEED=7)
 	@$(BIN)/python -m pytest -n $(if $(and $(ONE_FILE),$(filter auto,$(WORKERS))),0,$(WORKERS)) $(ORDER) --durations=10 $(or $(TESTS),-m "not long")
 
-test-all: setup browser pgbouncer  ## Run every test, on SQLite and on a real PostgreSQL (SEED=7)
+test-all: setup browser pgbouncer postgresql  ## Run every test, on SQLite and on a real PostgreSQL (SEED=7)
 	@$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --durations=10
 
-test-times: setup browser pgbouncer  ## Run the tests, and print as Markdown what each directory of them costs
+test-times: setup browser pgbouncer postgresql  ## Run the tests, and print as Markdown what each directory of them costs
 	@times=$$(mktemp); \
 	$(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --times=$$times $(TESTS) >&2; passed=$$?; \
 	$(BIN)/python -m tests.support.table_of_times $$times; \
 	exit $$passed
 
-coverage: setup browser pgbouncer  ## Run every test, and print the branches that they cover by package (TESTS=tests/shares)
+coverage: setup browser pgbouncer postgresql  ## Run every test, and print the branches that they cover by package (TESTS=tests/shares)
 	@folder=$$(mktemp -d); export COVERAGE_FILE=$$folder/data; \
 	$(BIN)/coverage run -m pytest -n $(WORKERS) $(ORDER) $(TESTS) >&2; passed=$$?; \
 	$(BIN)/coverage combine --quiet && $(BIN)/coverage json --quiet --ignore-errors -o $$folder/report.json \
 	&& $(BIN)/python -m tests.project.coverage_table $$folder/report.json || passed=1; \
 	rm -rf $$folder; exit $$passed
 
-test-hard: setup browser pgbouncer  ## Run the tests beside busy loops and at hard moments (TESTS=tests/mail, WAY=midnight)
+test-hard: setup browser pgbouncer postgresql  ## Run the tests beside busy loops and at hard moments (TESTS=tests/mail, WAY=midnight)
 	@WAY="$(WAY)" $(BIN)/python -m tests.hard -n $(WORKERS) $(ORDER) $(TESTS)
 
 # Starting workers takes longer than most files.
@@ -120,6 +120,12 @@ pgbouncer:  ## Install the PgBouncer that tests connect through, where there is 
 		echo "Installing PgBouncer for the tests"; \
 		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq pgbouncer > /dev/null; }
 
+postgresql:  ## Install the PostgreSQL whose extensions tests need, where there is none (Debian)
+	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || { \
+		command -v apt-get > /dev/null || { echo "Install PostgreSQL: searches are tested on its extensions." >&2; exit 1; }; \
+		echo "Installing PostgreSQL for the tests"; \
+		$(SUDO) apt-get update -qq && $(SUDO) apt-get install --yes -qq postgresql > /dev/null; }
+
 pooler: setup pgbouncer  ## Run the tests of PostgreSQL through PgBouncer in transaction mode (TESTS=tests/shares)
 	@DUOGRAPH_TEST_POOLER=1 $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) -k postgresql $(TESTS)
 
@@ -152,7 +158,7 @@ load: setup  ## Mixed load on PostgreSQL through two workers, for the page docs/
 
 bench: setup wrk  ## Measure everything against its targets (ONLY=http, ROUNDS=5, SIZES=100k,1M,5M)
 	@missed=0; \
-	for each in $(if $(ONLY),$(ONLY),http peers growth_of_lists metrics graphql_lists start operations soak); do \
+	for each in $(if $(ONLY),$(ONLY),http peers growth_of_lists searching metrics graphql_lists start operations soak); do \
 		case $$each in \
 			metrics) options="--sizes $(SIZES) $(if $(ROUNDS),--rounds $(ROUNDS))";; \
 			soak) options="";; \

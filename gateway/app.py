@@ -35,6 +35,7 @@ from gateway.monitoring.sources import Sources
 from gateway.rate_limits.budget import Budgets
 from gateway.rate_limits.limits import RateLimiter
 from gateway.services import make_budgets, make_mail_budget, make_services
+from gateway.settings.server import Environment
 from gateway.settings.settings import Settings
 from gateway.web.entrance.authorize import authorize_routes
 from gateway.web.entrance.demo import DemoEntrance
@@ -154,7 +155,9 @@ def _add_routes(
     routes.extend(page_routes(settings.base_url, settings.sign_in_url, demo))
     routes.extend(_protocol_routes(settings))
     routes.extend([*object_routes(OBJECTS_PATH, objects), *media_routes()])
-    routes.extend(settings_routes(sign_up_open=settings.sign_up, demo=demo))
+    is_local = settings.smtp_url is None and settings.env is Environment.DEVELOPMENT
+    outbox = settings.outbox if is_local else None
+    routes.extend(settings_routes(sign_up_open=settings.sign_up, outbox=outbox, demo=demo))
     routes.extend(authorize_routes())
     graphql = GraphQLEndpoint(app.state.schema, explorer_page)
     for path in (GRAPHQL_PATH, f"{GRAPHQL_PATH}/"):

@@ -15,6 +15,7 @@ from resolvers.operations.row_quotas import RowQuotas
 from storage.engine.database import Database
 from storage.enums import FileService
 from storage.objects.interface import ObjectStore
+from storage.totals.kinds import bytes_of
 from storage.usage.document_counts import DocumentCounts
 from storage.usage.usage import Usage
 
@@ -45,12 +46,17 @@ def make_services(
         usage=Usage(),
         wake_delivery=wake_delivery,
         quota=Quota(settings.storage_quota, settings.open_upload_quota),
-        row_quotas=RowQuotas(settings.row_quotas),
+        row_quotas=RowQuotas(quotas_of(settings)),
         download_life=timedelta(minutes=settings.download_minutes),
         mail_budget=mail_budget,
         # In development without a mail server, emails are files and reach no strangers.
         mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,
     )
+
+
+def quotas_of(settings: Settings) -> dict[str, int]:
+    """The quotas of rows and of bytes, as `RowQuotas` names them."""
+    return {**settings.row_quotas, **{bytes_of(kind): size for kind, size in settings.byte_quotas.items()}}
 
 
 def make_budgets(settings: Settings, limiter: RateLimiter, refusals: Counter[str]) -> Budgets:

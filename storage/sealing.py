@@ -38,6 +38,7 @@ class Purpose(StrEnum):
     REFRESH_ANSWER = "duograph refresh answer"
     SIGN_IN_SUBJECT = "duograph sign-in subject"
     SIGNING_KEY = "duograph signing keys"
+    SIGN_UP = "duograph sign-up"
     TOTP = "duograph TOTP"
     TOTP_ENROLMENT = "duograph TOTP enrolment"
 

@@ -40,6 +40,21 @@ class CurrentMoment(MomentColumn):
         return super().process_bind_param(now(), dialect)
 
 
+# `json.dumps` would make one at each call.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+class JsonText(str):
+    """The text of a JSON value that was written before it is stored."""
+
+    __slots__ = ()
+
+
+def write_json(value: Any) -> JsonText:
+    """The text under which a JSON value is stored."""
+    return value if isinstance(value, JsonText) else JsonText(_ENCODER.encode(value))
+
+
 class JsonColumn(TypeDecorator[Any]):
     """A JSON value as canonical text: PostgreSQL's JSONB would turn 1e22 into an integer."""
 
@@ -47,7 +62,7 @@ class JsonColumn(TypeDecorator[Any]):
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
-        return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return None if value is None else write_json(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
         return None if value is None else json.loads(value)

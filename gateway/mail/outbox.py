@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from copy import deepcopy
 from email.message import EmailMessage
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -13,7 +14,8 @@ from gateway.mail.transport import Down
 class Outbox:
     """Writes each email to `{moment}-{id}.eml` in `directory`, readable by its owner only: it may hold codes.
 
-    The moment is the one at which the email was queued, in UTC, so names sort by age.
+    The moment is the one at which the email was queued, in UTC, so names sort by age. Texts are not encoded
+    for the way, so that people can copy links.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -45,7 +47,7 @@ class Outbox:
         name = f"{message['Date'].datetime:%Y%m%dT%H%M%S.%fZ}-{id}"
         draft = self._directory / f"{name}-{uuid4().hex}.part"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(message.as_bytes())
+            file.write(_readable(message).as_bytes())
         draft.replace(self._directory / f"{name}.eml")
 
     def _try(self) -> None:
@@ -55,3 +57,12 @@ class Outbox:
 
     def _make_directory(self) -> None:
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _readable(message: EmailMessage) -> EmailMessage:
+    """The same message with each text as it is, where a mail server may need quoted-printable."""
+    copy = deepcopy(message)
+    for part in copy.walk():
+        if part.get_content_maintype() == "text":
+            part.set_content(part.get_content(), subtype=part.get_content_subtype(), cte="8bit")
+    return copy

@@ -4,7 +4,7 @@ from typing import Annotated, cast
 
 from pydantic import BaseModel, Field
 
-from gateway.settings.row_quotas import ROW_QUOTAS, Quotas, write_quotas
+from gateway.settings.row_quotas import BYTE_QUOTAS, ROW_QUOTAS, ByteQuotas, Quotas, write_quotas
 from gateway.settings.types import RedisUrl
 
 
@@ -39,6 +39,15 @@ class LimitSettings(BaseModel):
             validate_default=True,
         ),
     ] = cast(Quotas, write_quotas(ROW_QUOTAS))
+    byte_quotas: Annotated[
+        ByteQuotas,
+        Field(
+            description="Bytes of texts and metadata that the rows of a kind may have in a workspace: "
+            "metadata of events; descriptions and metadata of shares; addresses and metadata of customers; "
+            "properties and metadata of custom fields. Written like `DUOGRAPH_ROW_QUOTAS`.",
+            validate_default=True,
+        ),
+    ] = cast(ByteQuotas, write_quotas(BYTE_QUOTAS))
     redis_url: Annotated[
         RedisUrl | None,
         Field(

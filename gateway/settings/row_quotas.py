@@ -1,4 +1,4 @@
-"""The quotas of rows by kind, as a setting and an option of `duograph limits` write them."""
+"""The quotas of rows and bytes by kind, as settings and options of `duograph limits` write them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
@@ -21,14 +21,22 @@ ROW_QUOTAS: Mapping[str, int] = {
     "custom_fields": 10_000,
 }
 
+# Of texts and metadata.
+BYTE_QUOTAS: Mapping[str, int] = {
+    "customers": 10 * 1024**3,
+    "events": 100 * 1024**3,
+    "shares": 10 * 1024**3,
+    "custom_fields": 1024**3,
+}
 
-def parse_quotas(text: str) -> dict[str, int]:
+
+def parse_quotas(text: str, kinds: Mapping[str, int] = ROW_QUOTAS) -> dict[str, int]:
     """The numbers by kind in `events=1000, shares=0`. Raises `ValueError` with what the operator can do."""
     quotas = {}
     for part in text.split(","):
         kind, _, number = (each.strip() for each in part.partition("="))
-        if kind not in ROW_QUOTAS or not (number.isascii() and number.isdigit()):
-            raise ValueError(f"{part.strip()!r} is not KIND=N, with one of: {', '.join(ROW_QUOTAS)}")
+        if kind not in kinds or not (number.isascii() and number.isdigit()):
+            raise ValueError(f"{part.strip()!r} is not KIND=N, with one of: {', '.join(kinds)}")
         quotas[kind] = int(number)
         if quotas[kind] > LARGEST_LONG:
             raise ValueError(f"{kind} can be at most {LARGEST_LONG}")
@@ -39,9 +47,14 @@ def write_quotas(quotas: Mapping[str, int]) -> str:
     return ", ".join(f"{kind}={number}" for kind, number in quotas.items())
 
 
-def _completed(value: Any) -> Any:
-    """The quotas that are written, and the defaults of other kinds."""
-    return {**ROW_QUOTAS, **parse_quotas(value)} if isinstance(value, str) else value
+def _completing(defaults: Mapping[str, int]) -> BeforeValidator:
+    """Reads the quotas that are written, and takes the defaults for other kinds."""
+
+    def completed(value: Any) -> Any:
+        return {**defaults, **parse_quotas(value, defaults)} if isinstance(value, str) else value
+
+    return BeforeValidator(completed)
 
 
-Quotas: TypeAlias = Annotated[Mapping[str, int], BeforeValidator(_completed)]
+Quotas: TypeAlias = Annotated[Mapping[str, int], _completing(ROW_QUOTAS)]
+ByteQuotas: TypeAlias = Annotated[Mapping[str, int], _completing(BYTE_QUOTAS)]

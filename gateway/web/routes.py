@@ -10,6 +10,7 @@ from gateway.web.entrance.new_address import new_address_routes
 from gateway.web.entrance.password_confirmation import password_confirmation_routes
 from gateway.web.entrance.second_step import second_step_routes
 from gateway.web.entrance.sign_in import Entrance, sign_in_routes
+from gateway.web.entrance.sign_up import sign_up_routes
 from gateway.web.portal.portal import portal_routes
 from gateway.web.records.routes import record_routes
 from gateway.web.settings.access_tokens import access_token_routes
@@ -22,11 +23,14 @@ from gateway.web.settings.usage import usage_routes
 from gateway.web.settings.workspaces import workspace_routes
 
 
-def settings_routes(*, sign_up_open: bool, demo: DemoEntrance | None = None) -> list[Route]:
+def settings_routes(
+    *, sign_up_open: bool, outbox: str | None = None, demo: DemoEntrance | None = None
+) -> list[Route]:
     """Sign-up (where it is open), sign-in, workspaces with their settings, and the user's account."""
     entrance = Entrance(sign_up_open)
     return [
         *sign_in_routes(entrance),
+        *(sign_up_routes(outbox) if sign_up_open else ()),
         *(demo.routes() if demo else ()),
         *second_step_routes(entrance),
         *address_confirmation_routes(),

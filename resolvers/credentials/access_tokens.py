@@ -11,12 +11,14 @@ from resolvers.accounts.creators import creator_of
 from resolvers.credentials.tokens import issue_token
 from resolvers.operations.context import Context
 from resolvers.operations.rows.lookups import get_for_update
+from resolvers.operations.rows.room import check_room
 from schema.errors import Invalid, Problem, problem
 from storage.clock import now
 from storage.enums import CredentialKind
-from storage.rows.rows import update_row
+from storage.rows.rows import table_of, update_row
 from storage.tables.credentials.credentials import CredentialRow
 
+_table = table_of(CredentialRow)
 USER_KINDS = frozenset({PrincipalKind.PERSONAL_TOKEN, PrincipalKind.BROWSER_SESSION})
 KINDS = USER_KINDS | {PrincipalKind.WORKSPACE_TOKEN}
 
@@ -31,7 +33,10 @@ async def create_token(
     workspace_id: UUID | None = None,
     user_id: UUID | None = None,
 ) -> tuple[str, CredentialRow]:
-    """Create a token; returns its text and row. Raises `Invalid` if it exceeds the caller's credential."""
+    """Create a token; returns its text and row. Raises `Invalid` if it exceeds the caller's credential.
+
+    Raises `NotPermitted` if its owner has the most tokens.
+    """
     lifetime = None if expires_in is None else timedelta(seconds=expires_in)
     problems = [
         *_lacking(ctx.principal, scopes, scopes_sent=True),
@@ -39,6 +44,10 @@ async def create_token(
     ]
     if problems:
         raise Invalid(problems)
+    owner = _table.c.user_id == user_id if workspace_id is None else _table.c.workspace_id == workspace_id
+    of_kind = owner & (_table.c.kind == kind.value)
+    remedy = "those that ended in the last 400 days count too"
+    await check_room(ctx.connection, CredentialRow, of_kind, "access tokens", remedy)
     credential, row = await issue_token(
         ctx.connection,
         kind,

@@ -21,6 +21,7 @@ from resolvers.operations.rows.filters import any_of
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.rows.room import check_room
 from resolvers.operations.shapes.shaped import as_model
 from schema.credentials.oauth_clients import (
     OAuthClient,
@@ -80,6 +81,9 @@ async def create_oauth_client(ctx: Context, data: OAuthClientCreate) -> OAuthCli
     owner: dict[str, Any] = {"user_id": principal.user_id}
     if data.workspace_id is not None or principal.workspace_id is not None:
         owner = {"workspace_id": await workspace_for(ctx, data.workspace_id)}
+    ((column, id),) = owner.items()
+    remedy = "deleted ones count too"
+    await check_room(ctx.connection, OAuthClientRow, _table.c[column] == id, "OAuth clients", remedy)
     secret, row = await create_client(ctx.connection, data, maker_user_id=creator_of(principal), **owner)
     client = as_model(await get_oauth_client(ctx, row.id))
     await mail_new_client(ctx, client)

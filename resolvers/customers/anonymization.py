@@ -9,7 +9,7 @@ from sqlalchemy import and_, bindparam, or_, select, update
 from resolvers.customers.loaders import of_customers
 from storage.clock import now
 from storage.engine.connections import Connection
-from storage.rows.rows import every, key_of, table_of, update_rows
+from storage.rows.rows import every, measure_change, table_of, update_row, update_rows
 from storage.tables.customers.customers import CustomerRow, MemberRow
 from storage.tables.events.events import EventRow
 
@@ -27,10 +27,10 @@ async def anonymize_customer(connection: Connection, customer: CustomerRow) -> N
     key = (customer.workspace_id, customer.id)
     own_members = of_customers([key])
     personal_texts = _personal_texts(customer, await every(connection, MemberRow, own_members))
-    await update_rows(
+    await update_row(
         connection,
         CustomerRow,
-        key_of(CustomerRow, customer),
+        customer,
         email=EMAIL,
         email_verified=False,
         name=None,
@@ -65,11 +65,12 @@ async def _anonymize_events(connection: Connection, customer: CustomerRow, texts
         if not rows:
             return
         moment = now()
-        changed = [
-            {"event_id": id, "anonymized": anonymized, "moment": moment}
-            for id, metadata in rows
-            if (anonymized := _anonymize(metadata, texts)) != metadata
-        ]
+        changed = []
+        for id, metadata in rows:
+            if (anonymized := _anonymize(metadata, texts)) != metadata:
+                changed.append({"event_id": id, "anonymized": anonymized, "moment": moment})
+                before = {"workspace_id": customer.workspace_id, "metadata": metadata}
+                measure_change(connection, EventRow, before, {"metadata": anonymized})
         if changed:
             await connection.execute(change, changed)
         last = rows[-1].id

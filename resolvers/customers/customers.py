@@ -3,8 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Integer, Text, func, or_
-
 from oauth.scopes import Scope
 from resolvers.customers.anonymization import anonymize_customer
 from resolvers.customers.answers import complete_address, identify
@@ -13,10 +11,11 @@ from resolvers.customers.portal_access import end_customer_sessions, follow_addr
 from resolvers.customers.shapes import CUSTOMER, CUSTOMER_WITHOUT_MEMBERS, MEMBER
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.rows.filters import any_of, changed_in, custom, metadata_pairs, pattern
+from resolvers.operations.rows.filters import any_of, changed_in, metadata_pairs
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.rows.searching import searching
 from resolvers.operations.shapes.shaped import shaped
 from schema.customers.customers import (
     Customer,
@@ -42,18 +41,6 @@ from storage.tables.events.events import EventRow
 _table = table_of(CustomerRow)
 
 
-def _matches(folded: Any, name: Any, start: Any, size: Any) -> ColumnElement[bool]:
-    """The email or name contains a pattern, or the external id starts with a text of this size."""
-    # On SQLite, LIKE would ignore the case of an external id.
-    has_start = func.substr(_table.c.external_id, 1, size) == start
-    emails = [_table.c.email_folded.like(spelling, escape="/") for spelling in (folded, name)]
-    return or_(*emails, _table.c.name_folded.like(name, escape="/"), has_start)
-
-
-def _patterns(text: str) -> list[Any]:
-    return [pattern(fold_email(text)), pattern(text.casefold()), text, len(text)]
-
-
 LISTING = Listing(
     CustomerRow,
     CustomerSorting,
@@ -70,7 +57,13 @@ LISTING = Listing(
         "workspace_id": any_of(_table.c.workspace_id),
         "email": any_of(_table.c.email_folded, fold_email),
         "metadata": metadata_pairs(_table.c.metadata),
-        "query": custom(_matches, _patterns, Text(), Text(), Text(), Integer()),
+        "query": searching(
+            {
+                _table.c.email_folded: [fold_email, str.casefold],
+                _table.c.name_folded: [str.casefold],
+            },
+            start=_table.c.external_id,
+        ),
     },
 )
 

@@ -24,10 +24,11 @@ from resolvers.files.uploads import (
 )
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BATCH, requires
-from resolvers.operations.rows.filters import any_of, changed_in, contains
+from resolvers.operations.rows.filters import any_of, changed_in
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.lookups import check_workspaces, get_for_update, get_visible, workspace_for
 from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.rows.searching import contains
 from resolvers.operations.shapes.shaped import as_model, shaped
 from schema.errors import Failure, Invalid, NotFound, problem
 from schema.files.files import File, FileCreate, FileQuery, FileSorting

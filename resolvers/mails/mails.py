@@ -42,7 +42,7 @@ VERBATIM = frozenset(
     }
 )
 # Emails that a person waits for are sent before all others.
-URGENT = frozenset({"forgotten_password", "portal_code"})
+URGENT = frozenset({"account_exists", "forgotten_password", "portal_code", "sign_up"})
 
 LONGEST_NAME = 60
 UNNAMED = "(no name)"

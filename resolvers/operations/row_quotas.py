@@ -1,4 +1,4 @@
-"""Quotas of rows: how many of each kind a workspace may have, by the totals that are kept of its lists."""
+"""Quotas of rows: how many of each kind a workspace may have, and their bytes, by totals that are kept."""
 
 from collections.abc import Mapping
 from time import monotonic
@@ -7,7 +7,7 @@ from uuid import UUID
 
 from schema.errors import NotPermitted
 from storage.engine.connections import Connection
-from storage.totals.kinds import growth, usage_of_kind
+from storage.totals.kinds import growth, measured_kind, usage_of_kind
 
 # A process adds up to this part of what is left before it looks at the total again, which others add to.
 PART = 100
@@ -15,10 +15,19 @@ SECONDS_BETWEEN_LOOKS = 60
 MOST_REMEMBERED = 10_000
 # Kinds that their owners can delete.
 _DELETABLE = frozenset({"customers", "members", "custom_fields", "files"})
+# What makes room for texts and metadata. Events stay, and so do deleted customers that are not anonymized.
+_SHORTER = {
+    "customers": "shorten metadata, or anonymize customers as you delete them, or ",
+    "custom_fields": "shorten or delete some, or ",
+    "shares": "shorten some, or ",
+}
 
 
 class RowQuotas:
-    """The quotas of a process: `defaults` by kind, 0 for no limit, unless a workspace has its own."""
+    """The quotas of a process: `defaults` by kind, 0 for no limit, unless a workspace has its own.
+
+    Those of bytes are under `bytes_of` the kind.
+    """
 
     def __init__(self, defaults: Mapping[str, int] = MappingProxyType({})) -> None:
         self.defaults = defaults
@@ -46,6 +55,13 @@ class RowQuotas:
 
 
 def _refusal(kind: str, used: int, most: int, many: int) -> str:
+    measured = measured_kind(kind)
+    if measured is not None:
+        return (
+            f"The texts and metadata of the workspace's {measured.replace('_', ' ')} have {used:,} "
+            f"of at most {most:,} bytes, and this adds {many:,}: "
+            f"{_SHORTER.get(measured, '')}ask the operator for a higher limit."
+        )
     name = kind.replace("_", " ")
     delete = "delete some, or " if kind in _DELETABLE else ""
     added = "another" if many == 1 else f"{many:,} more"

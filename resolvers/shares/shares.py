@@ -7,10 +7,11 @@ from uuid import UUID
 from oauth.scopes import Scope
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
-from resolvers.operations.rows.filters import any_of, changed_in, contains, metadata_pairs
+from resolvers.operations.rows.filters import any_of, changed_in, metadata_pairs
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.lookups import check_workspaces, get_for_update, workspace_for
 from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.rows.searching import contains
 from resolvers.shares.contents import (
     replace_custom_fields,
     replace_downloads,

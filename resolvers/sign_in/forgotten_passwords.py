@@ -9,6 +9,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
 from resolvers.sign_in.attempts import address_subject, forget_attempts
 from resolvers.sign_in.mailed_links import (
+    FORGOTTEN_PATH,
     LinkState,
     MailedLink,
     end_links,
@@ -21,9 +22,6 @@ from schema.accounts.accounts import ForgottenPassword, NewPassword
 from storage.enums import LinkPurpose
 from storage.rows.rows import update_row
 from storage.tables.accounts.users import UserRow
-
-# The page that requests a link.
-PATH = "/forgotten-password"
 
 
 @public("the caller cannot sign in", restricted=True)
@@ -92,6 +90,6 @@ async def mail_wrong_passwords(change: Context, email: str) -> None:
 
 
 async def _mail(change: Context, email: str, template: str, **values: Any) -> None:
-    forgotten = f"{change.services.auth_url}{PATH}"
+    forgotten = f"{change.services.auth_url}{FORGOTTEN_PATH}"
     mail = make_mail(email, template, address=email, forgotten=forgotten, **values)
     await send_mails(change, [mail])

@@ -22,7 +22,7 @@ from storage.retention.rules import LINKS_KEPT_FOR
 from storage.rows.rows import first, insert_row, table_of, update_row, update_rows
 from storage.tables.accounts.mailed_links import MailedLinkRow
 from storage.tables.accounts.users import UserRow
-from storage.upkeep.mails import NO_RECIPIENT
+from storage.upkeep.mails import NO_RECIPIENT, Mail
 
 LIFETIMES = {
     LinkPurpose.ADDRESS: timedelta(days=3),
@@ -39,6 +39,8 @@ TEMPLATES = {
     LinkPurpose.NEW_ADDRESS: "new_address",
     LinkPurpose.PASSWORD: "forgotten_password",
 }
+# The pages to sign in and to request a link for a new password.
+SIGN_IN_PATH, FORGOTTEN_PATH = "/sign-in", "/forgotten-password"
 # The most links of one purpose that a user can be sent in an hour.
 MOST_LINKS, WINDOW = 5, timedelta(hours=1)
 
@@ -77,11 +79,17 @@ class MailedLink:
 
 
 async def mail_link(
-    change: Context, user_id: UUID, purpose: LinkPurpose, new_address: str | None = None
+    change: Context,
+    user_id: UUID,
+    purpose: LinkPurpose,
+    new_address: str | None = None,
+    *,
+    is_taken: bool = False,
 ) -> None:
     """Email the user a link, which ends the previous ones. Raises `RateLimited` after five in an hour.
 
-    It is sent to `new_address` if there is one, otherwise to the user's address.
+    It is sent to `new_address` if there is one, otherwise to the user's address. If another user has that
+    address already, the email says so instead, and the link is written but not sent.
     """
     user = await lock_user(change.connection, user_id)
     latest = await _latest(change.connection, user_id, purpose)
@@ -90,7 +98,7 @@ async def mail_link(
     recipient = Recipient(user.id, user.email, user.email_folded)
     if new_address is not None:
         recipient = Recipient(user.id, new_address, new_address)
-    await _write(change, recipient, purpose)
+    await _write(change, recipient, purpose, is_taken=is_taken)
 
 
 async def mail_link_if_known(change: Context, user: UserRow | None, purpose: LinkPurpose) -> None:
@@ -107,7 +115,9 @@ async def mail_link_if_known(change: Context, user: UserRow | None, purpose: Lin
     await _write(change, recipient, purpose)
 
 
-async def _write(change: Context, recipient: Recipient, purpose: LinkPurpose) -> None:
+async def _write(
+    change: Context, recipient: Recipient, purpose: LinkPurpose, *, is_taken: bool = False
+) -> None:
     moment, user_id = now(), recipient.user_id
     # Links without a user are useless, so only the latest is kept.
     outdated = moment - LINKS_KEPT_FOR if user_id is not None else moment
@@ -126,13 +136,19 @@ async def _write(change: Context, recipient: Recipient, purpose: LinkPurpose) ->
         created_at=moment,
         expires_at=moment + LIFETIMES[purpose],
     )
-    mail = make_mail(
-        recipient.email,
-        TEMPLATES[purpose],
-        address=recipient.email,
-        link=f"{change.services.auth_url}{PATHS[purpose]}?token={text}",
-    )
+    if is_taken:
+        mail = make_account_notice(change, recipient.email)
+    else:
+        link = f"{change.services.auth_url}{PATHS[purpose]}?token={text}"
+        mail = make_mail(recipient.email, TEMPLATES[purpose], address=recipient.email, link=link)
     await send_mails(change, [mail])
+
+
+def make_account_notice(change: Context, email: str) -> Mail:
+    """The email to a user whose address someone wanted to use for an account."""
+    url = change.services.auth_url
+    forgotten = f"{url}{FORGOTTEN_PATH}"
+    return make_mail(email, "account_exists", address=email, link=f"{url}{SIGN_IN_PATH}", forgotten=forgotten)
 
 
 async def find_link(connection: Connection, text: str, purpose: LinkPurpose) -> MailedLink:

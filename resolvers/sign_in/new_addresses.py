@@ -7,8 +7,8 @@ from resolvers.credentials.browser_sessions import IN_A_BROWSER
 from resolvers.mails.mails import make_mail, send_mails
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
-from resolvers.sign_in.forgotten_passwords import PATH as FORGOTTEN_PATH
 from resolvers.sign_in.mailed_links import (
+    FORGOTTEN_PATH,
     LinkState,
     MailedLink,
     find_link,
@@ -32,8 +32,9 @@ TAKEN = "There is already an account with this email"
 async def request_new_address(ctx: Context, data: NewAddress) -> None:
     """Email a link to the new address, which does not change the user's address before it is used.
 
-    The current address is notified, so that its owner can prevent the change by a new password. Raises
-    `Invalid` for an address that another account has, and `RateLimited` after five in an hour.
+    The current address is notified, so that its owner can prevent the change by a new password. If another
+    account has the new address, its owner is sent a notice in place of the link, and the answer is the same.
+    Raises `RateLimited` after five in an hour.
     """
     await ctx.caller.budget.charge(ctx.caller.address, 1, None, restricted=True)
     user = await find_own_user(ctx)
@@ -41,9 +42,8 @@ async def request_new_address(ctx: Context, data: NewAddress) -> None:
         raise Invalid([problem(("data", "email"), "This is your email address already", "same")])
     async with ctx.change() as change:
         owner = await find_user(change.connection, data.email)
-        if owner is not None and owner.id != user.id:
-            raise Invalid([problem(("data", "email"), TAKEN, "duplicate")])
-        await mail_link(change, user.id, LinkPurpose.NEW_ADDRESS, data.email)
+        is_taken = owner is not None and owner.id != user.id
+        await mail_link(change, user.id, LinkPurpose.NEW_ADDRESS, data.email, is_taken=is_taken)
         await _notify(change, user, data.email, is_done=False)
 
 

@@ -1,4 +1,4 @@
-"""Sign-up, sign-in and sign-out in a browser: on no API surface, but under the same rules."""
+"""Sign-in and sign-out in a browser: on no API surface, but under the same rules."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -6,7 +6,7 @@ from functools import partial
 from oauth.credentials import Credential
 from oauth.revocation.grants import end_user
 from oauth.sign_in.passwords import verify_password_aside
-from resolvers.accounts.users import find_user, insert_user, lock_user
+from resolvers.accounts.users import find_user, lock_user
 from resolvers.credentials.browser_sessions import (
     IN_A_BROWSER,
     end_browser_session,
@@ -26,14 +26,14 @@ from resolvers.sign_in.attempts import (
 )
 from resolvers.sign_in.forgotten_passwords import mail_password_change, mail_wrong_passwords
 from resolvers.sign_in.known_browsers import find_token, renew_token
-from resolvers.sign_in.mailed_links import end_links, mail_link
+from resolvers.sign_in.mailed_links import end_links
 from resolvers.sign_in.new_passwords import hash_new_password
 from resolvers.sign_in.second_steps import PendingSignIn, begin_second_step
-from schema.accounts.accounts import PasswordChange, SignIn, SignUp
+from schema.accounts.accounts import PasswordChange, SignIn
 from schema.errors import Invalid, RateLimited, problem
 from storage.engine.connections import Connection
 from storage.enums import LinkPurpose
-from storage.rows.rows import Duplicate, one, table_of, update_row
+from storage.rows.rows import one, table_of, update_row
 from storage.tables.accounts.users import UserRow
 from storage.upkeep.mails import NO_RECIPIENT
 
@@ -60,25 +60,6 @@ class OpenedSession:
 
     credential: Credential
     known_tokens: str = field(repr=False)
-
-
-@public("it creates the credential", restricted=True)
-async def sign_up(ctx: Context, data: SignUp, browser: Browser) -> OpenedSession:
-    """Create a user with an unconfirmed email, and sign them in.
-
-    The email is sent a link that confirms it. Raises `Invalid` if the email is in use.
-    """
-    password_hash = await hash_new_password(
-        ctx, data.password, data.email, data.name, account=address_subject(ctx, data.email).digest
-    )
-    try:
-        async with ctx.change() as change:
-            user = await insert_user(change.connection, data.email, password_hash, data.name)
-            await mail_link(change, user.id, LinkPurpose.ADDRESS)
-            return await complete_sign_in(change.connection, ctx, user, browser)
-    except Duplicate:
-        message = "There is already an account with this email"
-        raise Invalid([problem(("data", "email"), message, "duplicate")]) from None
 
 
 @public("it creates the credential", restricted=True)

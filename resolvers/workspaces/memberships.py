@@ -6,6 +6,7 @@ from uuid import UUID
 from sqlalchemy import or_, select
 
 from resolvers.accounts.users import find_user
+from resolvers.operations.rows.room import check_room
 from storage.clock import now
 from storage.emails import fold_email
 from storage.engine.connections import Connection
@@ -34,7 +35,7 @@ async def invite(
 ) -> WorkspaceMemberRow:
     """Create an invitation, or renew the email's open one. The members must be locked.
 
-    Raises `AlreadyMember`.
+    Raises `AlreadyMember`, or `NotPermitted` if the workspace has the most members.
     """
     user = await find_user(connection, email)
     has_address = _members.c.email_folded == fold_email(email)
@@ -46,6 +47,9 @@ async def invite(
     values = {"role": role.value, "invited_by_user_id": inviter_id, "expires_at": now() + INVITATION_LIFETIME}
     if rows:
         return await update_row(connection, WorkspaceMemberRow, rows[0], email=email, **values)
+    remedy = "remove a member or an invitation first"
+    own = _members.c.workspace_id == workspace_id
+    await check_room(connection, WorkspaceMemberRow, own, "members and invitations", remedy)
     return await insert_row(connection, WorkspaceMemberRow, workspace_id=workspace_id, email=email, **values)
 
 

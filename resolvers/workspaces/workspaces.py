@@ -12,10 +12,11 @@ from resolvers.accounts.users import lock_user
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import requires
 from resolvers.operations.rows.access import visible
-from resolvers.operations.rows.filters import any_of, changed_in, contains
+from resolvers.operations.rows.filters import any_of, changed_in
 from resolvers.operations.rows.lists import Listing
 from resolvers.operations.rows.lookups import get_for_update
 from resolvers.operations.rows.reading import read_one, read_page
+from resolvers.operations.rows.searching import contains
 from resolvers.operations.shapes.shaped import shaped
 from resolvers.workspaces.administration import insert_workspace
 from resolvers.workspaces.shapes import WORKSPACE, WORKSPACE_ITEM

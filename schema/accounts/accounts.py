@@ -9,6 +9,8 @@ from schema.values.names import NAMED
 from schema.values.scalars import Bool, Email
 
 SHORTEST_PASSWORD, LONGEST_PASSWORD = 12, 1000
+# It holds an email and a path.
+LONGEST_SIGN_UP_TOKEN = 5000
 
 Password = Annotated[str, Field(min_length=SHORTEST_PASSWORD, max_length=LONGEST_PASSWORD)]
 # A password to compare with the stored one may break the rules: the answer is that it is wrong.
@@ -17,9 +19,15 @@ UserName = Annotated[str | None, Field(min_length=1, max_length=256), NAMED]
 
 
 class SignUp(Input):
-    """A new user."""
+    """The email of someone who wants an account."""
 
     email: Email
+
+
+class NewAccount(Input):
+    """A new user's password and name, and the secret of the emailed link."""
+
+    token: Annotated[str, Field(max_length=LONGEST_SIGN_UP_TOKEN)]
     password: Password
     name: UserName = None
 

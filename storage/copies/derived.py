@@ -11,6 +11,7 @@ from sqlalchemy.schema import AddConstraint, CreateIndex, DropConstraint, DropIn
 
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.searching import postgresql
 from storage.tables.registry import METADATA
 
 _NAMES = """
@@ -38,6 +39,7 @@ DERIVED = tuple(_all())
 async def drop_derived(target: Database) -> None:
     """Drop what there is of them."""
     async with target.write() as connection:
+        await postgresql.drop(connection)
         existing = await _names(connection)
         for each in reversed(DERIVED):
             if _name(target, each) in existing:

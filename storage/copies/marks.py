@@ -17,6 +17,7 @@ from storage.clock import now
 from storage.copies.sqlite_files import CopyRefused
 from storage.engine.connections import Connection
 from storage.engine.database import Database
+from storage.searching import sqlite
 from storage.tables.registry import METADATA
 
 TABLE = "duograph_move"
@@ -112,9 +113,10 @@ async def check_refusing(database: Database) -> None:
 
 def own_triggers() -> frozenset[str]:
     """The definitions of all triggers that a database of ours may have."""
-    return frozenset(
+    own = (
         f"CREATE TRIGGER {name} {rest}" for reason in _REASONS.values() for name, rest in _triggers(reason)
     )
+    return sqlite.own_triggers().union(own)
 
 
 def _triggers(reason: str) -> Iterator[tuple[str, str]]:

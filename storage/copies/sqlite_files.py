@@ -9,6 +9,9 @@ from storage.operator_errors import OperatorError
 
 # Some 16 MiB at a time, after which the progress is shown.
 _PAGES = 4096
+_TABLES = """
+    SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %' ORDER BY name
+"""
 
 # What is copied, how much of it, and how much there is.
 Progress = Callable[[str, int, int], None]
@@ -58,9 +61,9 @@ def check_database(file: Path) -> None:
 
 
 def rows_of(file: Path) -> dict[str, int]:
-    """The number of rows of each table."""
+    """The number of rows of each table; those of an index are counted in the tables that it is made of."""
     with closing(open_file(file)) as connection:
-        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        names = connection.execute(_TABLES)
         tables = [name for (name,) in names if not name.startswith("sqlite_")]
         return {
             name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608

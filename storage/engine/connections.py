@@ -155,7 +155,8 @@ class Connection(ABC):
 class PostgresqlConnection(Connection):
     """A connection whose kept statements are prepared under names, so that the server keeps their plans.
 
-    Behind a pooler they have no names: what is kept is how to write their values and read their rows.
+    Behind a pooler they have no names: what is kept is how to write their values and read their rows. Nor
+    have those that depend on their values: the driver sends their text, and the server plans them, each time.
     """
 
     def __init__(self, alchemy: AsyncConnection, adapted: Any, watching: Watching, terms: Terms) -> None:
@@ -187,7 +188,11 @@ class PostgresqlConnection(Connection):
         return await self._fetch(written, values)
 
     async def _prepare(self, written: KeptText) -> Any:
-        prepared = await self.driver.prepare(written.text, name="" if self._is_pooled else None)
+        is_nameless = self._is_pooled or written.depends_on_values
+        prepared = await self.driver.prepare(written.text, name="" if is_nameless else None)
+        if is_nameless:
+            # The driver sends the text again with each run, in one piece with its values.
+            prepared._state.mark_unprepared()
         self._prepared.keep(written, prepared, BYTES_OF_A_LETTER * len(written.text))
         return prepared
 

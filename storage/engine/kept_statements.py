@@ -10,15 +10,20 @@ from typing import Any
 from sqlalchemy import Executable
 from sqlalchemy.engine import Dialect
 
+from storage.dialects.parts import depends_on_values
 from storage.dialects.processors import from_driver, to_driver
 
 
 class KeptText:
-    """A kept statement as one database takes it."""
+    """A kept statement as one database takes it.
+
+    `depends_on_values`: what makes it fast depends on the values (`storage/dialects/parts.py`).
+    """
 
     def __init__(self, statement: Executable, dialect: Dialect) -> None:
         compiled: Any = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})  # type: ignore[attr-defined]
         self.text: str = compiled.string
+        self.depends_on_values = depends_on_values(compiled)
         # Whether it reads lines on SQLite, whose connection then bounds their text.
         self.reads_lines: bool = getattr(compiled, "reads_lines", False)
         names: Sequence[str] = compiled.positiontup or ()

@@ -2,6 +2,7 @@
 
 from alembic import context
 
+from storage.searching.texts import is_declared
 from storage.tables.registry import METADATA
 
 context.configure(
@@ -9,6 +10,7 @@ context.configure(
     target_metadata=METADATA,
     render_as_batch=True,
     compare_type=True,
+    include_name=is_declared,
     # On PostgreSQL; in the transaction that SQLite has begun before, there are no others.
     transaction_per_migration=True,
     tell=context.config.attributes["tell"],

@@ -12,6 +12,7 @@ from storage.engine.database import Database
 from storage.migrations.lock import Tell, serialized, silent
 from storage.migrations.revisions import current_revision, revision_after
 from storage.operator_errors import OperatorError
+from storage.searching import making
 
 # While a revision waits for a table, every later statement on the table waits behind it.
 LOCK_SECONDS = 2
@@ -50,12 +51,19 @@ async def upgrade(database: Database, revision: str = "head", tell: Tell = silen
 async def run_revisions(database: Database, revision: str = "head", tell: Tell = silent) -> None:
     """Run all revisions up to `revision`, in a block of `serialized`.
 
-    On SQLite they are one transaction, and on PostgreSQL one each, or several that can be repeated. Raises
-    `BrokenReferences` or `TablesInUse`.
+    On SQLite they are one transaction, and on PostgreSQL one each, or several that can be repeated. The
+    indexes of texts follow the newest one. Raises `BrokenReferences` or `TablesInUse`.
     """
     if database.is_sqlite:
         await _run_in_one_transaction(database, revision)
-        return
+    else:
+        await _run_until_done(database, revision, tell)
+    if revision == "head":
+        await making.make(database, tell)
+
+
+async def _run_until_done(database: Database, revision: str, tell: Tell) -> None:
+    """Run revisions on PostgreSQL, again where one got no lock. Raises `TablesInUse`."""
     failed, attempts = None, 0
     while not await _run_online(database, revision, tell):
         following = revision_after(await current_revision(database))

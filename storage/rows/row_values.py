@@ -1,6 +1,7 @@
 """The values of rows as they are written: defaults, folded texts, `modified_at`, and what differs."""
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -10,7 +11,8 @@ from sqlmodel import SQLModel
 from storage.clock import now
 from storage.emails import fold_email
 from storage.tables.base import Values, table_of
-from storage.types import JsonColumn
+from storage.totals.lists import measured_columns
+from storage.types import JsonColumn, write_json
 
 
 @cache
@@ -33,6 +35,15 @@ def with_defaults(model: type[SQLModel], values: Values) -> Values:
         if name not in complete:
             complete[name] = field.default_factory() if field.default_factory else field.default
     return complete
+
+
+def written(model: type[SQLModel], rows: Sequence[Values]) -> Sequence[Values]:
+    """The rows with the texts of the JSON values that are measured, so that each is written once."""
+    columns = table_of(model).columns
+    names = [name for name in measured_columns(model) if isinstance(columns[name].type, JsonColumn)]
+    if not names:
+        return rows
+    return [row | {name: write_json(row[name]) for name in names} for row in rows]
 
 
 def changes_of(model: type[SQLModel], values: Values) -> Values:

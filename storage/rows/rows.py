@@ -26,10 +26,10 @@ from sqlmodel import SQLModel
 
 from storage.engine.connections import Connection
 from storage.engine.inserts import insert_all, insert_new
-from storage.rows.row_values import changes_of, differing, fields_of, with_defaults
+from storage.rows.row_values import changes_of, differing, fields_of, with_defaults, written
 from storage.tables import base
 from storage.tables.workspaces.deletions import DeletionRow
-from storage.totals.lists import count, counted_columns
+from storage.totals.lists import count, counted_columns, measure, measured_columns
 
 Model = TypeVar("Model", bound=SQLModel)
 Values = base.Values
@@ -167,11 +167,13 @@ async def insert_rows(connection: Connection, model: type[Model], rows: Sequence
 async def insert_complete_rows(connection: Connection, model: type[SQLModel], rows: Sequence[Values]) -> None:
     """The same for rows with a value for every column, which are not returned."""
     if rows:
+        texts = written(model, rows)
         try:
-            await insert_all(connection, table_of(model), rows)
+            await insert_all(connection, table_of(model), texts)
         except IntegrityError as error:
             raise Duplicate(model, rows[0]) from error
         count(connection, model, rows)
+        measure(connection, model, texts)
 
 
 async def insert_new_rows(connection: Connection, model: type[Model], rows: Sequence[Values]) -> list[Model]:
@@ -183,12 +185,14 @@ async def insert_new_rows(connection: Connection, model: type[Model], rows: Sequ
     complete = [with_defaults(model, values) for values in rows]
     if not complete:
         return []
+    texts = written(model, complete)
     try:
-        inserted = await insert_new(connection, table_of(model), complete)
+        inserted = await insert_new(connection, table_of(model), texts)
     except IntegrityError as error:
         raise Duplicate(model, {}) from error
     new = [values for values in complete if values["id"] in inserted]
     count(connection, model, new)
+    measure(connection, model, [values for values in texts if values["id"] in inserted])
     return [record(model, values) for values in new]
 
 
@@ -197,10 +201,10 @@ async def update_rows(
 ) -> None:
     """Update the matching rows and set their `modified_at`.
 
-    Raises `TypeError` for a counted column: only `update_row` knows what its row was counted as.
+    Raises `TypeError` for a counted or measured column: only `update_row` knows what its row was counted as.
     """
     table = table_of(model)
-    if counted := counted_columns(model) & values.keys():
+    if counted := counted_columns(model).union(measured_columns(model)) & values.keys():
         raise TypeError(f"Rows of {table.name} are counted by {sorted(counted)}: update them one by one.")
     await connection.execute(update(table).where(where).values(changes_of(model, values)))
 
@@ -240,22 +244,36 @@ async def update_row(connection: Connection, model: type[Model], row: Model, **v
     if counted_columns(model) & values.keys():
         count(connection, model, [before], -1)
         count(connection, model, [changed])
+    measure_change(connection, model, before, values)
     return record(model, changed)
+
+
+def measure_change(connection: Connection, model: type[SQLModel], before: Values, values: Values) -> None:
+    """Count the bytes by which these values of a row are longer than those `before`."""
+    names = [name for name in measured_columns(model) if name in values]
+    if names:
+        home = {"workspace_id": before["workspace_id"]}
+        measure(connection, model, [home | {name: before[name] for name in names}], -1)
+        measure(connection, model, [home | {name: values[name] for name in names}])
 
 
 async def delete_row(connection: Connection, model: type[Model], row: Model) -> None:
     """Delete `row`, which is locked."""
     await connection.execute(delete(table_of(model)).where(key_of(model, row)))
-    count(connection, model, [values_of(row)], -1)
-    await _record_deletions(connection, model, [values_of(row)])
+    await _count_deleted(connection, model, [values_of(row)])
 
 
 async def delete_rows(connection: Connection, model: type[Model], *where: ColumnElement[bool]) -> None:
     """Delete the matching rows in one statement."""
     table = table_of(model)
     deleted = await connection.execute(delete(table).where(*where).returning(*table.c))
-    rows = [dict(row) for row in deleted.mappings()]
+    await _count_deleted(connection, model, [dict(row) for row in deleted.mappings()])
+
+
+async def _count_deleted(connection: Connection, model: type[SQLModel], rows: Sequence[Values]) -> None:
+    """Count rows that are no longer there."""
     count(connection, model, rows, -1)
+    measure(connection, model, rows, -1)
     await _record_deletions(connection, model, rows)
 
 

@@ -67,9 +67,11 @@ class TenantRow(TimestampedRow):
 
     `counted` names the totals that are kept of a table: `()` for all of its rows, and the columns that a list
     is filtered by, like `("service",)`. Columns that are filtered together must not hold free text.
+    `measured` names columns with texts and metadata that may be long: the sum of their bytes is kept too.
     """
 
     counted: ClassVar[Counted] = ()
+    measured: ClassVar[tuple[str, ...]] = ()
 
     workspace_id: UUID = Field(primary_key=True, foreign_key="workspaces.id")
     id: UUID = Field(default_factory=uuid4, primary_key=True)

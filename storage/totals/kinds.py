@@ -1,4 +1,4 @@
-"""Kinds of rows that have quotas: how many a workspace has, and how many a transaction adds."""
+"""Kinds of rows that have quotas: how many a workspace has and their bytes, and what a transaction adds."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -13,28 +13,43 @@ from storage.tables.base import table_of
 from storage.tables.registry import COUNTED_MODELS
 from storage.tables.shares.files import StorageUsageRow
 from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
-from storage.totals.lists import LISTS
+from storage.totals.lists import LISTS, size_name
 
 # By the names of their lists, which are those of their tables.
 KINDS: Mapping[str, str] = {
     table_of(model).name: table_of(model).name.removeprefix("file_share_") for model in COUNTED_MODELS
 }
-_LISTS = {kind: name for name, kind in KINDS.items()}
+# Kinds of which the bytes of texts and metadata have a quota too.
+MEASURED_KINDS = tuple(KINDS[table_of(model).name] for model in COUNTED_MODELS if model.measured)
+_SIZE = ":bytes"
+_SIZES = {size_name(model): KINDS[table_of(model).name] + _SIZE for model in COUNTED_MODELS if model.measured}
+_AMOUNTS = {**KINDS, **_SIZES}
+_LISTS = {amount: name for name, amount in _AMOUNTS.items()}
+
+
+def bytes_of(kind: str) -> str:
+    """The name of the bytes of a kind, which have quotas like the kind itself."""
+    return kind + _SIZE
+
+
+def measured_kind(amount: str) -> str | None:
+    """The kind whose bytes these are; None for a number of rows."""
+    return amount.removesuffix(_SIZE) if amount.endswith(_SIZE) else None
 
 
 def growth(connection: Connection) -> dict[tuple[UUID, str], int]:
-    """How many rows of each kind the transaction has added to each workspace so far."""
+    """How many rows of each kind, and bytes, the transaction has added to each workspace so far."""
     grown = {}
     for (workspace_id, name, value), (many,) in recorded(connection, LISTS):
-        if many > 0 and not value and name in KINDS:
-            grown[workspace_id, KINDS[name]] = many
+        if many > 0 and not value and name in _AMOUNTS:
+            grown[workspace_id, _AMOUNTS[name]] = many
     return grown
 
 
 async def usage_of_kind(
     connection: Connection, workspace_id: UUID, kind: str
 ) -> tuple[int, Mapping[str, int]]:
-    """How many rows of the kind the workspace has, but for those that the transaction adds; its quotas."""
+    """How many rows of the kind, or bytes, the workspace has, but for those that it adds now; its quotas."""
     rows = await connection.fetch(_USAGE, {"home": workspace_id, "kind": _LISTS[kind]})
     ((kept, waiting, quotas),) = _USAGE.on(connection.dialect).converted(rows)
     return kept + waiting, quotas or {}

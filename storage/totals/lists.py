@@ -1,13 +1,30 @@
-"""The totals of lists: how many rows a list has, as a whole and for the filters that its class declares."""
+"""The totals of lists: how many rows a list has, as a whole and for the filters that its class declares.
+
+Beside them is the sum of the bytes of a table's measured columns, also of deleted rows that are kept.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, FromClause, Select, Text, cast, func, literal, select, union_all
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    FromClause,
+    Select,
+    Text,
+    cast,
+    func,
+    literal,
+    select,
+    union_all,
+)
 from sqlmodel import SQLModel
 
+from storage.dialects.octets import octets_of
 from storage.engine.connections import Connection
 from storage.ledger.books import Key, Ledger, Row, Workspaces
 from storage.ledger.recording import record
@@ -17,6 +34,7 @@ from storage.tables.events.events import EventRow
 from storage.tables.registry import COUNTED_MODELS
 from storage.tables.workspaces.totals import ListTotalDeltaRow, ListTotalRow
 from storage.totals.events import EVENTS, events_of
+from storage.types import write_json
 
 
 def count(connection: Connection, model: type[SQLModel], rows: Sequence[Values], by: int = 1) -> None:
@@ -29,6 +47,26 @@ def count(connection: Connection, model: type[SQLModel], rows: Sequence[Values],
         record(connection, LISTS, _changes(connection.dialect.name, model, present, by))
         if model is EventRow:
             record(connection, EVENTS, events_of(present, by))
+
+
+def measure(connection: Connection, model: type[SQLModel], rows: Sequence[Values], by: int = 1) -> None:
+    """Add the bytes of these rows, by column, to those of their table; with `by` -1, subtract them.
+
+    Columns that the rows do not name are left out.
+    """
+    columns = measured_columns(model)
+    if columns:
+        record(connection, LISTS, _sizes(model, columns, rows, by))
+
+
+def measured_columns(model: type[SQLModel]) -> tuple[str, ...]:
+    """The columns whose bytes are added up."""
+    return getattr(model, "measured", ())
+
+
+def size_name(model: type[SQLModel]) -> str:
+    """The name under which the bytes of a table are kept; no column is called like that."""
+    return f"{table_of(model).name}:bytes"
 
 
 def counted_columns(model: type[SQLModel]) -> frozenset[str]:
@@ -73,9 +111,36 @@ def _changes(
                 yield (workspace_id, name, value), (many * by,)
 
 
+def _sizes(
+    model: type[SQLModel], columns: Sequence[str], rows: Sequence[Values], by: int
+) -> Iterator[tuple[Key, Row]]:
+    list = size_name(model)
+    # Nearly always one workspace: to hash its id for each row would take longer than the rest.
+    for workspace_id, own in groupby(rows, key=itemgetter("workspace_id")):
+        size = sum([_octets(row.get(name)) for row in own for name in columns])
+        yield (workspace_id, list, ""), (size * by,)
+
+
+def _octets(value: Any) -> int:
+    """The bytes of a value as it is stored."""
+    if value is None:
+        return 0
+    text = value if isinstance(value, str) else write_json(value)
+    return len(text) if text.isascii() else len(text.encode())
+
+
 def _recounted(workspaces: Workspaces) -> FromClause:
     groups = [_group(workspaces, model, columns) for model in COUNTED_MODELS for columns in model.counted]
-    return union_all(*groups).cte("counted")
+    sizes = [_measured(workspaces, model) for model in COUNTED_MODELS if model.measured]
+    return union_all(*groups, *sizes).cte("counted")
+
+
+def _measured(workspaces: Workspaces, model: type[SQLModel]) -> Select[Any]:
+    table = table_of(model)
+    first, *others = (octets_of(table.c[name]) for name in measured_columns(model))
+    size = cast(func.sum(sum(others, start=first)), BigInteger).label("total")
+    key = (table.c.workspace_id, literal(size_name(model)).label("list"), literal("").label("value"))
+    return select(*key, size).where(workspaces(table.c.workspace_id)).group_by(table.c.workspace_id)
 
 
 def _group(workspaces: Workspaces, model: type[SQLModel], names: Sequence[str]) -> Select[Any]:

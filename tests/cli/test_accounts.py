@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from gateway.settings.row_quotas import ROW_QUOTAS
+from gateway.settings.row_quotas import BYTE_QUOTAS, ROW_QUOTAS
 from gateway.settings.settings import Settings
 from tests.cli.conftest import OWNER
 from tests.support.command import Command
@@ -94,6 +94,8 @@ def test_what_a_workspace_may_store_can_be_set_and_is_shown(command: Command) ->
         "open_upload_quota": 500,
         "rows": dict.fromkeys(ROW_QUOTAS, 0) | shown["rows"],
         "row_quotas": ROW_QUOTAS,
+        "bytes": dict.fromkeys(BYTE_QUOTAS, 0) | shown["bytes"],
+        "byte_quotas": BYTE_QUOTAS,
     }
     changed = command.json("limits", "set", "acme", "--storage-quota", "5000", "--open-upload-quota", "0")
     assert changed == {"slug": "acme", "storage_quota": 5000, "open_upload_quota": 0}
@@ -117,6 +119,18 @@ def test_how_many_rows_a_workspace_may_have_can_be_set_and_is_shown(command: Com
     assert "shares, of any number." in said
     for wrong in ("birds=3", "events=-1", "events"):
         assert f"'{wrong}' is not KIND=N" in command.refusal("limits", "set", "acme", "--rows", wrong)
+
+
+def test_how_many_bytes_the_texts_of_a_workspace_may_have_can_be_set_and_is_shown(command: Command) -> None:
+    changed = command.json("limits", "set", "acme", "--bytes", "events=5000", "--rows", "events=7")
+    assert changed == {"slug": "acme", "row_quotas": {"events": 7}, "byte_quotas": {"events": 5000}}
+    shown = command.json("limits", "show", "acme")
+    assert shown["byte_quotas"] == {**BYTE_QUOTAS, "events": 5000}
+    assert shown["row_quotas"]["events"] == 7
+    assert "(events), of at most 4.9 KB." in command.run("limits", "show", "acme").stdout
+    said = command.run("limits", "set", "acme", "--bytes", "events=0").stdout
+    assert "bytes of events without a limit" in said
+    assert "'files=3' is not KIND=N" in command.refusal("limits", "set", "acme", "--bytes", "files=3")
 
 
 def test_the_revenue_of_the_next_review_can_be_set_and_taken_away(command: Command) -> None:

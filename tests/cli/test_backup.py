@@ -21,6 +21,7 @@ from storage.copies import sqlite_files
 from storage.copies.backup import copy_all
 from storage.copies.manifest import DATABASE
 from storage.copies.objects import stored_objects
+from storage.copies.sqlite_files import rows_of
 from tests.support.command import Command
 
 PAGE = Path(__file__).parents[2] / "docs" / "backup.md"
@@ -33,9 +34,9 @@ def files_below(directory: Path) -> dict[str, bytes]:
     }
 
 
-def dump_of(file: Path) -> list[str]:
+def dump_of(file: Path) -> dict[str, list[Any]]:
     with closing(sqlite3.connect(file)) as connection:
-        return list(connection.iterdump())
+        return {name: connection.execute(f'SELECT * FROM "{name}"').fetchall() for name in rows_of(file)}
 
 
 def test_a_restored_backup_has_all_rows_and_files(source: Command, other: Command) -> None:

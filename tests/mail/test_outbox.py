@@ -26,6 +26,18 @@ async def test_a_mail_becomes_a_file_for_its_owner_alone(post, tmp_path):
     assert await post.rows() == []
 
 
+async def test_a_link_can_be_copied_from_the_file(post, tmp_path):
+    """However long it is, and beside letters beyond ASCII."""
+    link = f"http://127.0.0.1:8000/sign-up/account?token={'x' * 2000}"
+    await post.write(text=f"Grüße\n{link}\n", html=f'<a href="{link}">Grüße</a>')
+    await Delivery(post.database, Outbox(tmp_path), SENDER).run()
+    (file,) = tmp_path.iterdir()
+    assert link in file.read_text("utf-8").splitlines()
+    mail = message_from_bytes(file.read_bytes(), policy=policy.SMTPUTF8)
+    assert link in mail.get_body(("plain",)).get_content()
+    assert f'<a href="{link}">Grüße</a>' in mail.get_body(("html",)).get_content()
+
+
 async def test_a_mail_that_is_written_twice_is_one_file(post, tmp_path):
     await post.write()
     (row,) = await post.rows()

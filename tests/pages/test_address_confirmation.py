@@ -1,4 +1,4 @@
-"""Who signs up is mailed a link, and sees the invitations to the address once they have confirmed by it."""
+"""Users whose address nobody has confirmed, as sign-ups once left them, are mailed a link that does."""
 
 import asyncio
 from datetime import timedelta
@@ -19,7 +19,7 @@ from tests.support.mailed_links import (
     latest_link,
     linked_rows,
     mailed_links,
-    sign_up,
+    sign_in_unconfirmed,
     token_of,
 )
 from tests.support.spans import span
@@ -36,8 +36,8 @@ async def elsewhere(gateway):
 
 
 @pytest_asyncio.fixture
-async def email(browser):
-    return await sign_up(browser)
+async def email(gateway, browser):
+    return await sign_in_unconfirmed(gateway, browser)
 
 
 async def follow_to_sign_in(browser):
@@ -56,18 +56,10 @@ async def invite(gateway, tenant, email):
         assert answer.status_code == 201
 
 
-async def test_a_sign_up_mails_one_link_and_says_so(gateway, browser):
-    email = await sign_up(browser)
-    assert "Open the link we emailed you" in browser.text
+async def test_an_account_whose_address_nobody_confirmed_is_mailed_a_link(gateway, email):
     (mail,) = await mails_to(gateway, email)
     assert mail.text.count("http://gateway/confirm-address?token=") == 1
     assert email in mail.text
-
-
-async def test_a_refused_sign_up_mails_nothing(gateway, browser, tenant):
-    await browser.open("/sign-up")
-    await browser.press("Create account", email=tenant.user_email, password="a long password")
-    assert await mails_to(gateway, tenant.user_email) == []
 
 
 async def test_by_the_link_an_address_sees_the_invitations_to_it_and_joins_nothing(
@@ -235,7 +227,7 @@ async def test_simultaneous_requests_get_no_more_mails_than_sequential_ones(gate
 async def test_one_browser_address_is_refused_beyond_its_budget(database_url, tmp_path):
     async for gateway in run_gateway(database_url, tmp_path, rate_limit_restricted=3):
         async with browsing(gateway) as browser:
-            email = await sign_up(browser)
+            email = await sign_in_unconfirmed(gateway, browser)
             await browser.open("/account")
             form = browser.form("Resend the email")
             statuses = [(await browser.send(form.action, form.fields)).status_code for _ in range(3)]

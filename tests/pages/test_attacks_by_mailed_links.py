@@ -6,7 +6,7 @@ from tests.support.applications import make_application
 from tests.support.browsing import browsing, signed_in
 from tests.support.gateways import bearer
 from tests.support.mailed import mails_to
-from tests.support.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, sign_up
+from tests.support.mailed_links import NEW_PASSWORD, ask_for_a_link, latest_link, sign_in_unconfirmed
 
 BUTTON, SIGN_IN, SET = "Confirm email address", "Sign in to this account", "Set password"
 CONFIRMED = "Your email address is confirmed"
@@ -23,7 +23,7 @@ async def test_the_holder_of_an_address_does_not_confirm_it_for_another_account(
     gateway, browser, elsewhere, tenant
 ):
     """An attacker who signed up with another's address waits for the one who has it to press the button."""
-    email = await sign_up(browser)
+    email = await sign_in_unconfirmed(gateway, browser)
     path = await latest_link(gateway, email)
     await elsewhere.open(path)
     assert SIGN_IN in elsewhere.text
@@ -51,7 +51,7 @@ async def test_a_token_made_before_the_address_was_proved_reaches_nothing_after_
     gateway, browser, elsewhere, tenant
 ):
     """The one who has the address takes the account over by a new password."""
-    email = await sign_up(browser)
+    email = await sign_in_unconfirmed(gateway, browser)
     await browser.open("/account/personal-access-tokens")
     await browser.press("Create token", comment="Mine", scopes=["workspaces:read"])
     (token,) = [text for text in browser.reading.texts if text.startswith("dg_pat_")]

@@ -20,7 +20,7 @@ from tests.support.mailed_links import (
     latest_link,
     linked_rows,
     mailed_links,
-    sign_up,
+    sign_in_unconfirmed,
     token_of,
 )
 
@@ -184,7 +184,7 @@ async def test_only_the_newest_link_counts(gateway, browser, tenant, link):
 
 
 async def test_a_link_that_proves_an_address_sets_no_password(gateway, browser):
-    email = await sign_up(browser)
+    email = await sign_in_unconfirmed(gateway, browser)
     proof = token_of(await latest_link(gateway, email))
     assert (await browser.open(f"/new-password?token={proof}")).status_code == 404
     await ask_for_a_link(browser, email)
@@ -223,7 +223,7 @@ async def test_looking_at_the_page_uses_nothing(gateway, browser, tenant, link):
 
 
 async def test_entering_by_the_link_proves_the_address(gateway, browser, tenant):
-    email = await sign_up(browser)
+    email = await sign_in_unconfirmed(gateway, browser)
     async with signed_in(gateway, tenant) as owner:
         data = {"email": email, "workspace_id": tenant.id}
         await owner.client.post(

@@ -11,7 +11,7 @@ from resolvers.sign_in.attempts import NOTIFIED_FROM
 from storage.rows.rows import table_of
 from storage.tables.accounts.mailed_links import MailedLinkRow
 from tests.pages.test_wrong_passwords import guess, let_pass
-from tests.support.mailed_links import ask_for_a_link, mailed_links, sign_up
+from tests.support.mailed_links import ask_for_a_link, ask_to_sign_up, mailed_links, sign_in_unconfirmed
 from tests.support.portal_codes import request
 from tests.support.statements import noted
 
@@ -56,6 +56,16 @@ async def test_a_forgotten_password_takes_the_same_steps_for_every_address(gatew
     assert len(await mailed_links(gateway, tenant.user_email)) == 5
 
 
+async def test_a_sign_up_takes_the_same_steps_for_every_address(gateway, browser, tenant, steps):
+    known = await steps(ask_to_sign_up(browser, tenant.user_email))
+    assert [kind for kind in known if kind[0] != "SELECT"] == [
+        ("INSERT", "sign_in_attempts"),
+        ("UPDATE", "sign_in_attempts"),
+        ("INSERT", "mails"),
+    ]
+    assert await steps(ask_to_sign_up(browser, stranger())) == known
+
+
 async def test_links_for_unknown_addresses_share_one_row(gateway, browser):
     for _ in range(5):
         await ask_for_a_link(browser, stranger())
@@ -77,7 +87,7 @@ async def test_wrong_passwords_take_the_same_steps_for_every_address(gateway, br
     known = await guesses(tenant.user_email)
     assert ("INSERT", "mails") in known[-2]
     assert await guesses(stranger()) == known
-    assert await guesses(await sign_up(browser)) == known
+    assert await guesses(await sign_in_unconfirmed(gateway, browser)) == known
 
 
 async def test_a_portal_code_takes_the_same_steps_for_every_address(gateway, surface, caller, tenant, steps):

@@ -21,7 +21,7 @@ NOTHING = {
     "recovery_codes": 0,
 }
 # Where a browser session begins: each asks for the factor, or is of a user who can have none.
-ENTRANCES = {"sign_up", "sign_in", "take_second_step", "sign_in_with_passkey"}
+ENTRANCES = {"create_account", "sign_in", "take_second_step", "sign_in_with_passkey"}
 
 
 async def in_a_browser(gateway, caller, tenant):

@@ -38,7 +38,8 @@ def insert(table, **values):
 
 def new_event(workspace, timestamp, **values):
     own = {"created_at": AT, "workspace_id": workspace, "id": uuid4().hex, "timestamp": timestamp}
-    return insert("events", **{**own, "source": "user", "name": "opened", "metadata": "{}", **values})
+    metadata = '{"key":"é"}'
+    return insert("events", **{**own, "source": "user", "name": "opened", "metadata": metadata, **values})
 
 
 async def upgrade_with(database, statements):
@@ -66,8 +67,8 @@ async def test_events_are_counted_by_day_and_hour(empty):
     timestamps = ["2026-01-30 23:59:59.999999", "2026-01-31 00:00:00.000000", "2026-01-31 00:59:00.000000"]
     events = [new_event(workspace, timestamp) for timestamp in timestamps]
     await upgrade_with(empty, [new_workspace(workspace, AT), *events])
-    # Two days and two hours, of the name and of all; and the name. Revision 0024 has counted the list before.
-    assert await verify_totals(empty, UUID(workspace)) == (4 + 4 + 1, 1)
+    # Two days and two hours, of the name and of all; the name; the bytes. Revision 0024 has counted the list.
+    assert await verify_totals(empty, UUID(workspace)) == (4 + 4 + 1 + 1, 1)
 
 
 async def test_a_refunded_payment_and_a_row_of_an_older_process_have_times_of_change(empty):

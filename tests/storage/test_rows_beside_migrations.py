@@ -19,6 +19,7 @@ from alembic.migration import MigrationContext
 from storage.engine.database import Database
 from storage.migrations.revisions import current_revision, newest_revision
 from storage.migrations.run import LOCK_SECONDS
+from storage.searching.texts import is_declared
 from storage.tables.registry import METADATA
 from tests.storage.migrating import Old, make_old, migrating
 from tests.storage.test_migrated_rows import new_workspace
@@ -151,7 +152,7 @@ async def fill(old: Old) -> None:
 
 
 def differences(connection: Any) -> Any:
-    context = MigrationContext.configure(connection, opts={"compare_type": True})
+    context = MigrationContext.configure(connection, opts={"include_name": is_declared, "compare_type": True})
     return compare_metadata(context, METADATA)
 
 

@@ -22,7 +22,13 @@ from tests.support.browsing import PASSWORD, browsing
 from tests.support.dashboards import ADDRESS, make_activity
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant, run_gateway, start_session
 from tests.support.live import serve
-from tests.support.mailed_links import ask_for_a_link, latest_link, sign_up, token_of
+from tests.support.mailed_links import (
+    ask_for_a_link,
+    ask_to_sign_up,
+    latest_link,
+    sign_in_unconfirmed,
+    token_of,
+)
 from tests.support.membership import make_user
 from tests.support.surfaces import Rest
 from tests.support.world import World, world_of
@@ -93,7 +99,10 @@ async def running_site(folder: Path) -> AsyncIterator[Site]:
         texts = await _furnish(gateway, tenant)
         cookies = await _sign_in(gateway, tenant)
         async with browsing(gateway) as browser:
-            texts["confirmation"] = token_of(await latest_link(gateway, await sign_up(browser)))
+            email = await sign_in_unconfirmed(gateway, browser)
+            texts["confirmation"] = token_of(await latest_link(gateway, email))
+            await ask_to_sign_up(browser, NEW_ADDRESS)
+            texts["sign_up"] = token_of(await latest_link(gateway, NEW_ADDRESS))
             await browser.open("/account")
             await browser.press("Change email address", email=NEW_ADDRESS)
             texts["new_address"] = token_of(await latest_link(gateway, NEW_ADDRESS))
@@ -164,6 +173,7 @@ ENTRANCE = [
     Page("/", visitor=ANYONE),
     Page("/sign-in", visitor=ANYONE),
     Page("/sign-up", visitor=ANYONE),
+    Page("/sign-up/account", query="token={sign_up}", visitor=ANYONE),
     Page("/sign-in/second-step", visitor=ANYONE),
     Page("/forgotten-password", visitor=ANYONE),
     Page("/new-password", query="token={new_password}", visitor=ANYONE),

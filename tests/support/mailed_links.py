@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -14,12 +15,15 @@ from storage.rows.rows import table_of, update_rows
 from storage.tables.accounts.mailed_links import MailedLinkRow
 from storage.tables.accounts.users import UserRow
 from tests.support.browsing import PASSWORD, Browsing
-from tests.support.gateways import Gateway
-from tests.support.mailed import mails_to
+from tests.support.gateways import Gateway, start_session
+from tests.support.mailed import mails_to, sent_to
+from tests.support.membership import make_user
+from tests.support.patience import until
 
 NEW_PASSWORD = "another long password"
 
-_LINK = re.compile(r"^http://gateway(/[a-z-]+\?token=[A-Za-z0-9_-]{43})$", re.MULTILINE)
+_LINK = re.compile(r"^http://gateway(/[a-z/-]+\?token=[A-Za-z0-9_.-]{43,})$", re.MULTILINE)
+_SIGN_UP_PATH = re.compile(r"/sign-up/account\?token=\S+")
 _links, _users = table_of(MailedLinkRow), table_of(UserRow)
 
 
@@ -32,12 +36,48 @@ async def latest_link(gateway: Gateway, email: str) -> str:
     return (await mailed_links(gateway, email))[-1]
 
 
-async def sign_up(browser: Browsing, password: str = PASSWORD) -> str:
-    """The address of a new user, signed in with this browser."""
-    email = f"{uuid4().hex}@example.com"
+async def ask_to_sign_up(browser: Browsing, email: str) -> str:
+    """Enter an address on the page to sign up; what the page then says."""
     await browser.open("/sign-up")
-    await browser.press("Create account", email=email, password=password)
+    await browser.press("Email me a link", email=email)
+    return browser.text
+
+
+async def open_sign_up_link(gateway: Gateway, browser: Browsing, email: str | None = None) -> str:
+    """The address whose mailed link this browser has opened, up to the form for the password."""
+    email = email or f"{uuid4().hex}@example.com"
+    await ask_to_sign_up(browser, email)
+    await browser.open(await latest_link(gateway, email))
     return email
+
+
+async def sign_up_path(outbox: Path, email: str) -> str:
+    """The path of the link that the address is mailed, once it is in the outbox of a served gateway."""
+
+    async def read() -> str | None:
+        paths = [found[0] for mail in sent_to(outbox, email) if (found := _SIGN_UP_PATH.search(mail.text))]
+        return paths[-1] if paths else None
+
+    return await until(read)
+
+
+async def sign_up(gateway: Gateway, browser: Browsing, password: str = PASSWORD) -> str:
+    """The address of a new user, signed in with this browser."""
+    email = await open_sign_up_link(gateway, browser)
+    await browser.press("Create account", password=password)
+    return email
+
+
+async def sign_in_unconfirmed(gateway: Gateway, browser: Browsing) -> str:
+    """The address of a user, signed in with this browser and mailed a link, who was there before sign-ups
+    confirmed addresses."""
+    user = await make_user(gateway, confirmed=False)
+    session = await start_session(gateway, user.user_id)
+    browser.client.cookies.set("duograph_session", session.text, domain="gateway.local")
+    await browser.open("/account")
+    await browser.press("Resend the email")
+    await browser.open("/workspaces")
+    return user.email
 
 
 async def ask_for_a_link(browser: Browsing, email: str) -> str:

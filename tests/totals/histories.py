@@ -31,10 +31,12 @@ class History:
 
     async def do_create_a_share(self):
         data = {"name": "Mix", "prices": [{"amount_type": "free"}], "visibility": self._visibility()}
+        data |= {"description": self._text(), "metadata": self._metadata()}
         self.ids["share"].append((await self.rest.create_share(data=data))["id"])
 
     async def do_change_a_share(self):
         data = {"visibility": self._visibility(), "is_archived": self.random.random() < 0.5}
+        data |= {"description": self._text(), "metadata": self._metadata()}
         await self.rest.update_share(id=self.any("share"), data=data)
 
     async def do_delete_a_share(self):
@@ -42,7 +44,12 @@ class History:
 
     async def do_create_a_field(self):
         data = {"type": "text", "slug": f"f{self.random.randrange(9)}", "name": "Size"}
+        data |= {"metadata": self._metadata(), "properties": {"form_label": self._text()}}
         self.ids["field"].append((await self.rest.create_custom_field(data=data))["id"])
+
+    async def do_change_a_field(self):
+        data = {"type": "text", "properties": {"form_help_text": self._text()}}
+        await self.rest.update_custom_field(id=self.any("field"), data=data)
 
     async def do_delete_a_field(self):
         await self.rest.delete_custom_field(id=self.any("field"))
@@ -50,6 +57,7 @@ class History:
     async def do_create_a_customer(self):
         type = self.random.choice(["individual", "team"])
         data = {"email": f"{self.random.randrange(20)}@example.com", "type": type}
+        data |= {"metadata": self._metadata(), "billing_address": {"country": "FR", "line1": self._text()}}
         id = (await self.rest.create_customer(data=data))["id"]
         self.ids["customer"].append(id)
         if type == "team":
@@ -57,6 +65,7 @@ class History:
 
     async def do_change_a_customer(self):
         data = {"email": f"{self.random.randrange(20)}@example.com", "type": "team"}
+        data |= {"metadata": self._metadata()}
         await self.rest.update_customer(id=self.any("customer"), data=data)
 
     async def do_delete_a_customer(self):
@@ -119,6 +128,7 @@ class History:
                 "name": f"page.{self.random.randrange(4)}",
                 "external_id": self.random.choice([None, *"abcdef"]),
                 "customer_id": self.some("customer"),
+                "metadata": self._metadata(),
                 "timestamp": f"2026-01-{self.random.randint(10, 31)}T09:30:00Z",
             }
             for _ in range(self.random.randint(1, 20))
@@ -137,3 +147,12 @@ class History:
 
     def _visibility(self):
         return self.random.choice(["public", "private", "draft"])
+
+    def _text(self):
+        return self.random.choice(["plain", "naïve café", "語" * 9, "\U0001f600", '"quoted" \\'])
+
+    def _metadata(self):
+        # Addresses are among what an anonymized customer loses in its events.
+        address = f"{self.random.randrange(20)}@example.com"
+        values = [self._text(), address, 7, -0.5, 1e22, True]
+        return {f"key {place}": self.random.choice(values) for place in range(self.random.randint(0, 3))}

@@ -1,6 +1,7 @@
 """Totals are what a count of the rows gives, whatever changes, folds and rebuilds run at the same moment."""
 
 import asyncio
+import re
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -224,8 +225,8 @@ async def test_wrong_totals_are_found_and_rebuilt(gateway, rest, home, verified)
         of_days = (counts.c.workspace_id == home) & (counts.c.period == "day") & (counts.c.name == "opened")
         await connection.execute(update(counts).where(of_days).values(occurrences=7))
     assert await verified() == 3
-    # Of the list, of the name, and of the day and the hour with this name and with any.
-    assert await rebuild_totals(gateway.database, home) == 6
+    # Of the list and its bytes, of the name, and of the day and the hour with this name and with any.
+    assert await rebuild_totals(gateway.database, home) == 7
     assert await verified() == 0
 
 
@@ -238,8 +239,11 @@ def test_every_counted_column_exists():
 async def test_counted_columns_change_only_where_the_rows_are_known(gateway, home):
     async with gateway.database.write() as connection:
         shares = table_of(ShareRow)
-        with pytest.raises(TypeError, match=r"counted by \['is_archived'\]: update them one by one"):
-            await update_rows(connection, ShareRow, shares.c.workspace_id == home, is_archived=True)
+        for changes in ({"is_archived": True}, {"description": "Longer"}):
+            with pytest.raises(
+                TypeError, match=rf"counted by {re.escape(str([*changes]))}: update them one by"
+            ):
+                await update_rows(connection, ShareRow, shares.c.workspace_id == home, **changes)
     async with gateway.database.read() as connection:
         await connection.begin(writes=True, repeatable=False)
         with pytest.raises(RuntimeError, match=r"only inside `Database\.write`"):

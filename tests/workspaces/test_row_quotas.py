@@ -1,13 +1,16 @@
-"""How many rows of each kind a workspace may have: none beyond its quota is stored, on any surface."""
+"""How many rows of each kind, and bytes, a workspace may have: none beyond a quota is stored."""
 
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
-from gateway.settings.row_quotas import ROW_QUOTAS
+from gateway.settings.row_quotas import BYTE_QUOTAS, ROW_QUOTAS
 from resolvers.files.quota import set_row_quotas
-from storage.totals.kinds import KINDS, usage_of_kind
+from storage.tables.base import table_of
+from storage.tables.registry import COUNTED_MODELS
+from storage.totals.kinds import KINDS, MEASURED_KINDS, bytes_of, usage_of_kind
+from storage.types import JsonColumn
 from tests.support.file_shares import FREE, PAID, PRICED, at
 from tests.support.gateways import run_gateway
 from tests.support.refusals import refused
@@ -146,3 +149,68 @@ async def test_a_look_at_the_total_is_not_taken_for_each_row(gateway, surface, r
     await surface.create_customer(data=person())
     gateway.database.listeners.remove(listener)
     assert not [text for text in told if "row_quotas" in text]
+
+
+METADATA = {"key": "é" * 100}
+LONG = {
+    "customers": lambda surface: surface.create_customer(data=person() | {"metadata": METADATA}),
+    "events": lambda surface: surface.ingest_events(
+        data={"events": [events(1)["events"][0] | {"metadata": METADATA}]}
+    ),
+    "shares": lambda surface: surface.create_share(data=SHARE | {"metadata": METADATA}),
+    "custom_fields": lambda surface: surface.create_custom_field(
+        data={"type": "text", "name": "Size", "slug": f"s-{uuid4().hex}", "metadata": METADATA}
+    ),
+}
+
+
+def test_every_kind_with_metadata_has_a_quota_of_bytes_and_an_example():
+    for model in COUNTED_MODELS:
+        columns = {column.name for column in table_of(model).c if isinstance(column.type, JsonColumn)}
+        assert columns <= set(model.measured)
+    assert set(LONG) == set(MEASURED_KINDS) == set(BYTE_QUOTAS)
+
+
+@pytest.mark.parametrize("kind", LONG)
+async def test_texts_beyond_the_quota_of_bytes_are_refused(surface, allow, rows, kind):
+    # The text has 200 bytes, and 100 characters.
+    await allow(**{bytes_of(kind): 400})
+    await LONG[kind](surface)
+    stored = await rows(bytes_of(kind))
+    assert 200 < stored < 300
+    failure = await refused(LONG[kind](surface), 403, "not_permitted")
+    name = kind.replace("_", " ")
+    assert f"The texts and metadata of the workspace's {name} have" in failure.detail
+    assert f"{stored} of at most 400 bytes, and this adds {stored}:" in failure.detail
+    assert "ask the operator" in failure.detail
+    assert await rows(bytes_of(kind)) == stored
+    await allow(**{bytes_of(kind): 2 * stored})
+    await LONG[kind](surface)
+
+
+async def test_a_longer_text_counts_and_a_shorter_one_makes_room(surface, allow, rows):
+    await allow(**{"shares:bytes": 220})
+    share = await LONG["shares"](surface)
+    change = surface.update_share(id=share["id"], data={"description": "x" * 11})
+    assert "shorten some" in (await refused(change, 403, "not_permitted")).detail
+    await surface.update_share(id=share["id"], data={"description": "x" * 11, "metadata": {}})
+    assert await rows("shares:bytes") == len("{}") + 11
+
+
+async def test_deleted_customers_take_room_until_they_are_anonymized(surface, rows):
+    for anonymize in (False, True):
+        before = await rows("customers:bytes")
+        customer = await LONG["customers"](surface)
+        stored = await rows("customers:bytes") - before
+        await surface.delete_customer(id=customer["id"], anonymize=anonymize)
+        left = len("{}{}") if anonymize else stored
+        assert await rows("customers:bytes") - before == left
+
+
+async def test_the_default_of_bytes_holds_for_a_workspace_without_a_quota_of_its_own(
+    database_url, tmp_path, tenant
+):
+    async for gateway in run_gateway(database_url, tmp_path, byte_quotas="shares=100"):
+        surface = Rest(gateway.client, gateway.app, tenant.token)
+        await refused(LONG["shares"](surface), 403, "not_permitted")
+        await surface.create_share(data=SHARE)

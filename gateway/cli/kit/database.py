@@ -24,6 +24,7 @@ from storage.migrations.revisions import (
     is_newer,
     newest_revision,
 )
+from storage.searching.making import is_made
 
 Result = TypeVar("Result")
 
@@ -132,8 +133,8 @@ def about_move(mark: Mark) -> str:
 
 
 async def bring_up(database: Database, tell: Tell = silent) -> str:
-    """Migrate to the newest revision and return it. Raises `CommandError` or `TablesInUse`."""
-    if await current_revision(database) != newest_revision():
+    """Migrate to the newest revision, with the indexes of texts. Raises `CommandError` or `TablesInUse`."""
+    if await current_revision(database) != newest_revision() or not await is_made(database):
         async with serialized(database, tell):
             await _migrate(database, tell)
     return newest_revision()

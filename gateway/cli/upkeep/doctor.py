@@ -20,6 +20,7 @@ from gateway.settings.settings import Settings
 from storage.copies.marks import read_mark
 from storage.objects.interface import StoreUnavailable
 from storage.operator_errors import OperatorError
+from storage.searching.making import lack
 from storage.workspaces.distribution import read_cluster
 
 PATIENCE_SECONDS = 5
@@ -84,12 +85,13 @@ async def _check_database(settings: Settings) -> str:
         if (mark := await read_mark(database)) is not None:
             raise CommandError(about_move(mark))
         state = f"{database.engine.dialect.name}, at the newest revision"
-        cluster = await read_cluster(database)
+        cluster, lacking = await read_cluster(database), await lack(database)
+    about_searching = "" if lacking is None else f". {lacking}"
     if cluster is None or not cluster.is_distributed:
-        return state
+        return state + about_searching
     if deviations := list(cluster.deviations()):
         raise CommandError(f"{'; '.join(deviations)}: run `duograph distribute`.")
-    return f"{state}, distributed in {cluster.shards} shards"
+    return f"{state}, distributed in {cluster.shards} shards{about_searching}"
 
 
 async def _check_replica(settings: Settings) -> str:

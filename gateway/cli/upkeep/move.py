@@ -22,6 +22,8 @@ from storage.copies.digests import Digest, digest_postgresql, digest_sqlite
 from storage.copies.marks import Mark, State, check_refusing, clear_mark, read_mark, set_mark
 from storage.copies.sqlite_files import open_file, rows_of
 from storage.engine.database import Database
+from storage.migrations.lock import silent
+from storage.searching import making
 
 OPTION = "--to"
 # A table on both sides: the values of `COLUMNS`.
@@ -152,6 +154,7 @@ async def _transfer(path: Path, target: Database, mark: Mark) -> list[Compared]:
         progress.update(copying, completed=rows)
         for derived in progress.track(await missing_of(target), description="Indexing"):
             await build(target, derived)
+        await making.make(target, silent)
         await analyze(target)
         report = partial(progress.advance, progress.add_task("Comparing", total=rows))
         compared = []

@@ -7,12 +7,11 @@ from gateway.web.entrance.mailed_links import STATUS, link_token
 from gateway.web.kit.forms import Form
 from gateway.web.kit.visits import SIGN_IN_PATH, Visit, page
 from resolvers.sign_in.forgotten_passwords import (
-    PATH,
     get_forgotten_password,
     request_new_password,
     set_new_password,
 )
-from resolvers.sign_in.mailed_links import PATHS, LinkState, MailedLink
+from resolvers.sign_in.mailed_links import FORGOTTEN_PATH, PATHS, LinkState, MailedLink
 from schema.accounts.accounts import SHORTEST_PASSWORD
 from schema.errors import Invalid
 from storage.enums import LinkPurpose
@@ -22,8 +21,8 @@ NEW_PATH = PATHS[LinkPurpose.PASSWORD]
 
 def forgotten_password_routes() -> list[Route]:
     return [
-        Route(PATH, page(show_request, anyone=True)),
-        Route(PATH, page(take_request, anyone=True), methods=["POST"]),
+        Route(FORGOTTEN_PATH, page(show_request, anyone=True)),
+        Route(FORGOTTEN_PATH, page(take_request, anyone=True), methods=["POST"]),
         Route(NEW_PATH, page(show_link, anyone=True)),
         Route(NEW_PATH, page(take_password, anyone=True), methods=["POST"]),
     ]

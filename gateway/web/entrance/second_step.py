@@ -29,7 +29,7 @@ def second_step_routes(entrance: Entrance) -> list[Route]:
                 browser=browser_of(visit, next_path),
             )
         except Invalid as invalid:
-            return entrance.show(visit, "sign_in.html", form.refused(invalid), 422)
+            return entrance.show(visit, form.refused(invalid), 422)
         return enter(visit, opened, next_path)
 
     return [

@@ -1,8 +1,6 @@
-"""Sign-up, sign-in and sign-out."""
+"""Sign-in and sign-out."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from starlette.responses import Response
@@ -18,18 +16,16 @@ from resolvers.sign_in.by_second_factor import passkey_sign_in_options
 from resolvers.sign_in.known_browsers import DAYS_KEPT
 from resolvers.sign_in.second_steps import LIFETIME as SECOND_STEP_LIFE
 from resolvers.sign_in.second_steps import PendingSignIn
-from resolvers.sign_in.sign_in import Browser, OpenedSession, sign_in, sign_out, sign_up
-from schema.accounts.accounts import SHORTEST_PASSWORD
+from resolvers.sign_in.sign_in import Browser, OpenedSession, sign_in, sign_out
 from schema.errors import Invalid
 
-SIGN_UP_PATH, SIGN_OUT_PATH = "/sign-up", "/sign-out"
+SIGN_OUT_PATH = "/sign-out"
 SECOND_STEP_PATH, PASSKEY_PATH = "/sign-in/second-step", "/sign-in/passkey"
-SIGNED_UP = "Your account is ready. Open the link we emailed you to confirm your email address."
 
 
 @dataclass(frozen=True)
 class Entrance:
-    """Sign-in and sign-up pages, the same for users who are already signed in."""
+    """Sign-in pages, the same for users who are already signed in, with a link to sign-up if it is open."""
 
     sign_up_open: bool
 
@@ -39,62 +35,39 @@ class Entrance:
         if visit.user is not None and "again" not in visit.request.query_params:
             return visit.redirect(next_path)
         email = None if visit.user is None else visit.user.email
-        return self.show(visit.as_visitor(), "sign_in.html", Form.of(next=next_path, email=email))
+        return self.show(visit.as_visitor(), Form.of(next=next_path, email=email))
 
     async def take_sign_in(self, visit: Visit) -> Response:
-        return await self._take(visit.as_visitor(), "sign_in.html", sign_in, ("email",))
+        visit = visit.as_visitor()
+        form = await visit.form()
+        data = {"password": form.raw("password")}
+        if email := form.optional("email"):
+            data["email"] = email
+        next_path = local_path(form.raw("next"))
+        try:
+            opened = await visit.call(sign_in, data=data, browser=browser_of(visit, next_path))
+        except Invalid as invalid:
+            return self.show(visit, form.refused(invalid), 422)
+        return enter_or_ask(visit, opened, next_path)
 
-    async def show_sign_up(self, visit: Visit) -> Response:
-        return self.show(visit.as_visitor(), "sign_up.html", Form.of(next=_next_path(visit)))
-
-    async def take_sign_up(self, visit: Visit) -> Response:
-        names = ("email", "name")
-        return await self._take(visit.as_visitor(), "sign_up.html", sign_up, names, SIGNED_UP)
-
-    def show(self, visit: Visit, template: str, form: Form, status_code: int = 200) -> Response:
+    def show(self, visit: Visit, form: Form, status_code: int = 200) -> Response:
         """The page with the form's values and errors."""
         return visit.render(
-            template,
+            "sign_in.html",
             status_code=status_code,
             form=form,
             sign_up_open=self.sign_up_open,
             options=passkey_sign_in_options(visit.ctx, visit.visitor),
-            shortest_password=SHORTEST_PASSWORD,
         )
-
-    async def _take(
-        self,
-        visit: Visit,
-        template: str,
-        resolver: Callable[..., Any],
-        names: tuple[str, ...],
-        notice: str | None = None,
-    ) -> Response:
-        form = await visit.form()
-        data = {name: value for name in names if (value := form.optional(name)) is not None}
-        next_path = local_path(form.raw("next"))
-        try:
-            opened = await visit.call(
-                resolver, data=data | {"password": form.raw("password")}, browser=browser_of(visit, next_path)
-            )
-        except Invalid as invalid:
-            return self.show(visit, template, form.refused(invalid), 422)
-        return enter_or_ask(visit, opened, next_path, notice)
 
 
 def sign_in_routes(entrance: Entrance) -> list[Route]:
-    """Sign-up (where it is open), sign-in and sign-out."""
-    routes = [
+    """Sign-in and sign-out."""
+    return [
         Route(SIGN_IN_PATH, page(entrance.show_sign_in, anyone=True)),
         Route(SIGN_IN_PATH, page(entrance.take_sign_in, anyone=True), methods=["POST"]),
         Route(SIGN_OUT_PATH, page(leave, anyone=True), methods=["POST"]),
     ]
-    if entrance.sign_up_open:
-        routes += [
-            Route(SIGN_UP_PATH, page(entrance.show_sign_up, anyone=True)),
-            Route(SIGN_UP_PATH, page(entrance.take_sign_up, anyone=True), methods=["POST"]),
-        ]
-    return routes
 
 
 async def leave(visit: Visit) -> Response:
@@ -133,13 +106,11 @@ def _authorization_digest(next_path: str) -> str | None:
         return None
 
 
-def enter_or_ask(
-    visit: Visit, opened: OpenedSession | PendingSignIn, next_path: str, notice: str | None = None
-) -> Response:
+def enter_or_ask(visit: Visit, opened: OpenedSession | PendingSignIn, next_path: str) -> Response:
     """Enter, or ask for the second factor first."""
     if isinstance(opened, PendingSignIn):
         return _to_second_step(visit, opened, next_path)
-    return enter(visit, opened, next_path, notice)
+    return enter(visit, opened, next_path)
 
 
 def _to_second_step(visit: Visit, pending: PendingSignIn, next_path: str) -> Response:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import BindParameter, Column, ColumnElement, Text, and_, bindparam, true
+from sqlalchemy import BindParameter, Column, ColumnElement, Select, and_, bindparam, true
 
 from oauth.principals import Principal
 from storage.dialects.matching import AnyOf, ListOf
@@ -15,8 +15,8 @@ from storage.dialects.metadata_text import MetadataText
 from storage.totals.periods import Span
 
 Condition = Callable[..., ColumnElement[bool]]
-
-_ESCAPE = "/"
+# Prefixes of the ids of rows that may be found, from the condition on what the caller sees and the places.
+Candidates = Callable[..., Sequence[Select[str]]]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Filter:
 
     `types` are the SQL types of the values; `form` says which of several conditions applies. With
     `of_caller`, the caller's principal comes before the places. `column` is set if the filter compares one;
-    `side` is the side of a `Span` that the filter bounds.
+    `side` is the side of a `Span` that the filter bounds. `candidates` says how an index of SQLite finds rows
+    for a form, None if none does.
     """
 
     condition: Callable[[Hashable], Condition]
@@ -35,6 +36,7 @@ class Filter:
     of_caller: bool = False
     column: Column[Any] | None = None
     side: str | None = None
+    candidates: Callable[[Hashable], Candidates | None] = field(default=lambda _: None)
 
     def make(self, name: str, form: Hashable, principal: Principal) -> ColumnElement[bool]:
         """The condition for what was sent in this form, with places named after the argument."""
@@ -118,20 +120,6 @@ def chosen_values(
         else:
             return None
     return values
-
-
-def contains(column: Column[Any]) -> Filter:
-    """The folded column contains the text sent, ignoring case."""
-    return custom(
-        lambda place: column.like(place, escape=_ESCAPE), lambda sent: [pattern(sent.casefold())], Text()
-    )
-
-
-def pattern(part: str) -> str:
-    """The LIKE pattern of the texts that contain `part`, for `escape="/"`."""
-    for character in (_ESCAPE, "%", "_"):
-        part = part.replace(character, _ESCAPE + character)
-    return f"%{part}%"
 
 
 def metadata_pairs(column: Column[Any]) -> Filter:

@@ -6,7 +6,18 @@ from functools import cached_property
 from typing import Any, cast
 from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, Integer, Select, bindparam, func, literal_column, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    select,
+)
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal
@@ -14,9 +25,13 @@ from resolvers.operations.rows.access import Seen, total_visible, visible
 from resolvers.operations.rows.filters import chosen_values
 from resolvers.operations.rows.lists import Asked, Listing, key_places
 from resolvers.operations.rows.plans import with_places
+from resolvers.operations.rows.searching import find
 from resolvers.operations.shapes.shapes import Shape
 from storage.dialects.json_rows import as_text, lines
 from storage.rows.ordering import SortKey, after, by_keys
+
+# The names of the filters that were sent, and the form of each.
+Forms = tuple[tuple[str, Any], ...]
 
 # Limits up to this one are not rounded.
 SMALL_LIMIT = 5
@@ -40,13 +55,16 @@ def seen_by(model: type[SQLModel], seen: Seen | None, principal: Principal) -> C
 
 @dataclass(frozen=True)
 class PageForm:
-    """What the statement of a page depends on; everything else is a parameter."""
+    """What the statement of a page depends on; everything else is a parameter.
+
+    `search` is the filter whose rows an index of SQLite finds, if there are few.
+    """
 
     listing: Listing[Any]
     shape: Shape[Any]
     chosen: frozenset[str]
     principal: Any
-    filters: tuple[tuple[str, Any], ...]
+    filters: Forms
     sorting: tuple[str, ...]
     limit: int
     is_counted: bool
@@ -54,6 +72,7 @@ class PageForm:
     nulls_in_place: tuple[bool, ...] | None
     is_late: bool
     is_in_change: bool
+    search: str | None = None
 
     @cached_property
     def _hash(self) -> int:
@@ -68,21 +87,40 @@ class PageForm:
         own, groups = with_places(principal), self.listing.groups
         conditions = self._conditions(own)
         if groups is None:
-            return self._statement(own, conditions)
+            return select(*self._found(own, conditions))
         asked = Asked(own, dict(self.filters), conditions, self.is_in_change)
-        return self._statement(own, []).add_cte(groups.select(asked).cte(groups.table.name))
+        columns = self._columns(own, [], self.listing.table)
+        return select(*columns).add_cte(groups.select(asked).cte(groups.table.name))
 
-    def _statement(self, principal: Principal, conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    def _found(
+        self, principal: Principal, conditions: Sequence[ColumnElement[bool]]
+    ) -> list[ColumnElement[Any]]:
+        """The columns of the statement: those of rows that an index found, if it found few."""
+        table, columns = self.listing.table, self._columns(principal, conditions, self.listing.table)
+        if self.search is None:
+            return columns
+        chosen, form = self.listing.filters[self.search], dict(self.filters)[self.search]
+        candidates = chosen.candidates(form)
+        if candidates is None:
+            raise TypeError(f"No index finds rows by {self.search}.")
+        own = seen_by(self.listing.model, self.listing.seen, principal)
+        found = find(table, candidates(own, *chosen.places(self.search, form)))
+        narrow = self._columns(principal, conditions, found.rows)
+        return [case((found.are_few, few), else_=all) for few, all in zip(narrow, columns, strict=True)]
+
+    def _columns(
+        self, principal: Principal, conditions: Sequence[ColumnElement[bool]], rows: FromClause
+    ) -> list[ColumnElement[Any]]:
+        """The total and the lines, of rows selected from a table or from a join with it."""
         order = self.listing.order(self.sorting)
-        page = self._page(order, conditions, principal).subquery("chosen")
+        page = self._page(order, conditions, rows, principal).subquery("chosen")
         keys = [replace(key, column=page.c[key.column.name]) for key in order]
-        rows = select(page).order_by(*(key.order for key in keys))
+        shown = select(page).order_by(*(key.order for key in keys))
         cells = self.shape.cells(page, self.chosen, principal)
         if self.is_continued:
             ends = zip(keys, key_places(self.shape, order), strict=True)
             cells += [key.column for key, place in ends if place >= self.shape.width]
-        listed = lines(rows, *cells)
-        return select(self._total(principal, conditions), as_text(listed))
+        return [self._total(principal, conditions, rows), as_text(lines(shown, *cells))]
 
     def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
         filters = self.listing.filters
@@ -93,7 +131,11 @@ class PageForm:
         ]
 
     def _page(
-        self, order: Sequence[SortKey], conditions: Sequence[ColumnElement[bool]], principal: Principal
+        self,
+        order: Sequence[SortKey],
+        conditions: Sequence[ColumnElement[bool]],
+        source: FromClause,
+        principal: Principal,
     ) -> Select[Any]:
         table = self.listing.table
         # Without a total, one row too many says whether a page follows.
@@ -105,7 +147,13 @@ class PageForm:
             ]
             conditions = [*conditions, after(order, places)]
         columns = self.shape.columns(key.column.name for key in order)
-        rows = select(*columns).where(*conditions).order_by(*(key.order for key in order)).limit(limit)
+        rows = (
+            select(*columns)
+            .select_from(source)
+            .where(*conditions)
+            .order_by(*(key.order for key in order))
+            .limit(limit)
+        )
         if not self.is_late:
             return rows
         rows = rows.offset(bindparam("skipped", type_=BigInteger()))
@@ -115,13 +163,15 @@ class PageForm:
         workspace_id = cast("ColumnElement[UUID] | None", principal.one_workspace_id)
         return by_keys(rows, table, order, workspace_id)
 
-    def _total(self, principal: Principal, conditions: Sequence[ColumnElement[bool]]) -> ColumnElement[Any]:
+    def _total(
+        self, principal: Principal, conditions: Sequence[ColumnElement[bool]], rows: FromClause
+    ) -> ColumnElement[Any]:
         if not self.is_counted:
             return literal_column("NULL")
         kept = self._kept_total(principal)
         if kept is not None:
             return kept
-        return select(func.count()).select_from(self.listing.table).where(*conditions).scalar_subquery()
+        return select(func.count()).select_from(rows).where(*conditions).scalar_subquery()
 
     def _kept_total(self, principal: Principal) -> ColumnElement[Any] | None:
         """The total that is kept for these filters; None if it has to be counted.

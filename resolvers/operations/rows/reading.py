@@ -16,7 +16,7 @@ from resolvers.operations.answer_size import read_lines
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import Seen, absent, visible
 from resolvers.operations.rows.lists import Listing, key_places, open_cursor, page_of, sign_cursor
-from resolvers.operations.rows.page_forms import PageForm, rounded, seen_by
+from resolvers.operations.rows.page_forms import Forms, PageForm, rounded, seen_by
 from resolvers.operations.rows.plans import form_of, plan_for, with_places
 from resolvers.operations.rows.routing import must_be_parted, narrowed
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
@@ -26,8 +26,10 @@ from schema.kit.pages import ListQuery, Page
 from storage.dialects.json_rows import as_text, lines
 from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.connections import Values
+from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
 from storage.rows.rows import Model, table_of
+from storage.searching.sqlite import has_indexes
 
 # What needs the number of rows on all pages, and what needs a cursor or says whether a page follows.
 _COUNTED = ("meta.total", "meta.pages", "pagination")
@@ -221,7 +223,8 @@ def _prepare(
     """The same for all callers with ids of the same kinds, so it is worked out once for kept arguments."""
     if query.after is not None:
         return _prepare_place(ctx, principal, listing, shape, query, place=open_cursor(ctx, listing, query))
-    key = (listing, shape, form_of(principal), ctx.selection, ctx.transaction is None)
+    dialect = ctx.services.database.dialect.name
+    key = (listing, shape, form_of(principal), ctx.selection, ctx.transaction is None, dialect)
     prepared: _Prepared | None = query.prepared.get(key)
     if prepared is None:
         prepared = query.prepared[key] = _prepare_place(ctx, principal, listing, shape, query)
@@ -239,12 +242,13 @@ def _prepare_place(
 ) -> _Prepared:
     """`place` holds the sort keys after which the page begins."""
     sent, skipped = query.sent(), ((query.page or 1) - 1) * query.limit
+    filters = tuple((name, listing.filters[name].form(value)) for name, value in sent.items())
     form = PageForm(
         listing,
         shape,
         chosen=_chosen(ctx, shape, "data."),
         principal=form_of(principal),
-        filters=tuple((name, listing.filters[name].form(value)) for name, value in sent.items()),
+        filters=filters,
         sorting=tuple(query.sort_keys()),
         limit=rounded(query.limit),
         is_counted=place is None and any(map(ctx.wants, _COUNTED)),
@@ -252,6 +256,7 @@ def _prepare_place(
         nulls_in_place=None if place is None else tuple(value is None for value in place),
         is_late=skipped > 0,
         is_in_change=ctx.transaction is not None,
+        search=_search(ctx.services.database, listing, filters),
     )
     values: dict[str, Any] = {"skipped": skipped}
     for name, value in sent.items():
@@ -260,6 +265,15 @@ def _prepare_place(
     # A caller that keeps a copy asks for each span once: what a replica has not got yet would be lost to it.
     replica = listing.replica and not query.is_of_changes()
     return _Prepared(_shared(form), values, key_places(shape, listing.order(form.sorting)), replica)
+
+
+def _search(database: Database, listing: Listing[Any], filters: Forms) -> str | None:
+    """The filter whose rows an index of SQLite finds; None if no index does."""
+    if not database.is_sqlite:
+        return None
+    found = (name for name, form in filters if listing.filters[name].candidates(form) is not None)
+    name = next(found, None)
+    return name if name is not None and has_indexes(str(database.engine.url.database)) else None
 
 
 @lru_cache(maxsize=MOST_FORMS)

@@ -47,6 +47,7 @@ class CustomerRow(ChangedRow, TenantRow, table=True):
     folded: ClassVar[dict[str, str]] = {"email_folded": "email", "name_folded": "name"}
     unique: ClassVar[dict[str, str]] = {"email": "email_folded", "external_id": "external_id"}
     counted: ClassVar[Counted] = ((),)
+    measured: ClassVar[tuple[str, ...]] = ("billing_address", "metadata")
     tombstone: ClassVar[DeletedResource | None] = DeletedResource.CUSTOMER
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)

@@ -37,6 +37,7 @@ class EventRow(TenantRow, table=True):
     )
     unique: ClassVar[dict[str, str]] = {"external_id": "external_id"}
     counted: ClassVar[Counted] = ((), ("customer_id",))
+    measured: ClassVar[tuple[str, ...]] = ("metadata",)
 
     timestamp: datetime = Field(default_factory=now, sa_type=MomentColumn)
     external_id: str | None = Field(default=None, sa_type=CodePointText)

@@ -19,6 +19,7 @@ class CustomFieldRow(ChangedRow, TenantRow, table=True):
     )
     unique: ClassVar[dict[str, str]] = {"slug": "slug"}
     counted: ClassVar[Counted] = ((),)
+    measured: ClassVar[tuple[str, ...]] = ("metadata", "properties")
     tombstone: ClassVar[DeletedResource | None] = DeletedResource.CUSTOM_FIELD
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)

@@ -63,7 +63,7 @@ class FilePartRow(SQLModel, table=True):
 class StorageUsageRow(SQLModel, table=True):
     """The bytes that a workspace's files have or declare, and its own quotas, where 0 means no limit.
 
-    `row_quotas` are those of rows, by kind; see `storage/totals/kinds.py`.
+    `row_quotas` are those of rows and of their bytes, by kind; see `storage/totals/kinds.py`.
     """
 
     __tablename__ = "storage_usage"

@@ -24,6 +24,7 @@ class ShareRow(ChangedRow, TenantRow, table=True):
     )
     folded: ClassVar[dict[str, str]] = {"name_folded": "name"}
     counted: ClassVar[Counted] = ((), ("is_archived",), ("visibility",), ("visibility", "is_archived"))
+    measured: ClassVar[tuple[str, ...]] = ("description", "metadata")
 
     modified_at: datetime | None = Field(default=None, sa_type=MomentColumn)
     name: str

@@ -13,7 +13,7 @@ class ListTotalRow(SQLModel, table=True):
     """The number of a workspace's rows in `list`, a table's name followed by the columns that are filtered.
 
     `value` is the columns' values as the database writes them as text, between commas; empty for the list
-    as a whole.
+    as a whole. Where `list` ends with `:bytes`, the total is the bytes of the rows' measured columns.
     """
 
     __tablename__ = "list_totals"

@@ -1,5 +1,6 @@
 """`duograph limits`: the rate limit and the quotas of a workspace."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -34,27 +35,43 @@ def set_(  # noqa: PLR0917
             help="Rows of a kind, such as events=1000; 0 for no limit. Can be repeated.",
         ),
     ] = None,
+    bytes_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--bytes",
+            metavar="KIND=N",
+            help="Bytes of texts and metadata of a kind, written like --rows. Can be repeated.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Set a workspace's own limits, from its next request on."""
-    from gateway.settings.row_quotas import parse_quotas
+    from gateway.settings.row_quotas import BYTE_QUOTAS, ROW_QUOTAS
 
-    try:
-        quotas = parse_quotas(",".join(rows)) if rows else None
-    except ValueError as error:
-        raise CommandError(f"--rows: {error}.") from None
     limits: dict[str, Any] = {
         "requests_per_minute": requests_per_minute,
         "storage_quota": storage_quota,
         "open_upload_quota": open_upload_quota,
-        "row_quotas": quotas,
+        "row_quotas": _quotas("--rows", rows, ROW_QUOTAS),
+        "byte_quotas": _quotas("--bytes", bytes_, BYTE_QUOTAS),
     }
     changes = {name: value for name, value in limits.items() if value is not None}
     if not changes:
-        raise CommandError("Name a limit: calls per minute, --storage-quota, --open-upload-quota or --rows.")
+        raise CommandError(
+            "Name a limit: calls per minute, --storage-quota, --open-upload-quota, --rows or --bytes."
+        )
     from gateway.cli.administration.limits import set_
 
     set_(slug, changes, as_json=as_json)
+
+
+def _quotas(option: str, written: list[str] | None, kinds: Mapping[str, int]) -> dict[str, int] | None:
+    from gateway.settings.row_quotas import parse_quotas
+
+    try:
+        return parse_quotas(",".join(written), kinds) if written else None
+    except ValueError as error:
+        raise CommandError(f"{option}: {error}.") from None
 
 
 @app.command("show")
