@@ -7,6 +7,7 @@ known before anything runs; what none covers is left to the stock executor as a 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import ref
 
 import strawberry
 from graphql import (
@@ -61,6 +62,7 @@ class Variant:
 
     fields: Mapping[str, PlannedField]
     links: Sequence[SelectedField]
+    with_arguments: Sequence[SelectedField] = ()
 
 
 @dataclass(eq=False)
@@ -71,6 +73,32 @@ class Prepared:
     arguments: Arguments
     pages: Pages
     has_refused_pages: bool
+
+    def kept(self) -> "KeptPreparation | None":
+        """What may be kept of it; None for refusals of graphql-core, which hold nodes of the document."""
+        values = (*self.arguments.values(), *self.pages.values())
+        if any(isinstance(value, GraphQLError) for value in values):
+            return None
+        fields = (tuple(self.arguments.values()), tuple(self.pages.values()))
+        return KeptPreparation(ref(self.variant), *fields, self.has_refused_pages)
+
+
+@dataclass(frozen=True)
+class KeptPreparation:
+    """The same in the order of the fields, as long as the document is kept too: it holds nothing of it."""
+
+    variant: "ref[Variant]"
+    arguments: tuple[Any, ...]
+    pages: tuple[Any, ...]
+    has_refused_pages: bool
+
+    def prepared(self) -> Prepared | None:
+        variant = self.variant()
+        if variant is None:
+            return None
+        arguments = dict(zip(variant.with_arguments, self.arguments, strict=True))
+        pages = dict(zip(variant.links, self.pages, strict=True))
+        return Prepared(variant, arguments, pages, self.has_refused_pages)
 
 
 @dataclass(eq=False)
@@ -102,12 +130,13 @@ class DocumentPlan:
             variant = self.variant(values)
         except (Unplanned, GraphQLError):
             return None
-        arguments = (
-            pair for each in variant.fields.values() for pair in each.take_arguments(self.schema, values)
-        )
+        arguments: dict[SelectedField, Any] = {}
+        for each in variant.fields.values():
+            arguments.update(each.take_arguments(self.schema, values))
+        variant.with_arguments = tuple(arguments)
         pages = {link: paging_of(link, values) for link in variant.links}
         refused = any(isinstance(page, Exception) for page in pages.values())
-        return Prepared(variant, dict(arguments), pages, refused)
+        return Prepared(variant, arguments, pages, refused)
 
     def variant(self, values: VariableValues | None) -> Variant:
         """The variant for these values. Raises `Unplanned`; GraphQLError for a directive without a value."""

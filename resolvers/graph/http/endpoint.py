@@ -135,10 +135,12 @@ class GraphQLEndpoint:
                 submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
                 admitted = survey_of(self._schema._schema, submitted)
             await admit_survey(ctx.caller, admitted, sent.size)
-            prepared = sent.prepared or plan.prepare(sent.variables)
+            prepared = None if sent.prepared is None else sent.prepared.prepared()
+            if prepared is None:
+                prepared = plan.prepare(sent.variables)
+                if prepared is not None and not plan.changes and (kept_part := prepared.kept()):
+                    keep(sent, admitted, kept_part)
             if prepared is not None:
-                if not sent.is_kept and not plan.changes:
-                    keep(sent, admitted, prepared)
                 _count(ctx, kept.used(self._schema, sent.name))
                 return _bounded(*await plan.answer(ctx, prepared, admitted.demands))
         return await self._execute_at_first(ctx, sent, allowed, admitted)

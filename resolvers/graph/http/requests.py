@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from resolvers.graph.execution.plans import Prepared
+from resolvers.graph.execution.plans import KeptPreparation
 from resolvers.graph.http.persisted import hash_in, keep_text, owner_of, text_of
 from resolvers.graph.survey.documents import LONGEST_CACHED
 from resolvers.graph.survey.surveys import Survey
@@ -48,8 +48,7 @@ class GraphQLRequest:
     brings_hash: bool = False
     text_cost: int = 0
     survey: Survey | None = None
-    prepared: Prepared | None = None
-    is_kept: bool = False
+    prepared: KeptPreparation | None = None
     _digest: str | None = None
 
     @property
@@ -68,11 +67,10 @@ def kept_bytes() -> int:
     return _kept.size
 
 
-def keep(request: GraphQLRequest, survey: Survey, prepared: Prepared) -> None:
+def keep(request: GraphQLRequest, survey: Survey, prepared: KeptPreparation) -> None:
     """Keep a request that was surveyed and prepared, if it is short."""
     length = len(request.key[1])
     if length <= LONGEST_CACHED and not request.brings_hash:
-        request.is_kept = True
         request.survey, request.prepared = survey.without_nodes(), prepared
         roots = BYTES_OF_A_ROOT * len(prepared.arguments) + BYTES_OF_A_PAGE * len(prepared.pages)
         size = BYTES_OF_A_REQUEST + BYTES_OF_A_LETTER * length + roots

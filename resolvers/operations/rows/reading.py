@@ -252,7 +252,8 @@ def _prepare_place(
         sorting=tuple(query.sort_keys()),
         limit=rounded(query.limit),
         is_counted=place is None and any(map(ctx.wants, _COUNTED)),
-        is_continued=any(map(ctx.wants, _CONTINUED)),
+        # Models of edges have their cursors, whether or not these are selected.
+        is_continued=any(map(ctx.wants, _CONTINUED)) or (ctx.chosen is None and ctx.wants("edges")),
         nulls_in_place=None if place is None else tuple(value is None for value in place),
         is_late=skipped > 0,
         is_in_change=ctx.transaction is not None,
