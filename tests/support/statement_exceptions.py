@@ -37,7 +37,7 @@ _HOURLY = "Once an hour, a process looks for what has become old in any workspac
 REACHES = (
     Reach(
         "resolvers/operations/rows/reading.py",
-        "Of several workspaces, one database reads what belongs to a row with it; a cluster reads each by itself.",
+        "One database reads what belongs to rows of several workspaces with them; a cluster in each.",
         TENANTS,
         lack=APART,
     ),
