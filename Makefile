@@ -12,13 +12,14 @@ MINUTES ?= 15
 SIZES ?= 100k,1M
 UPLOAD_MIB ?= 200
 ROWS ?= 1000000
+CITUS_SOURCE ?= ../shared/citus
 # Without bytecode each start of `duograph`, in tests and benchmarks, compiles every library for three seconds.
 export PYTHONDONTWRITEBYTECODE :=
 # SEED=7 repeats an order of the tests; without it each run draws one, and tells it.
 ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 
-.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler parity uploads growth online faults neighbours load bench wrk format lock
+.PHONY: help setup run test test-all test-times coverage test-hard check quick deploy-check release mutants generated migration browser pgbouncer postgresql pooler cluster parity uploads growth online faults neighbours load bench wrk format lock
 
 help:  ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -127,6 +128,12 @@ postgresql:  ## Install the PostgreSQL whose extensions tests need, where there 
 
 pooler: setup pgbouncer  ## Run the tests of PostgreSQL through PgBouncer in transaction mode (TESTS=tests/shares)
 	@DUOGRAPH_TEST_POOLER=1 $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) -k postgresql $(TESTS)
+
+cluster: setup  ## Build a cluster of Citus, and run tests of PostgreSQL on it (CITUS_SOURCE=folder, TESTS=tests/shares)
+	@$(BIN)/python -m tests.support.citus "$(CITUS_SOURCE)"
+	@DUOGRAPH_TEST_CLUSTER=1 $(BIN)/python -m pytest -n $(if $(filter auto,$(WORKERS)),2,$(WORKERS)) $(ORDER) --timeout=600 -k postgresql $(or $(TESTS),$(ON_A_CLUSTER))
+
+ON_A_CLUSTER = tests/cluster/same_answers.py $(addprefix tests/,credentials customers events file_shares files metrics oauth portal shares totals workspaces)
 
 parity: setup  ## Compare the surfaces over many more generated inputs (EXAMPLES=500)
 	@EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -n $(WORKERS) $(ORDER) --timeout=7200 -rP tests/surfaces/test_parity.py tests/surfaces/test_junk.py tests/surfaces/test_openapi_fuzz.py tests/metrics

@@ -55,6 +55,7 @@ class Principal:
     workspace's credential. `expires_at_stamp` is the credential's expiry in seconds since 1970, or None.
     `requests_per_minute` is the workspace's own limit, if an operator set one. `authenticated_at` is when the
     user of a browser session last authenticated. `allow_list` is that of the credential's OAuth client.
+    `about_workspace_id` is one of `workspace_ids` in a statement that is about no other.
     """
 
     kind: PrincipalKind
@@ -72,6 +73,12 @@ class Principal:
     authenticated_at: datetime | None = None
     oauth_client_id: UUID | None = None
     allow_list: AllowList | None = None
+    about_workspace_id: UUID | None = None
+
+    @property
+    def one_workspace_id(self) -> UUID | None:
+        """The workspace that statements are about, if it is one."""
+        return self.workspace_id if self.about_workspace_id is None else self.about_workspace_id
 
     @property
     def all_workspace_ids(self) -> tuple[UUID, ...]:
@@ -119,14 +126,22 @@ class Principal:
     @cached_property
     def ids(self) -> dict[str, UUID | tuple[UUID, ...]]:
         """The ids that decide what the caller sees, by the names of their places in statements."""
+        several = self.workspace_id is None and self.about_workspace_id is None
         ids: dict[str, UUID | tuple[UUID, ...] | None] = {
             "principal_workspace_id": self.workspace_id,
             "principal_user_id": self.user_id,
-            "principal_workspace_ids": self.workspace_ids if self.workspace_id is None else None,
+            "principal_workspace_ids": self.workspace_ids if several else None,
+            "principal_about_workspace_id": self.about_workspace_id,
             "principal_customer_id": self.customer_id,
             "principal_member_id": self.member_id,
         }
         return {name: id for name, id in ids.items() if id is not None}
+
+    def about(self, workspace_id: UUID) -> "Principal":
+        """The user for statements about this one of the `workspace_ids` only. Raises `ValueError`."""
+        if workspace_id not in self.workspace_ids:
+            raise ValueError("The user has no access to this workspace.")
+        return replace(self, about_workspace_id=workspace_id)
 
     def after_joining(self, workspace_id: UUID) -> "Principal":
         """The principal of a user who has become a member of the workspace."""

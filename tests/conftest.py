@@ -18,6 +18,7 @@ from oauth.sign_in import passwords
 from storage.rows.rows import table_of
 from storage.tables.workspaces.workspaces import WorkspaceRow
 from tests.support.browsing import Browsing, browsing, signed_in
+from tests.support.citus import cluster, every_test_is_on_a_cluster
 from tests.support.gateways import Gateway, Tenant, bearer, make_tenant, run_gateway
 from tests.support.in_browser import launched
 from tests.support.ledgers import compare_totals
@@ -94,8 +95,19 @@ def server_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgresql_url(server_url: str) -> Iterator[str]:
-    """PostgreSQL, through a pooler if every test is to use one."""
+def cluster_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A database that is distributed over several nodes."""
+    with cluster(tmp_path_factory.mktemp("cluster")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def postgresql_url(request: pytest.FixtureRequest, server_url: str) -> Iterator[str]:
+    """PostgreSQL, through a pooler or as a cluster if every test is to use one."""
+    if every_test_is_on_a_cluster():
+        url: str = request.getfixturevalue("cluster_url")
+        yield url
+        return
     if not every_test_is_pooled():
         yield server_url
         return

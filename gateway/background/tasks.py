@@ -1,6 +1,7 @@
 """Work that the gateway does in the background, in pieces, for as long as it runs."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -22,14 +23,14 @@ class BackgroundTask:
     """`run` does one bounded piece and returns whether there is more; if not, the task rests `every` seconds.
 
     Several processes run the same tasks on one database, so a piece has to claim the rows it works on.
-    `runs` counts the pieces, and `failures` those that raised.
+    `runs` counts the pieces, and `failures` those that raised, by the reason: the class of the first error.
     """
 
     name: str
     run: Callable[[], Awaitable[bool]]
     every: float
     runs: int = 0
-    failures: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
     _woken: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
     def wake(self) -> None:
@@ -74,7 +75,7 @@ async def _keep_running(task: BackgroundTask) -> None:
                 log.warning("background task waits", task=task.name, reason=refusal)
             more = False
         except Exception as error:
-            task.failures += 1
+            task.failures[type(_first(error)).__name__] += 1
             if is_outage(error):
                 log.warning("background task waits for the database", task=task.name)
             else:
@@ -82,3 +83,10 @@ async def _keep_running(task: BackgroundTask) -> None:
             more = False
         if not more:
             await task.rest()
+
+
+def _first(error: BaseException) -> BaseException:
+    """The error that caused the others: a driver's own says more than the one that SQLAlchemy makes of it."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error

@@ -106,7 +106,12 @@ REPLICA_LAG = Metric(
 )
 CACHED = Metric("duograph_cache_bytes", Kind.GAUGE, "Memory of caches, as they estimate it.", ("cache",))
 RUNS = Metric("duograph_background_runs", Kind.COUNTER, "Runs of background tasks.", ("task",))
-FAILURES = Metric("duograph_background_failures", Kind.COUNTER, "Runs that failed.", ("task",))
+FAILURES = Metric(
+    "duograph_background_failures",
+    Kind.COUNTER,
+    "Runs that failed, by the class of the error that caused it.",
+    ("task", "reason"),
+)
 FOLD_LAG = Metric(
     "duograph_fold_lag_seconds",
     Kind.GAUGE,

@@ -51,7 +51,8 @@ class Sources:
             meters.tell(metrics.CACHED, size, name)
         for task in self.tasks:
             meters.tell(metrics.RUNS, task.runs, task.name)
-            meters.tell(metrics.FAILURES, task.failures, task.name)
+            for reason, failures in task.failures.items():
+                meters.tell(metrics.FAILURES, failures, task.name, reason)
         meters.tell(metrics.FOLD_LAG, self.fold.lag)
         meters.tell(metrics.LOOP_LAG, max(self.latenesses))
         meters.tell(metrics.PROCESSES, 1)

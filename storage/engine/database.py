@@ -82,6 +82,8 @@ class Database:
         # SQLite has one writer. This lock is fair; waiting in SQLite's busy handler is not.
         self._writer = asyncio.Lock() if self.is_sqlite else nullcontext()
         self._unfolded: dict[UUID, None] = {}
+        # Whether it is spread over several nodes; None before anything had to know.
+        self.is_cluster: bool | None = False if self.is_sqlite else None
 
     @property
     def is_sqlite(self) -> bool:

@@ -52,14 +52,20 @@ def after(keys: Sequence[SortKey], values: Sequence[Any]) -> ColumnElement[bool]
     return or_(*places)
 
 
-def by_keys(rows: Select[Any], table: Table, order: Sequence[SortKey]) -> Select[Any]:
+def by_keys(
+    rows: Select[Any], table: Table, order: Sequence[SortKey], workspace_id: ColumnElement[UUID] | None
+) -> Select[Any]:
     """A page of `rows` in this order, whose keys are found first.
 
     The rows before a late page are then skipped in an index that has all columns of the conditions and the
-    order, and only those of the page are read. `rows` selects from `table` alone, with its limit and offset.
+    order, and only those of the page are read. `rows` selects from `table` alone, with its limit and offset,
+    and rows of the workspace only, if there is one: a cluster needs to read that here too.
     """
     keys = rows.with_only_columns(*table.primary_key.columns, maintain_column_froms=True).subquery("page")
-    same = [column == keys.c[column.name] for column in table.primary_key.columns]
+    values: dict[str, ColumnElement[Any]] = {column.name: column for column in keys.c}
+    if workspace_id is not None and "workspace_id" in values:
+        values["workspace_id"] = workspace_id
+    same = [column == values[column.name] for column in table.primary_key.columns]
     joined = select(*rows.selected_columns).join_from(keys, table, and_(*same))
     return joined.order_by(*(key.order for key in order))
 

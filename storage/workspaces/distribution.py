@@ -25,14 +25,15 @@ SHARDS = 32
 TENANT_TABLES = tuple(table for table in METADATA.sorted_tables if COLUMN in table.primary_key.columns)
 # Without it, looking up a type takes seconds on a cluster, and asyncpg does so on each new connection.
 OPTION, OPTION_VALUE = "citus.override_table_visibility", "off"
+HAS_CITUS = "SELECT to_regclass('pg_dist_node') IS NOT NULL"
 
 _DIALECT: Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
 _TENANT_NAMES = frozenset(table.name for table in TENANT_TABLES)
-_HAS_CITUS = "SELECT to_regclass('pg_dist_node') IS NOT NULL"
 _WORKERS = (
     "SELECT count(*) FROM pg_dist_node "
     "WHERE groupid <> 0 AND noderole = 'primary' AND isactive AND shouldhaveshards"
 )
+_COORDINATORS = "SELECT count(*) FROM pg_dist_node WHERE groupid = 0 AND noderole = 'primary'"
 _KINDS = "SELECT table_name::text, citus_table_type, shard_count FROM citus_tables"
 _FOREIGN_KEYS = "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
 _OPTION_IS_SET = "SELECT coalesce(bool_and(success AND result = $1), false) FROM run_command_on_all_nodes($2)"
@@ -55,6 +56,7 @@ class Cluster:
     foreign_keys: frozenset[tuple[str, str]]
     shards: int | None
     has_option: bool
+    has_coordinator: bool = True
 
     @property
     def is_distributed(self) -> bool:
@@ -80,6 +82,8 @@ class Cluster:
             yield f"{table.name} is not distributed"
         for key in self.missing_keys:
             yield f"{key.table.name} lacks the foreign key {_name_of(key)}"
+        if not self.has_coordinator:
+            yield "the coordinator is not among the nodes (SELECT citus_set_coordinator_host('host', 5432))"
         if not self.has_option:
             yield f"{OPTION} is not {OPTION_VALUE} on every node"
 
@@ -89,7 +93,7 @@ async def read_cluster(database: Database) -> Cluster | None:
     if database.is_sqlite:
         return None
     async with database.read() as connection:
-        if not await _value(connection, _HAS_CITUS):
+        if not await _value(connection, HAS_CITUS):
             return None
         return await _read(connection)
 
@@ -118,13 +122,19 @@ async def plan(database: Database, shards: int | None = None) -> list[str]:
 async def check_cluster(database: Database) -> None:
     """Raises `NotDistributable` without Citus or without nodes to distribute to."""
     async with database.read() as connection:
-        if not await _value(connection, _HAS_CITUS):
+        if not await _value(connection, HAS_CITUS):
             raise NotDistributable(
                 "The database has no Citus: install it on every node, and run `CREATE EXTENSION citus`."
             )
         if not await _value(connection, _WORKERS):
             raise NotDistributable(
                 "The cluster has no workers: add each with `SELECT citus_add_node('host', 5432)`."
+            )
+        if not await _value(connection, _COORDINATORS):
+            # `workspaces` would have no copy there: each look-up of a credential would ask a worker.
+            raise NotDistributable(
+                "The cluster does not know its coordinator: name the address at which the workers reach it "
+                "by `SELECT citus_set_coordinator_host('host', 5432)`."
             )
 
 
@@ -186,7 +196,15 @@ async def _read(connection: Connection) -> Cluster:
     shards = next((count for name, _, count in tables if name in _TENANT_NAMES and count), None)
     has_option = await _value(connection, _OPTION_IS_SET, (OPTION_VALUE, f"SHOW {OPTION}"))
     name = str(await _value(connection, "SELECT current_database()"))
-    return Cluster(name, kinds, await _foreign_keys(connection), shards, bool(has_option))
+    has_coordinator = bool(await _value(connection, _COORDINATORS))
+    return Cluster(
+        name,
+        kinds,
+        await _foreign_keys(connection),
+        shards,
+        bool(has_option),
+        has_coordinator=has_coordinator,
+    )
 
 
 async def _foreign_keys(connection: Connection) -> frozenset[tuple[str, str]]:

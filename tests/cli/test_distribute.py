@@ -176,6 +176,9 @@ async def test_the_doctor_says_what_is_not_distributed(
     await database.execute("DELETE FROM distributed WHERE table_name = 'events'::regclass")
     assert said()["status"] == "failed"
     assert said()["message"] == "events is not distributed: run `duograph distribute`."
+    await database.execute("INSERT INTO distributed VALUES ('events', 'distributed', 32)")
+    await database.execute("DELETE FROM pg_dist_node WHERE groupid = 0")
+    assert "citus_set_coordinator_host" in said()["message"]
 
 
 async def test_without_citus_or_workers_it_refuses_and_says_what_to_do(
@@ -184,6 +187,8 @@ async def test_without_citus_or_workers_it_refuses_and_says_what_to_do(
     assert "CREATE EXTENSION citus" in plain.refusal("distribute")
     await database.execute(STAND_INS.read_text())
     assert "citus_add_node" in plain.refusal("distribute")
+    await database.execute("INSERT INTO pg_dist_node VALUES (1, 'primary', true, true)")
+    assert "citus_set_coordinator_host" in plain.refusal("distribute")
 
 
 def test_sqlite_is_refused(command: Command) -> None:

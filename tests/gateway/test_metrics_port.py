@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 import yaml
 from prometheus_client import values
+from sqlalchemy.exc import DBAPIError
 
 from gateway.background.tasks import BackgroundTask
 from gateway.monitoring import declarations as metrics
@@ -135,13 +136,13 @@ async def test_a_failed_piece_of_background_work_is_counted(monitored: Gateway) 
     async def fail() -> bool:
         task.run = run
         failed.set()
-        raise ValueError("a secret")
+        raise DBAPIError("a statement", {}, Exception()) from ValueError("a secret")
 
     task.run = fail
     task.wake()
     await failed.wait()
     grown = difference(before, await scrape(monitored))
-    assert grown("duograph_background_failures_total", task="retention") == 1
+    assert grown("duograph_background_failures_total", task="retention", reason="ValueError") == 1
 
 
 async def test_only_the_metrics_are_on_their_port(monitored: Gateway) -> None:

@@ -45,7 +45,7 @@ LISTS = [
 async def test_the_keys_of_a_late_page_come_from_an_index_alone(gateway, table, key, conditions, index):
     order = total_order([SortKey(table.c[key], descending=True, is_nullable=False)], table.c.id)
     rows = select(table).where(table.c.workspace_id == uuid4(), *conditions)
-    page = by_keys(rows.order_by(*(each.order for each in order)).limit(10).offset(1_000), table, order)
+    page = by_keys(rows.order_by(*(each.order for each in order)).limit(10).offset(1_000), table, order, None)
     async with gateway.database.snapshot() as connection:
         compiled = page.compile(
             dialect=connection.dialect, compile_kwargs={"literal_binds": True, "render_postcompile": True}

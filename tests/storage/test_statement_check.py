@@ -31,6 +31,8 @@ NAMED = [
     "WHERE s.workspace_id = ANY ($1)",
     "SELECT a.n FROM (SELECT workspace_id, name AS n FROM shares WHERE workspace_id = $1) AS a "
     "JOIN files ON files.workspace_id = a.workspace_id",
+    "SELECT (SELECT count(*) FROM files f WHERE f.workspace_id = $1) FROM "
+    "(SELECT workspace_id FROM shares WHERE workspace_id = $1 LIMIT 5) AS page",
     "WITH own AS (SELECT * FROM shares WHERE workspace_id = $1) SELECT 1 FROM own",
     "SELECT 1 FROM shares WHERE (workspace_id, id) IN "
     "(SELECT workspace_id, id FROM files WHERE workspace_id = $1)",
@@ -59,6 +61,10 @@ UNNAMED = {
     "reads files without naming workspaces": [
         "SELECT 1 FROM shares s JOIN files f ON f.id = s.id WHERE s.workspace_id = $1",
         "SELECT EXISTS (SELECT 1 FROM files) FROM shares WHERE workspace_id = $1",
+        "SELECT (SELECT count(*) FROM files f WHERE f.workspace_id = page.workspace_id) FROM "
+        "(SELECT workspace_id FROM shares WHERE workspace_id = $1 LIMIT 5) AS page",
+        "SELECT 1 FROM (SELECT workspace_id FROM shares WHERE workspace_id = $1 LIMIT 5) AS page "
+        "JOIN files ON files.workspace_id = page.workspace_id",
         "SELECT id FROM shares WHERE workspace_id = $1 UNION SELECT id FROM files",
         "INSERT INTO shares (workspace_id) SELECT workspace_id FROM files",
     ],

@@ -4,6 +4,7 @@ import os
 import pwd
 import signal
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,11 +30,16 @@ def with_contrib() -> Path:
 
 
 class PostgreSQL:
-    """A server on a port of 127.0.0.1. PostgreSQL refuses to run as root, so root runs it as another user."""
+    """A server on a port of 127.0.0.1. PostgreSQL refuses to run as root, so root runs it as another user.
 
-    def __init__(self, folder: Path, port: int, binaries: Path = BINARIES) -> None:
-        self._binaries = binaries
+    Its programs are in the folder `binaries`, and run with the `variables` of their environment.
+    """
+
+    def __init__(
+        self, folder: Path, port: int, binaries: Path = BINARIES, variables: Mapping[str, str] | None = None
+    ) -> None:
         self.data, self.port = folder / "postgresql", port
+        self._binaries, self._variables = binaries, {**os.environ, **(variables or {})}
         self._log = folder / "postgresql.log"
         self._user = USER if os.geteuid() == 0 else None
 
@@ -48,9 +54,9 @@ class PostgreSQL:
         if self._user is not None:
             ensure_user_exists(self._user)
             ensure_prefix_permissions(self.data)
-            ensure_prefix_permissions(BINARIES)
-            ensure_folder_permissions(BINARIES, 0o055)
-            ensure_folder_permissions(BINARIES.parent / "lib", 0o044)
+            ensure_prefix_permissions(self._binaries)
+            ensure_folder_permissions(self._binaries, 0o055)
+            ensure_folder_permissions(self._binaries.parent / "lib", 0o044)
             entry = pwd.getpwnam(self._user)
             for path in (self.data, self._log):
                 os.chown(path, entry.pw_uid, entry.pw_gid)
@@ -104,9 +110,9 @@ class PostgreSQL:
             return []
         return [first, *map(int, children)]
 
-    def psql(self, statement: str) -> str:
+    def psql(self, statement: str, database: str = "postgres") -> str:
         where = ["-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres"]
-        return self._run("psql", *where, "-v", "ON_ERROR_STOP=1", "-At", "-c", statement, "postgres")
+        return self._run("psql", *where, "-v", "ON_ERROR_STOP=1", "-At", "-c", statement, database)
 
     def _run(self, program: str, *arguments: str) -> str:
         # Into a file: a server that is started keeps a pipe open.
@@ -114,6 +120,7 @@ class PostgreSQL:
         with out.open("w") as written:
             ended = subprocess.run(
                 [str(self._binaries / program), *arguments],
+                env=self._variables,
                 stdin=subprocess.DEVNULL,
                 stdout=written,
                 stderr=subprocess.STDOUT,

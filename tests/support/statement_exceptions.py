@@ -3,25 +3,27 @@
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from tests.support.tenant_statements import TENANTS, Complaint
+from tests.support.tenant_statements import APART, TENANTS, Complaint
 
 
 @dataclass(frozen=True)
 class Reach:
     """The function that runs the statement, by its module and its name there, and the tables it may reach.
 
-    Without `function`, all of the modules that match `module`.
+    Without `function`, all of the modules that match `module`; with `lack`, only where it lacks just that.
     """
 
     module: str
     reason: str
     tables: frozenset[str]
     function: str | None = None
+    lack: str | None = None
 
     def covers(self, module: str, function: str, complaint: Complaint) -> bool:
         return (
             fnmatchcase(module, self.module)
             and self.function in (None, function)
+            and self.lack in (None, complaint.lack)
             and complaint.table in self.tables
         )
 
@@ -33,6 +35,12 @@ def _in(module: str, function: str, reason: str, *tables: str) -> Reach:
 _HOURLY = "Once an hour, a process looks for what has become old in any workspace."
 
 REACHES = (
+    Reach(
+        "resolvers/operations/rows/reading.py",
+        "One database reads what belongs to rows of several workspaces with them; a cluster in each.",
+        TENANTS,
+        lack=APART,
+    ),
     Reach(
         "storage/migrations/versions/*",
         "A revision changes the rows of every workspace, while nothing is served or beside it.",

@@ -90,6 +90,14 @@ def outputs_of(targets: Sequence[Node], known: Levels, names: Sequence[str]) -> 
     return outputs
 
 
+def unlimited(outputs: Outputs) -> Outputs:
+    """What a cluster knows of the columns of a query with a LIMIT: not that they have one value.
+
+    Statements on several workspaces are for one database: on a cluster, each workspace is read by itself.
+    """
+    return [(name, None if level == ONE else level) for name, level in outputs]
+
+
 def renamed(outputs: Outputs, names: Sequence[Node] | None) -> Outputs:
     """The columns with the names that an alias gives to the first of them."""
     given = words(names)

@@ -29,11 +29,14 @@ from tests.support.statement_trees import (
     outputs_of,
     parts,
     renamed,
+    unlimited,
     weaker,
 )
 
 TENANTS = frozenset(table.name for table in TENANT_TABLES)
 _MENTIONED = re.compile(rf"\b(?:{'|'.join(sorted(TENANTS))})\b")
+# What a query lacks that names workspaces by itself, beside rows of several.
+APART = "apart, beside several workspaces"
 _QUERIES = ("SelectStmt", "InsertStmt", "UpdateStmt", "DeleteStmt")
 
 Ctes = Mapping[str, Outputs]
@@ -122,7 +125,8 @@ class _Check:
             self._require(scope, name, table, does, level)
         rest = {part: query[part] for part in query if part != "fromClause"}
         self._inside(rest, scope.known, ctes, beside_several=SOME in self.reached[before:])
-        return outputs_of(query.get("targetList", []), scope.known, scope.names)
+        outputs = outputs_of(query.get("targetList", []), scope.known, scope.names)
+        return unlimited(outputs) if "limitCount" in query else outputs
 
     def _insert(self, query: Node, outer: Levels, ctes: Ctes) -> Outputs:
         table, columns = query["relation"]["relname"], query.get("cols", [])
@@ -237,7 +241,7 @@ class _Check:
         alone.query(query, {}, ctes)
         if alone.reached and not alone.complaints:
             table = _MENTIONED.findall(str(query))[0]
-            self.complaints.append(Complaint(table, "reads", "apart, beside several workspaces"))
+            self.complaints.append(Complaint(table, "reads", APART))
 
 
 def _compared(item: Node, scope: _Scope) -> Iterator[tuple[Key, int]]:

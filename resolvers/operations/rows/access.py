@@ -128,6 +128,8 @@ def _in_workspaces(column: ColumnElement[UUID], principal: Principal) -> ColumnE
 
     A cluster asks the nodes of these ids only; for a subquery of ids it would ask all.
     """
+    if principal.about_workspace_id is not None:
+        return column == principal.about_workspace_id
     ids: Any = principal.workspace_ids
     return AnyOf(column, ids if isinstance(ids, BindParameter) else literal(ids, ListOf(Uuid())))
 

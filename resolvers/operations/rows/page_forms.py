@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
+from uuid import UUID
 
 from sqlalchemy import (
     BigInteger,
@@ -112,7 +113,7 @@ class PageForm:
     ) -> list[ColumnElement[Any]]:
         """The total and the lines, of rows selected from a table or from a join with it."""
         order = self.listing.order(self.sorting)
-        page = self._page(order, conditions, rows).subquery("chosen")
+        page = self._page(order, conditions, rows, principal).subquery("chosen")
         keys = [replace(key, column=page.c[key.column.name]) for key in order]
         shown = select(page).order_by(*(key.order for key in keys))
         cells = self.shape.cells(page, self.chosen, principal)
@@ -130,7 +131,11 @@ class PageForm:
         ]
 
     def _page(
-        self, order: Sequence[SortKey], conditions: Sequence[ColumnElement[bool]], source: FromClause
+        self,
+        order: Sequence[SortKey],
+        conditions: Sequence[ColumnElement[bool]],
+        source: FromClause,
+        principal: Principal,
     ) -> Select[Any]:
         table = self.listing.table
         # Without a total, one row too many says whether a page follows.
@@ -141,16 +146,22 @@ class PageForm:
                 for index, (key, is_null) in enumerate(zip(order, self.nulls_in_place, strict=True))
             ]
             conditions = [*conditions, after(order, places)]
+        columns = self.shape.columns(key.column.name for key in order)
         rows = (
-            select(*self.shape.columns(key.column.name for key in order))
+            select(*columns)
             .select_from(source)
             .where(*conditions)
             .order_by(*(key.order for key in order))
             .limit(limit)
         )
-        if self.is_late:
-            rows = by_keys(rows.offset(bindparam("skipped", type_=BigInteger())), table, order)
-        return rows
+        if not self.is_late:
+            return rows
+        rows = rows.offset(bindparam("skipped", type_=BigInteger()))
+        if self.shape.fields.keys() <= set(table.primary_key.columns.keys()):
+            return rows
+        # A place for it, as the statement has for each id.
+        workspace_id = cast("ColumnElement[UUID] | None", principal.one_workspace_id)
+        return by_keys(rows, table, order, workspace_id)
 
     def _total(
         self, principal: Principal, conditions: Sequence[ColumnElement[bool]], rows: FromClause

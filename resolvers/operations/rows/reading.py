@@ -1,25 +1,24 @@
 """Reading shaped rows: one object or one page by one kept statement, as lines that both surfaces write."""
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, cast
 from uuid import UUID
 
-from sqlalchemy import (
-    Select,
-    Uuid,
-    bindparam,
-    select,
-)
+from pydantic import BaseModel
+from sqlalchemy import Select, Table, Uuid, bindparam, select
 from sqlmodel import SQLModel
 
+from oauth.principals import Principal
 from resolvers.operations.answer_size import read_lines
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import Seen, absent, visible
 from resolvers.operations.rows.lists import Listing, key_places, open_cursor, page_of, sign_cursor
 from resolvers.operations.rows.page_forms import Forms, PageForm, rounded, seen_by
 from resolvers.operations.rows.plans import form_of, plan_for, with_places
+from resolvers.operations.rows.routing import must_be_parted, narrowed
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes.shapes import Item, Shape
 from schema.kit.links import RowKey
@@ -57,24 +56,46 @@ async def read_one(
     """
     shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
     chosen = _chosen(ctx, shape, "")
-    key = ("one", model, shape, seen, chosen, tuple(values), form_of(ctx.principal))
+    principal = narrowed(ctx.principal, model)
+    if shape.reads_others(chosen) and await must_be_parted(ctx, principal, model):
+        principal = ctx.principal.about(await _workspace_of(ctx, model, seen, values))
+    key = ("one", model, shape, seen, chosen, tuple(values), form_of(principal))
 
     # A string, because this annotation would be made at each request.
     def make() -> "Select[Any]":
         table = table_of(model)
         same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
-        principal = with_places(ctx.principal)
+        caller = with_places(principal)
         columns = shape.columns(["id"])
-        row = select(*columns).where(seen_by(model, seen, principal), *same).subquery("chosen")
-        return select(as_text(lines(select(row), *shape.cells(row, chosen, principal))))
+        row = select(*columns).where(seen_by(model, seen, caller), *same).subquery("chosen")
+        return select(as_text(lines(select(row), *shape.cells(row, chosen, caller))))
 
     plan = plan_for(ctx.services.database.dialect, key, make)
-    places = {**values, **ctx.principal.ids, **ctx.skipped}
+    places = {**values, **principal.ids, **ctx.skipped}
     ((found,),) = await ctx.fetch(plan, places, replica=replica and ctx.may_be_late)
     listed = read_lines(ctx.caller, found)
     if not listed:
         raise absent(model)
     return cast(Item, ShapedRow(shape, listed[0], ctx.services))
+
+
+async def _workspace_of(
+    ctx: Context, model: type[SQLModel], seen: Seen | None, values: Mapping[str, Any]
+) -> UUID:
+    """The workspace of the visible row with these column values. Raises `NotFound`."""
+    key = ("workspace", model, seen, tuple(values), form_of(ctx.principal))
+
+    def make() -> "Select[Any]":
+        table = table_of(model)
+        same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
+        return select(table.c.workspace_id).where(seen_by(model, seen, with_places(ctx.principal)), *same)
+
+    plan = plan_for(ctx.services.database.dialect, key, make)
+    rows = await ctx.fetch(plan, {**values, **ctx.principal.ids})
+    if not rows:
+        raise absent(model)
+    workspace_id: UUID = rows[0][0]
+    return workspace_id
 
 
 async def read_by_keys(
@@ -91,24 +112,24 @@ async def read_by_keys(
     `fetch` runs the statement: that of the context, or of a connection.
     """
     chosen = _chosen(ctx, shape, path)
-    form = ("keys", model, shape, chosen, form_of(ctx.principal))
+    workspace_ids = list({key.workspace_id for key in keys})
+    principal = narrowed(ctx.principal, model, workspace_ids)
+    form = ("keys", model, shape, chosen, form_of(principal))
 
     def make() -> "Select[Any]":
         table = table_of(model)
         workspaces = AnyOf(table.c.workspace_id, bindparam("workspace_ids", type_=ListOf(Uuid())))
         ids = AnyOf(table.c.id, bindparam("ids", type_=ListOf(Uuid())))
-        rows = (
-            select(table)
-            .where(visible(model, with_places(ctx.principal)), workspaces, ids)
-            .subquery("chosen")
-        )
-        cells = shape.cells(rows, chosen)
+        caller = with_places(principal)
+        rows = select(table).where(visible(model, caller), workspaces, ids).subquery("chosen")
+        cells = shape.cells(rows, chosen, caller)
         return select(as_text(lines(select(rows), *cells, rows.c.workspace_id, rows.c.id)))
 
     values = {
-        "workspace_ids": list({key.workspace_id for key in keys}),
+        "workspace_ids": workspace_ids,
         "ids": [key.id for key in keys],
-        **ctx.principal.ids,
+        **principal.ids,
+        **ctx.skipped,
     }
     ((found,),) = await fetch(plan_for(ctx.services.database.dialect, form, make), values)
     return {
@@ -125,12 +146,15 @@ async def read_page(
     Raises `Invalid` for a cursor that was altered, belongs to another list, or comes with `page`.
     """
     shape = shape if ctx.chosen is None else shape.narrowed(ctx.chosen)
-    prepared = _prepare(ctx, listing, shape, query)
-    values = {**ctx.principal.ids, **prepared.values, **ctx.skipped}
-    plan = plan_for(
-        ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(ctx.principal)
-    )
-    ((total, found),) = await ctx.fetch(plan, values, replica=prepared.replica and ctx.may_be_late)
+    principal = narrowed(ctx.principal, listing.model, query.sent().get("workspace_id"))
+    is_late = listing.groups is None and (query.page or 1) > 1
+    has_parts = shape.reads_others(_chosen(ctx, shape, "data."))
+    is_parted = (is_late or has_parts) and await must_be_parted(ctx, principal, listing.model)
+    prepared = _prepare(ctx, principal, listing, _keys_of(listing.table) if is_parted else shape, query)
+    values = {**principal.ids, **prepared.values, **ctx.skipped}
+    plan = plan_for(ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(principal))
+    replica = prepared.replica and ctx.may_be_late
+    ((total, found),) = await ctx.fetch(plan, values, replica=replica)
     listed = read_lines(ctx.caller, found)
     shown = listed[: query.limit]
     end = prepared.values["skipped"] + len(shown)
@@ -140,10 +164,44 @@ async def read_page(
         line = shown[index]
         return sign_cursor(ctx, listing, query, [line[place] for place in prepared.key_places])
 
+    lines = shown
+    if is_parted:
+        fetch = partial(ctx.fetch, replica=replica)
+        read = await _lines_by_workspace(ctx, fetch, listing.model, shape, shown)
+        # What was deleted meanwhile is not there any more.
+        shown = [key for key in shown if key[0] in read]
+        lines = [read[key[0]] for key in shown]
     # Its own field, the position of the page and the next page may show the same cursor.
-    rows = ShapedRows(shape, shown, ctx.services, cache(cursor_of))
+    rows = ShapedRows(shape, lines, ctx.services, cache(cursor_of))
     cursor = rows.cursor_of(len(shown) - 1) if prepared.form.is_continued and more and shown else None
     return page_of(query, cast("list[Item]", rows), total, cursor)
+
+
+class _Key(BaseModel):
+    """Which row a line is of."""
+
+    id: UUID
+    workspace_id: UUID
+
+
+@cache
+def _keys_of(table: Table) -> Shape[_Key]:
+    """The shape of the keys of a list's rows, in which nothing else is read."""
+    return Shape(_Key, table)
+
+
+async def _lines_by_workspace(
+    ctx: Context, fetch: Fetch, model: type[SQLModel], shape: Shape[Any], keys: Sequence[Sequence[Any]]
+) -> dict[str, Sequence[Any]]:
+    """The lines of the rows with these keys by their ids, read in each workspace by itself."""
+    by_workspace: dict[UUID, list[RowKey]] = defaultdict(list)
+    for id, workspace_id, *_ in keys:
+        by_workspace[UUID(workspace_id)].append(RowKey(UUID(workspace_id), UUID(id)))
+    lines: dict[str, Sequence[Any]] = {}
+    for own in by_workspace.values():
+        rows = await read_by_keys(ctx, fetch, model, shape, own, path="data.")
+        lines |= {str(key.id): cast("ShapedRow[Any]", row).line for key, row in rows.items()}
+    return lines
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -159,24 +217,28 @@ class _Prepared:
     replica: bool
 
 
-def _prepare(ctx: Context, listing: Listing[Any], shape: Shape[Any], query: ListQuery) -> _Prepared:
+def _prepare(
+    ctx: Context, principal: Principal, listing: Listing[Any], shape: Shape[Any], query: ListQuery
+) -> _Prepared:
     """The same for all callers with ids of the same kinds, so it is worked out once for kept arguments."""
     if query.after is not None:
-        return _prepare_place(ctx, listing, shape, query, open_cursor(ctx, listing, query))
+        return _prepare_place(ctx, principal, listing, shape, query, place=open_cursor(ctx, listing, query))
     dialect = ctx.services.database.dialect.name
-    key = (listing, shape, form_of(ctx.principal), ctx.selection, ctx.transaction is None, dialect)
+    key = (listing, shape, form_of(principal), ctx.selection, ctx.transaction is None, dialect)
     prepared: _Prepared | None = query.prepared.get(key)
     if prepared is None:
-        prepared = query.prepared[key] = _prepare_place(ctx, listing, shape, query, None)
+        prepared = query.prepared[key] = _prepare_place(ctx, principal, listing, shape, query)
     return prepared
 
 
 def _prepare_place(
     ctx: Context,
+    principal: Principal,
     listing: Listing[Any],
     shape: Shape[Any],
     query: ListQuery,
-    place: Sequence[Any] | None,
+    *,
+    place: Sequence[Any] | None = None,
 ) -> _Prepared:
     """`place` holds the sort keys after which the page begins."""
     sent, skipped = query.sent(), ((query.page or 1) - 1) * query.limit
@@ -185,7 +247,7 @@ def _prepare_place(
         listing,
         shape,
         chosen=_chosen(ctx, shape, "data."),
-        principal=form_of(ctx.principal),
+        principal=form_of(principal),
         filters=filters,
         sorting=tuple(query.sort_keys()),
         limit=rounded(query.limit),

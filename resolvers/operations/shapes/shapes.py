@@ -13,6 +13,7 @@ from sqlalchemy import Column, ColumnClause, ColumnElement, FromClause, Select, 
 from sqlalchemy.sql.visitors import iterate
 
 from oauth.principals import Principal
+from resolvers.operations.shapes.one_workspace import naming_workspace
 from storage.dialects.json_rows import JsonArray, lines
 
 # Each takes some KB.
@@ -227,6 +228,13 @@ class Shape(Generic[Item]):
         names = self._needed.union(keys)
         return [column for column in self.table.c if column.name in names]
 
+    def reads_others(self, parts: frozenset[str]) -> bool:
+        """Whether the cells, with these parts, are of other rows too."""
+        chosen = self.chosen
+        if chosen is not None and (chosen.links or (chosen.tag and self.tagged.parts)):
+            return True
+        return bool(parts)
+
     def cells(
         self, row: FromClause, parts: frozenset[str], principal: Principal | None = None
     ) -> list[ColumnElement[Any]]:
@@ -235,14 +243,19 @@ class Shape(Generic[Item]):
         for name, source in self.fields.items():
             if name in self.parts and name not in parts:
                 cells.append(null())
+            elif isinstance(source, Part | Counted | Computed):
+                cells += [
+                    naming_workspace(cell, row, principal) for cell in _cells_of(source, row, principal)
+                ]
             else:
                 cells += _cells_of(source, row, principal)
         if self.chosen is None:
             return cells
         if self.chosen.tag:
-            cells.append(JsonArray(*self.tagged.cells(row, self.tagged.parts)))
+            cells.append(JsonArray(*self.tagged.cells(row, self.tagged.parts, principal)))
         if principal is not None:
-            cells += [link.cell(row, principal) for link in self.chosen.links]
+            links = [link.cell(row, principal) for link in self.chosen.links]
+            cells += [naming_workspace(link, row, principal) for link in links]
         return cells
 
 

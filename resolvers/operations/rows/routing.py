@@ -1,0 +1,41 @@
+"""Which workspaces a statement is about: if it is one, a cluster of databases sends it to that one's node."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlmodel import SQLModel
+
+from oauth.principals import Principal
+from resolvers.operations.context import Context
+from storage.engine.kept_statements import Kept
+from storage.rows.rows import table_of
+from storage.workspaces.distribution import COLUMN, HAS_CITUS
+
+_HAS_CITUS = Kept(text(HAS_CITUS))
+
+
+def narrowed(principal: Principal, model: type[SQLModel], asked: Collection[UUID] | None = None) -> Principal:
+    """The principal for a statement on `model` and on the workspaces `asked`, by default all.
+
+    If that is one of those that a user has access to, the principal is about this one only.
+    """
+    if principal.workspace_id is not None or COLUMN not in table_of(model).primary_key.columns:
+        return principal
+    ids = principal.workspace_ids
+    if asked is not None:
+        ids = tuple(id for id in ids if id in asked)
+    return principal.about(ids[0]) if len(ids) == 1 else principal
+
+
+async def must_be_parted(ctx: Context, principal: Principal, model: type[SQLModel]) -> bool:
+    """Whether rows of several workspaces and what belongs to them are read in each of these by itself.
+
+    A cluster of databases refuses to read both in one statement.
+    """
+    if principal.one_workspace_id is not None or COLUMN not in table_of(model).primary_key.columns:
+        return False
+    database = ctx.services.database
+    if database.is_cluster is None:
+        ((database.is_cluster,),) = await ctx.fetch(_HAS_CITUS, {})
+    return bool(database.is_cluster)
