@@ -38,14 +38,14 @@ $(VENV)/.ready: requirements.lock $(VENV)/.running
 	@touch $@
 
 # uv installs in seconds what takes pip half a minute of reading indexes. It is fetched for this if there is
-# none; where it cannot be had or fails, pip installs the same. Both refuse a file that no hash of the lock is of.
+# none; where it cannot be had or fails, pip installs the same. Locks are complete: nothing is resolved. Both refuse a file that no hash of the lock is of.
 PIP := $(BIN)/pip install --disable-pip-version-check
 install = \
 	echo "Installing $$(grep -c == $(1)) packages of $(1)"; \
 	own=$$(mktemp -d); trap 'rm -rf "$$own"' EXIT; \
 	index=$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2> /dev/null)}; \
 	uv=$$(command -v uv || { $(PIP) --quiet --target "$$own" uv 2> /dev/null; echo "$$own/bin/uv"; }); \
-	UV_HTTP_RETRIES=1 "$$uv" pip install --quiet --require-hashes --python $(BIN)/python $${index:+--index-url "$$index"} -r $(1) \
+	UV_HTTP_RETRIES=1 "$$uv" pip install --quiet --no-deps --require-hashes --python $(BIN)/python $${index:+--index-url "$$index"} -r $(1) \
 	|| $(PIP) --no-deps --no-compile --require-hashes -r $(1)
 
 run: $(VENV)/.running  ## Serve on http://127.0.0.1:8000 with demo data (PORT=9000 changes the port)
