@@ -1,4 +1,4 @@
-"""Links between types: GraphQL fields, loaded in batches, that REST does not have."""
+"""Links between types: fields of GraphQL, which answers of REST have by `expand`."""
 
 import inspect
 from collections.abc import Callable
