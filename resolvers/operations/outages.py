@@ -2,8 +2,8 @@
 
 import structlog
 
-from schema.errors import AnswerTooLarge, Failure, Internal, Unavailable
-from storage.dialects.json_rows import LinesTooLong
+from schema.errors import AnswerTooLarge, Failure, Internal, TooComplex, Unavailable
+from storage.dialects.json_rows import LinesTooLong, NestedTooDeep
 from storage.dialects.refusals import ChangesRefused
 from storage.engine.outages import is_outage
 
@@ -15,8 +15,8 @@ RETRY_AFTER_MOVE_SECONDS = 60
 
 
 def unforeseen(error: BaseException, request_id: str) -> Failure:
-    """`Unavailable` if the database cannot work now, `AnswerTooLarge` if it has too much to answer, otherwise
-    `Internal`.
+    """`Unavailable` if the database cannot work now, `AnswerTooLarge` if it has too much to answer,
+    `TooComplex` if the links go too deep for it, otherwise `Internal`.
 
     An outage is logged without its stack: it concerns every request, and the place says nothing.
     """
@@ -24,6 +24,8 @@ def unforeseen(error: BaseException, request_id: str) -> Failure:
         return refused_change(error)
     if isinstance(error, LinesTooLong):
         return AnswerTooLarge()
+    if isinstance(error, NestedTooDeep):
+        return TooComplex("The links go too deep for one statement of SQLite: ask for fewer levels at once.")
     if not is_outage(error):
         return Internal(request_id)
     driver = getattr(error, "orig", None) or error

@@ -24,6 +24,10 @@ class LinesTooLong(Exception):
     """The text of the lines that a statement reads is longer than `LONGEST_TEXT`."""
 
 
+class NestedTooDeep(Exception):
+    """A statement has more levels than SQLite's parser takes, which reads nothing of it."""
+
+
 class JsonArray(FunctionElement[Any]):
     """A JSON array of columns: ids with dashes, moments in UTC as ISO 8601.
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import aiosqlite
 from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_dbapi
 
-from storage.dialects.json_rows import LONGEST_TEXT, LinesTooLong
+from storage.dialects.json_rows import LONGEST_TEXT, LinesTooLong, NestedTooDeep
 from storage.dialects.metadata_text import metadata_text
 from storage.dialects.refusals import ChangesRefused
 
@@ -165,8 +165,11 @@ class _Cursor:
 
 def refusal(error: BaseException) -> Exception | None:
     """`ChangesRefused` for the error of a trigger, which is not about the row, `LinesTooLong` for that of a
-    text which is too long; None for others.
+    text which is too long, `NestedTooDeep` for that of the parser; None for others.
     """
+    # An error of the parser has no code of its own.
+    if str(error) == "parser stack overflow":
+        return NestedTooDeep()
     code = getattr(error, "sqlite_errorcode", None)
     if code == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
         return ChangesRefused(str(error))

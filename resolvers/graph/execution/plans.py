@@ -54,6 +54,8 @@ Variables = Mapping[str, Any]
 MOST_VARIANTS = 4
 # In a document; each is a subquery of its statement.
 MOST_LINKS = 60
+# Of links, for one statement of SQLite, whose parser takes no more.
+MOST_LEVELS_OF_SQLITE = 3
 
 
 @dataclass(eq=False)
@@ -62,6 +64,7 @@ class Variant:
 
     fields: Mapping[str, PlannedField]
     links: Sequence[SelectedField]
+    levels: int
     with_arguments: Sequence[SelectedField] = ()
 
 
@@ -73,6 +76,10 @@ class Prepared:
     arguments: Arguments
     pages: Pages
     has_refused_pages: bool
+
+    def fits(self, ctx: Context) -> bool:
+        """Whether the database takes the links of each field as one statement."""
+        return not ctx.services.database.is_sqlite or self.variant.levels <= MOST_LEVELS_OF_SQLITE
 
     def kept(self) -> "KeptPreparation | None":
         """What may be kept of it; None for refusals of graphql-core, which hold nodes of the document."""
@@ -161,7 +168,7 @@ class DocumentPlan:
         links = tuple(selected.links())
         if len(links) > MOST_LINKS:
             raise Unplanned
-        return Variant(_planned(selected), links)
+        return Variant(_planned(selected), links, selected.levels)
 
     async def answer(
         self, ctx: Context, prepared: Prepared, demands: Sequence[Demand]

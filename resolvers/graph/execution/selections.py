@@ -108,6 +108,18 @@ class Selected:
             for name, field in self.fields.items()
         )
 
+    @cached_property
+    def levels(self) -> int:
+        """How many levels of links there are below; a list counts once more where no link follows."""
+        found = 0
+        for field in self.fields.values():
+            for below in (field.below, *field.types):
+                if below is not None and field.link is None:
+                    found = max(found, below.levels)
+                elif below is not None:
+                    found = max(found, 1 + max(below.levels, "data" in below.type.fields))
+        return found
+
     def paths(self, prefix: str = "") -> Iterator[str]:
         """The dotted snake-case paths of the fields."""
         for selected in self.fields.values():

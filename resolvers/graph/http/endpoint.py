@@ -140,7 +140,7 @@ class GraphQLEndpoint:
                 prepared = plan.prepare(sent.variables)
                 if prepared is not None and not plan.changes and (kept_part := prepared.kept()):
                     keep(sent, admitted, kept_part)
-            if prepared is not None:
+            if prepared is not None and prepared.fits(ctx):
                 _count(ctx, kept.used(self._schema, sent.name))
                 return _bounded(*await plan.answer(ctx, prepared, admitted.demands))
         return await self._execute_at_first(ctx, sent, allowed, admitted)

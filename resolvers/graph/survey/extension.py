@@ -100,8 +100,8 @@ class AdmissionExtension(SchemaExtension):
         kept = self._documents.parsed.get(self._text) or KeptDocument(context.graphql_document)
         plan = kept.plan(context.schema, self._operation_name)
         prepared = None if plan is None else plan.prepare(context.variables or {})
-        if plan is not None and prepared is not None:
-            ctx = context.context["ctx"]
+        ctx = context.context["ctx"]
+        if plan is not None and prepared is not None and prepared.fits(ctx):
             context.result = Answer(*await plan.answer(ctx, prepared, self._survey.demands))
 
     def _validate(self, document: DocumentNode) -> None:

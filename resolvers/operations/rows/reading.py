@@ -257,7 +257,7 @@ def _prepare_place(
         nulls_in_place=None if place is None else tuple(value is None for value in place),
         is_late=skipped > 0,
         is_in_change=ctx.transaction is not None,
-        search=_search(ctx.services.database, listing, filters),
+        search=_search(ctx.services.database, listing, shape, filters),
     )
     values: dict[str, Any] = {"skipped": skipped}
     for name, value in sent.items():
@@ -268,9 +268,12 @@ def _prepare_place(
     return _Prepared(_shared(form), values, key_places(shape, listing.order(form.sorting)), replica)
 
 
-def _search(database: Database, listing: Listing[Any], filters: Forms) -> str | None:
-    """The filter whose rows an index of SQLite finds; None if no index does."""
-    if not database.is_sqlite:
+def _search(database: Database, listing: Listing[Any], shape: Shape[Any], filters: Forms) -> str | None:
+    """The filter whose rows an index of SQLite finds; None if no index does.
+
+    With links, the statement would have more levels than SQLite's parser takes.
+    """
+    if not database.is_sqlite or (shape.chosen is not None and shape.chosen.links):
         return None
     found = (name for name, form in filters if listing.filters[name].candidates(form) is not None)
     name = next(found, None)
