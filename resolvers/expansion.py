@@ -101,7 +101,9 @@ def read_expansion(model: type[BaseModel], sent: Sequence[str]) -> Expansion:
     """What the values of the parameter `expand` ask for. Raises `Invalid` with every problem."""
     if sum(map(len, sent)) > LONGEST:
         raise _refused(f"`expand` has at most {LONGEST:,} characters")
-    return _read(model, tuple(path.strip() for value in sent for path in value.split(",")))
+    # A form that leaves the parameter empty expands nothing.
+    paths = (path.strip() for value in sent for path in value.split(","))
+    return _read(model, tuple(path for path in paths if path))
 
 
 @lru_cache(maxsize=MOST_KEPT)

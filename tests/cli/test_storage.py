@@ -28,7 +28,9 @@ def by_table(answer: dict[str, Any]) -> dict[str, Any]:
 def test_tables_are_listed_by_size(command: Command) -> None:
     answer = command.json("storage")
     tables = by_table(answer)
-    assert tables.keys() - {"alembic_version"} == set(METADATA.tables)
+    # Those of the indexes that searches use are named as such.
+    own = {name for name in tables if not name.startswith("ix_")}
+    assert own - {"alembic_version"} == set(METADATA.tables)
     assert (tables["users"]["rows"], tables["workspaces"]["rows"]) == (1, 1)
     listed = [each["bytes"] for each in answer["tables"]]
     assert listed == sorted(listed, reverse=True)

@@ -54,6 +54,14 @@ async def _prepare_old(database: Database) -> None:
         await connection.exec_driver_sql(event + ", ".join(values))
 
 
+def _virtual(connection: Connection) -> set[str]:
+    """The tables of SQLite that only their module can read."""
+    if connection.dialect.name != "sqlite":
+        return set()
+    made = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE %'"
+    return set(connection.exec_driver_sql(made).scalars())
+
+
 async def _describe_tables(database: Database) -> Any:
     """The revision, the columns and usable indexes of every table, and how many rows each has."""
 
@@ -63,7 +71,7 @@ async def _describe_tables(database: Database) -> Any:
         if not database.is_sqlite:
             unusable.update(connection.exec_driver_sql(_UNUSABLE).scalars())
         tables = {}
-        for name in sorted(inspector.get_table_names()):
+        for name in sorted(set(inspector.get_table_names()) - _virtual(connection)):
             columns = [(column["name"], str(column["type"])) for column in inspector.get_columns(name)]
             indexes = sorted({str(index["name"]) for index in inspector.get_indexes(name)} - unusable)
             rows = connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one()

@@ -32,6 +32,7 @@ pytestmark = TAKES_MINUTES
 # Blocks that only another test can run, by the first words of their code.
 RUN_ELSEWHERE = {
     "ALTER DATABASE duograph SET jit": "tests/cli/test_capacity.py",
+    "SELECT citus_": "tests/cluster/same_answers.py",
     "duograph distribute": "tests/cli/test_distribute.py",
     "npx graphql-codegen": "tests/clients/test_generated_clients.py",
 }

@@ -150,6 +150,7 @@ async def plan_of(connection, workspace_id, part):
     asked = PageForm(
         *(LISTING, CUSTOMER_WITHOUT_MEMBERS, frozenset(), None, filters, (), 10),
         is_counted=True,
+        is_continued=True,
         nulls_in_place=None,
         is_late=False,
         is_in_change=False,

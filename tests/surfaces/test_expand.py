@@ -179,7 +179,10 @@ async def test_a_link_needs_the_scope_that_it_needs_in_graphql(
     ("sent", "message"),
     [
         ("shares", "FileShareSession has no link `shares`: did you mean `share`?"),
-        ("", "FileShareSession has no link ``: use `customer`, `downloads`, `payments`, `refunds`, `share`"),
+        (
+            "x",
+            "FileShareSession has no link `x`: use `customer`, `downloads`, `payments`, `refunds`, `share`",
+        ),
         ("share.prices", "Share has no link `prices`: use `workspace`"),
         ("share.workspace.members", "`share.workspace.members` goes too far: Workspace has no links"),
         ("payments.customer.events.parent", "`payments.customer.events.parent` has 4 levels; the limit is 3"),

@@ -28,4 +28,4 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     for table in ('list_totals', 'list_total_deltas'):
-        op.execute(f"DELETE FROM {table} WHERE list LIKE '%:bytes'")
+        op.execute(f"DELETE FROM {table} WHERE list LIKE '%\\:bytes'")
