@@ -13,10 +13,10 @@ async def is_made(database: Database) -> bool:
 
 
 async def make(database: Database, tell: Callable[[str], None]) -> None:
-    """Make what is missing, in a block of `serialized`. Writers of SQLite wait for it."""
+    """Make what is missing, in a block of `serialized`. Writers of SQLite wait for it, if anything is."""
     if database.is_sqlite:
-        async with database.write() as connection:
-            if not await sqlite.is_made(connection):
+        if not await is_made(database):
+            async with database.write() as connection:
                 await sqlite.make(connection)
         return
     async with database.read() as connection:

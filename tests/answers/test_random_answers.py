@@ -24,6 +24,7 @@ from tests.growth.measuring import HEALTH, received_from
 from tests.support.large_rows import fill
 from tests.support.live import serve
 from tests.support.memory import measured_memory
+from tests.support.own_databases import own_database
 from tests.support.patience import PATIENCE_SECONDS
 
 CASES = int(os.environ.get("CASES", "40"))
@@ -73,10 +74,9 @@ class Figures:
 class Asking:
     """A client of the gateway with a token, which keeps no answer."""
 
-    def __init__(self, address: str, token: str) -> None:
+    def __init__(self, address: str, token: str, thread: threading.Thread) -> None:
         host, port = urlsplit(address).netloc.split(":")
         self._place, self._token = (host, int(port)), token
-        thread = next(thread for thread in threading.enumerate() if thread.name == "gateway")
         assert thread.ident is not None
         self._clock = time.pthread_getcpuclockid(thread.ident)
 
@@ -123,9 +123,13 @@ def _counted(connection: socket.socket) -> tuple[bytes, int, bytes]:
 @pytest.fixture(scope="module")
 def asking(database_url, tmp_path_factory):
     folder = tmp_path_factory.mktemp("answers")
+    # Other tests neither write beside it, nor read its large rows.
+    database_url = asyncio.run(own_database(database_url, folder))
+    others = set(threading.enumerate())
     with serve(database_url, folder, access_log=False, rate_limit=10**9) as (address, tenant):
         asyncio.run(fill(database_url, tenant))
-        asking = Asking(address, tenant.token)
+        (thread,) = (each for each in set(threading.enumerate()) - others if each.name == "gateway")
+        asking = Asking(address, tenant.token, thread)
         event = {"name": "e", "metadata": {f"key-{number}": "v" * 500 for number in range(50)}}
         events = json.dumps({"events": [event] * 100}).encode()
         assert asking.read("POST", "/api/events/ingest", events).status == 201
