@@ -16,7 +16,7 @@ from oauth.principals import AllowList, Principal, PrincipalKind
 from oauth.scopes import USER_SCOPES, Scope
 from storage.clock import now
 from storage.dialects.matching import IdsOf
-from storage.dialects.refusals import ChangesRefused
+from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
 from storage.enums import CredentialKind, DocumentMode

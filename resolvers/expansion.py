@@ -17,8 +17,9 @@ from resolvers.operations.admission import Demand, calls_for
 from resolvers.operations.context import Context
 from resolvers.operations.rows.links import Link, LinkedPage, LinkedRow, ToMany, ToOne
 from resolvers.operations.rows.lists import page_of, sign_cursor
+from resolvers.operations.shapes.chosen import Chosen
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows, written_page
-from resolvers.operations.shapes.shapes import Chosen, Shape
+from resolvers.operations.shapes.shapes import Shape
 from resolvers.operations.shapes.writers import rest_writer
 from schema.errors import Invalid, Problem, problem
 from schema.kit.links import SCOPE

@@ -5,7 +5,7 @@ from functools import partial
 
 from gateway.background.tasks import BackgroundTask
 from resolvers.operations.context import Services
-from storage.dialects.refusals import ChangesRefused
+from storage.dialects.sqlite.refusals import ChangesRefused
 
 
 def counting_tasks(services: Services, seconds: float) -> list[BackgroundTask]:

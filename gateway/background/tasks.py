@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from gateway.logs.current_operation import current_operation
-from storage.dialects.refusals import ChangesRefused
+from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.outages import is_outage
 
 log = structlog.get_logger()

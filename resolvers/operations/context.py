@@ -12,9 +12,9 @@ from oauth.principals import Principal
 from oauth.revocation.signed_reports import ReportKeys
 from resolvers.operations.outages import refused_change
 from resolvers.operations.row_quotas import RowQuotas
-from resolvers.operations.shapes.shapes import Chosen
+from resolvers.operations.shapes.chosen import Chosen
 from schema.errors import Unauthorized
-from storage.dialects.refusals import ChangesRefused
+from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept

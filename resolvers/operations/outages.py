@@ -4,7 +4,7 @@ import structlog
 
 from schema.errors import AnswerTooLarge, Failure, Internal, TooComplex, Unavailable
 from storage.dialects.json_rows import LinesTooLong, NestedTooDeep
-from storage.dialects.refusals import ChangesRefused
+from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.outages import is_outage
 
 log = structlog.get_logger()

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.caches import Cache
-from storage.dialects.sqlite_driver import SqliteDriver, refusal
+from storage.dialects.sqlite.driver import SqliteDriver, refusal
 from storage.engine.connection_terms import Terms
 from storage.engine.kept_statements import Kept, KeptText
 from storage.engine.outages import DatabaseUnreachable

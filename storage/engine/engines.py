@@ -8,7 +8,7 @@ from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
-from storage.dialects.sqlite_driver import DRIVER, refusal
+from storage.dialects.sqlite.driver import DRIVER, refusal
 from storage.engine.connection_terms import PLAIN_PLANS, Terms
 
 BUSY_TIMEOUT_SECONDS = 30

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from storage.dialects.sqlite_reader import SqliteReader
+from storage.dialects.sqlite.reader import SqliteReader
 from storage.engine.connection_terms import Terms
 from storage.engine.connections import (
     Connection,

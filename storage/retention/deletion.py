@@ -10,8 +10,8 @@ from sqlalchemy import Column, ColumnElement, Row, Select, select
 from sqlmodel import SQLModel
 
 from storage.clock import now
-from storage.dialects.refusals import ChangesRefused
 from storage.dialects.row_lists import is_among
+from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.engine.connections import Connection
 from storage.engine.database import Database
 from storage.engine.outages import is_outage, is_over_limit

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from storage.dialects import sqlite_reader
+from storage.dialects.sqlite import reader
 from storage.engine import pool
 from storage.engine.payers import Payer
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
@@ -29,8 +29,8 @@ async def gateway(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Gateway]:
     # Short reads of SQLite need no connection.
-    monkeypatch.setattr(sqlite_reader, "MOST_SECONDS", 0)
-    monkeypatch.setattr(sqlite_reader, "STEPS", 1)
+    monkeypatch.setattr(reader, "MOST_SECONDS", 0)
+    monkeypatch.setattr(reader, "STEPS", 1)
     settings = {"rate_limit": LIMIT, "rate_limit_milliseconds": 100, "database_pool_size": POOL}
     async for running in run_gateway(database_url, tmp_path, **settings):
         yield running

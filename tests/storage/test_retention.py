@@ -10,7 +10,7 @@ from sqlalchemy import Date, select
 
 from storage.clock import now
 from storage.copies.marks import Mark, State, set_mark
-from storage.dialects.refusals import ChangesRefused
+from storage.dialects.sqlite.refusals import ChangesRefused
 from storage.enums import CredentialKind
 from storage.migrations.run import upgrade
 from storage.retention import deletion

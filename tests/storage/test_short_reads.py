@@ -7,7 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from storage.dialects import sqlite_reader
+from storage.dialects.sqlite import reader
 from storage.engine import pool
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
@@ -63,8 +63,8 @@ async def test_a_read_that_moved_to_a_thread_leaves_no_transaction_behind(number
 
 @pytest.mark.parametrize("seconds", [0, 60])
 async def test_every_read_gives_the_same_rows_on_the_loop_and_in_a_thread(numbers, monkeypatch, seconds):
-    monkeypatch.setattr(sqlite_reader, "MOST_SECONDS", seconds)
-    monkeypatch.setattr(sqlite_reader, "STEPS", 1)
+    monkeypatch.setattr(reader, "MOST_SECONDS", seconds)
+    monkeypatch.setattr(reader, "STEPS", 1)
     for number in range(20):
         await insert(numbers, number)
     told: list[str] = []
@@ -105,7 +105,7 @@ async def test_a_statement_that_writes_waits_for_a_connection_of_the_pool(number
 
 
 async def test_a_late_read_of_metadata_moves_to_a_thread_before_the_next_row(numbers, monkeypatch):
-    monkeypatch.setattr(sqlite_reader, "MOST_SECONDS", 0)
+    monkeypatch.setattr(reader, "MOST_SECONDS", 0)
     monkeypatch.setattr(pool, "PATIENCE_SECONDS", 0.05)
     documents = Kept(text("""SELECT metadata_text('{"key": ' || value || '}', 'key') FROM numbers"""))
     for number in range(3):

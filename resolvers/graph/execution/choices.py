@@ -10,7 +10,7 @@ from graphql.execution.values import VariableValues
 from resolvers.graph.execution.selections import Selected, SelectedField
 from resolvers.operations.rows.links import LinkedPage, LinkedRow, ToOne
 from resolvers.operations.rows.page_forms import rounded
-from resolvers.operations.shapes.shapes import Chosen
+from resolvers.operations.shapes.chosen import Chosen
 from schema.errors import Invalid
 from schema.kit.pages import check_page
 

@@ -18,7 +18,6 @@ from resolvers.graph.execution.planned_fields import (
     sent_arguments,
 )
 from resolvers.graph.execution.selections import Selected, SelectedField, Unplanned
-from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.declaration import Operation
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import ShapedRow
@@ -50,13 +49,7 @@ class PlannedChange(PlannedField):
 
     async def answer(self, answering: Answering, path: Path) -> Any:
         try:
-            arguments = answering.arguments[self.selected]
-            if isinstance(arguments, GraphQLError):
-                raise arguments
-            if not answering.is_permitted:
-                check_demands(answering.ctx.caller, [Demand.of(self.operation)])
-            if isinstance(arguments, Exception):
-                raise arguments
+            arguments = answering.arguments_of(self.selected, self.operation)
             return await self._changed(answering, dict(arguments), path)
         except Invalid as invalid:
             self._refuse(answering, located(self.operation, invalid), path)

@@ -48,6 +48,20 @@ class Answering:
     has_refusals: bool
     errors: list[GraphQLError]
 
+    def arguments_of(self, field: SelectedField, operation: Operation) -> Mapping[str, Any]:
+        """The arguments of the field's operation. Raises their refusal, or that of the caller.
+
+        As graphql-core does, arguments of a wrong type are refused before the caller, and wrong values after.
+        """
+        arguments = self.arguments[field]
+        if isinstance(arguments, GraphQLError):
+            raise arguments
+        if not self.is_permitted:
+            check_demands(self.ctx.caller, [Demand.of(operation)])
+        if isinstance(arguments, Exception):
+            raise arguments
+        return arguments
+
     def refuse(self, error: Exception, field: SelectedField, path: Path) -> None:
         """Note the error at the field.
 
@@ -193,13 +207,7 @@ class PlannedOperation(PlannedField):
 
     async def answer(self, answering: Answering, path: Path) -> Any:
         try:
-            arguments = answering.arguments[self.selected]
-            if isinstance(arguments, GraphQLError):
-                raise arguments
-            if not answering.is_permitted:
-                check_demands(answering.ctx.caller, [Demand.of(self.operation)])
-            if isinstance(arguments, Exception):
-                raise arguments
+            arguments = answering.arguments_of(self.selected, self.operation)
             return await self.reading.answer(answering, self.operation, arguments, path)
         except Invalid as invalid:
             answering.refuse(located(self.operation, invalid), self.selected, path)

@@ -21,7 +21,8 @@ from sqlmodel import SQLModel
 from oauth.principals import Principal
 from resolvers.operations.rows.access import visible
 from resolvers.operations.rows.lists import Listing, key_places
-from resolvers.operations.shapes.shapes import Chosen, Shape
+from resolvers.operations.shapes.chosen import Chosen
+from resolvers.operations.shapes.shapes import Shape
 from schema.kit.pages import ListQuery
 from storage.dialects.json_rows import JsonArray, lines
 from storage.rows.rows import table_of

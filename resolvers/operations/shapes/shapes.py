@@ -6,13 +6,14 @@ A shape gives a statement the cells of each line, and reads a line, a list of JS
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 from sqlalchemy import Column, ColumnClause, ColumnElement, FromClause, Select, Table, null, select
 from sqlalchemy.sql.visitors import iterate
 
 from oauth.principals import Principal
+from resolvers.operations.shapes.chosen import Chosen
 from resolvers.operations.shapes.one_workspace import naming_workspace
 from storage.dialects.json_rows import JsonArray, lines
 
@@ -79,38 +80,6 @@ def of_referenced(column: Column[Any], by: str) -> Computed:
         return select(column).where(same).correlate(row).scalar_subquery()
 
     return Computed(value)
-
-
-class Linked(Protocol):
-    """Rows behind a link, which are read as a cell of the row that links to them, by its columns `keys`."""
-
-    @property
-    def keys(self) -> tuple[str, ...]: ...
-
-    def cell(self, row: FromClause, principal: Principal) -> ColumnElement[Any]:
-        """The cell of this row, with what the principal can see."""
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What a caller selects of each object: fields, what is selected of fields that are objects, and links.
-
-    None for the fields selects those that the shape has. With `tag`, the object's entity tag is read too,
-    which is made of all of them.
-    """
-
-    fields: frozenset[str] | None
-    inner: tuple[tuple[str, "Chosen"], ...] = ()
-    links: tuple[Linked, ...] = ()
-    tag: bool = False
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.fields, self.inner, self.links, self.tag))
-
-    def __hash__(self) -> int:
-        """Computed once: what is selected is looked up at each request."""
-        return self._hash
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from sqlalchemy.engine.url import URL
 
 from storage.dialects.json_rows import LONGEST_TEXT, LinesTooLong
 from storage.dialects.metadata_text import metadata_text
-from storage.dialects.sqlite_driver import opened
+from storage.dialects.sqlite.driver import opened
 
 # How long a read may hold the event loop; a page of 100 rows with their lists takes less.
 MOST_SECONDS = 0.003

@@ -15,7 +15,7 @@ from sqlalchemy.dialects.sqlite.aiosqlite import AsyncAdapt_aiosqlite_dbapi
 
 from storage.dialects.json_rows import LONGEST_TEXT, LinesTooLong, NestedTooDeep
 from storage.dialects.metadata_text import metadata_text
-from storage.dialects.refusals import ChangesRefused
+from storage.dialects.sqlite.refusals import ChangesRefused
 
 SECONDS_BETWEEN_INTERRUPTS = 0.01
 # aiosqlite's own default.
