@@ -1,4 +1,4 @@
-"""Documents of GraphQL with links, as a dashboard asks them; `bench/floor_documents.py` answers each."""
+"""Documents of GraphQL with links, as a dashboard asks them; `bench/floor/documents.py` answers each."""
 
 from typing import NamedTuple
 

@@ -171,7 +171,7 @@ def gateway(
 def floor(site: Site) -> Iterator[Server]:
     """The floor over the same PostgreSQL database."""
     assert site.postgresql is not None
-    with uvicorn("bench.floor:app", site.postgresql.address, "/health") as server:
+    with uvicorn("bench.floor.app:app", site.postgresql.address, "/health") as server:
         yield server
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlmodel import SQLModel
 
 from bench.documents import DOCUMENTS
-from bench.floor import app as floor
+from bench.floor.app import app as floor
 from gateway.app import create_app
 from gateway.settings.settings import Settings
 from storage.migrations.run import upgrade

@@ -8,7 +8,7 @@ other arguments, validation, limits, logs, ETags or signed cursors.
 It is what a careful author writes: asyncpg's own pool, of which each request takes a connection, and for a
 list a statement for its rows and one for its total.
 
-    DATABASE=postgresql://... uvicorn bench.floor:app --loop uvloop --http httptools --no-access-log
+    DATABASE=postgresql://... uvicorn bench.floor.app:app --loop uvloop --http httptools --no-access-log
 """
 
 import os
@@ -28,8 +28,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bench import floor_documents
-from bench import floor_statements as statements
+from bench.floor import documents, statements
 
 ADDRESS = dict.fromkeys(("line1", "line2", "postal_code", "city", "state", "country"))
 ADDRESS_TEXT = orjson.dumps(ADDRESS).decode()
@@ -230,7 +229,7 @@ app = Starlette(
         Route("/api/events/ingest", of_workspace("events:write", ingest_events), methods=["POST"]),
         *(
             Route(path, of_workspace(scope, of_document(answer)))
-            for path, (scope, answer) in floor_documents.ANSWERS.items()
+            for path, (scope, answer) in documents.ANSWERS.items()
         ),
     ],
     lifespan=lifespan,
