@@ -42,7 +42,7 @@ PARTS = {
     f"a part that {FOUND} customers have": "zebrafish",
     "a part that all have": "@example.com",
     "a part that one in 36 has": "visitor 7",
-    "a part that nobody has": "no such customer",
+    "a part that no customer has": "no such customer",
     "two letters": "vi",
 }
 CUSTOMERS = """

@@ -1,4 +1,4 @@
-"""The floor of documents with links: one statement each, whose subselects make the JSON of what hangs on it.
+"""The floor of documents with links: one statement each, with the JSON of linked rows made by subselects.
 
 Of joins, lateral joins, one JSON for all and subselects, these were the fastest. Limits are literals, because
 PostgreSQL would plan for a tenth of the table with a parameter. Cursors are signed, as the gateway's are.
