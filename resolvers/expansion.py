@@ -15,10 +15,9 @@ from oauth.scopes import Scope
 from resolvers.links import LINKS
 from resolvers.operations.admission import Demand, calls_for
 from resolvers.operations.context import Context
-from resolvers.operations.rows.links import Link, LinkedPage, LinkedRow, ToMany, ToOne
-from resolvers.operations.rows.lists import page_of, sign_cursor
+from resolvers.operations.rows.links import Link, LinkedPage, LinkedRow, Paging, ToMany, ToOne
 from resolvers.operations.shapes.chosen import Chosen
-from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows, written_page
+from resolvers.operations.shapes.shaped import ShapedRow, page_counts
 from resolvers.operations.shapes.shapes import Shape
 from resolvers.operations.shapes.writers import rest_writer
 from schema.errors import Invalid, Problem, problem
@@ -64,38 +63,19 @@ class Expansion:
         """The answer of an operation that has read what is `chosen`, as REST writes it."""
         if isinstance(result, ShapedRow):
             return self._object(ctx, result.shape, result.line)
-        page = written_page(result)
-        if page is None:
-            raise TypeError("Only resources and pages of them can be expanded.")
-        listed: Any = result.data
-        return page | {"data": [self._object(ctx, listed.shape, line) for line in listed.lines]}
+        counts, listed = page_counts(result), result.data
+        return {"data": [self._object(ctx, listed.shape, line) for line in listed.lines], **counts}
 
     def _object(self, ctx: Context, shape: Shape[Any], line: Sequence[Any]) -> dict[str, Any]:
         written: dict[str, Any] = rest_writer(shape)(line, ctx.services)
         for number, (name, linked) in enumerate(self._linked.items()):
             cell, below = line[shape.place_of_link(number)], self.below[name]
             if isinstance(linked, LinkedPage):
-                written[name] = below._page(ctx, linked, cell, written["id"])
+                page = linked.opened(ctx, cell, written["id"], Paging(LIMIT, 1))
+                written[name] = below.written(ctx, page)
             else:
                 written[name] = None if cell is None else below._object(ctx, linked.shape, cell)
         return written
-
-    def _page(self, ctx: Context, linked: LinkedPage, cell: Any, id: str) -> dict[str, Any]:
-        """The first page of the list that is behind a link of the object with this id."""
-        total, listed = cell
-        shown, query = listed[:LIMIT], linked.link.query(id, LIMIT, 1)
-
-        def cursor_of(index: int) -> str:
-            keys = [shown[index][place] for place in linked.key_places]
-            return sign_cursor(ctx, linked.link.listing, query, keys)
-
-        rows: Any = ShapedRows(linked.shape, shown, ctx.services, cursor_of)
-        page = page_of(query, rows, total, cursor_of(-1) if len(listed) > LIMIT else None)
-        return {
-            "data": [self._object(ctx, linked.shape, line) for line in shown],
-            "meta": page.meta.__dict__,
-            "pagination": page.pagination and page.pagination.__dict__,
-        }
 
 
 def read_expansion(model: type[BaseModel], sent: Sequence[str]) -> Expansion:

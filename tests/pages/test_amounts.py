@@ -182,7 +182,7 @@ def test_no_text_is_understood_as_a_thousand_times_what_another_reader_sees(
         ("ten", "jpy", "Enter an amount, such as 1500"),
         ("12.5051", "usd", "An amount in USD has at most 2 decimal places: enter one such as 15.00"),
         ("1.5", "jpy", "An amount in JPY has no decimal places: enter one such as 1500"),
-        ("\u20ac5", "usd", "Amounts here are in USD: enter one without another currency"),
+        ("\u20ac5", "usd", "Amounts here are in USD: leave out the other currency"),
         ("1" * 17, "usd", "Enter an amount of at most $10,000,000,000,000.00"),
     ],
 )

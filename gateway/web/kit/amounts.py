@@ -125,7 +125,7 @@ def _without_currency(text: str, currency: str) -> str:
         return text
     if written[0] not in (currency, *SIGNS_OF_CURRENCIES.get(currency, ())):
         if currency and any(written[0] in (other, *signs) for other, signs in SIGNS_OF_CURRENCIES.items()):
-            raise AmountRefused(f"Amounts here are in {currency.upper()}: enter one without another currency")
+            raise AmountRefused(f"Amounts here are in {currency.upper()}: leave out the other currency")
         return text
     before, after = text[: written.start()].strip(), text[written.end() :].strip()
     # With digits on both sides the sign stands for a decimal separator, which is not read.

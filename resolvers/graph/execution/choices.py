@@ -8,7 +8,7 @@ from graphql import GraphQLError, get_argument_values
 from graphql.execution.values import VariableValues
 
 from resolvers.graph.execution.selections import Selected, SelectedField
-from resolvers.operations.rows.links import LinkedPage, LinkedRow, ToOne
+from resolvers.operations.rows.links import LinkedPage, LinkedRow, Paging, ToOne
 from resolvers.operations.rows.page_forms import rounded
 from resolvers.operations.shapes.chosen import Chosen
 from schema.errors import Invalid
@@ -17,15 +17,6 @@ from schema.kit.pages import check_page
 # Fields of a page that need the number of its rows, and what needs cursors or says whether a page follows.
 _COUNTED = frozenset({"meta.total", "meta.pages", "pagination"})
 _CONTINUED = frozenset({"meta.next_cursor", "page_info", "edges.cursor"})
-
-
-@dataclass(frozen=True)
-class Paging:
-    """The page of a link that a request asks for."""
-
-    limit: int
-    page: int
-    after: None = None
 
 
 # The page of each link, or why the link is refused.

@@ -9,7 +9,7 @@ from graphql import GraphQLError, get_argument_values, located_error
 from graphql.execution.values import VariableValues
 from strawberry.types.arguments import convert_arguments
 
-from resolvers.graph.execution.choices import Choice, Pages, Paging, choose, is_page, items_of
+from resolvers.graph.execution.choices import Choice, Pages, choose, is_page, items_of
 from resolvers.graph.execution.fields import located, selected_paths, validated
 from resolvers.graph.execution.model_writers import ModelWriter
 from resolvers.graph.execution.page_writers import PageWriter
@@ -20,6 +20,7 @@ from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.outages import unforeseen
+from resolvers.operations.rows.links import Paging
 from resolvers.operations.rows.page_forms import rounded
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows

@@ -13,8 +13,6 @@ from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedFi
 from resolvers.operations.answer_size import counted
 from resolvers.operations.context import Context
 from resolvers.operations.rows.links import LinkedPage, LinkedRow
-from resolvers.operations.rows.lists import page_of, sign_cursor
-from resolvers.operations.shapes.shaped import ShapedRows
 from resolvers.operations.shapes.shapes import Embedded, Part, Shape
 from resolvers.operations.shapes.writers import Source, Writer, etag_of, field_value, key, rest_writer
 from schema.values.scalars import UNCHANGED, write_number
@@ -105,21 +103,12 @@ def _page_writer(field: SelectedField, linked: LinkedPage, choice: Choice) -> Ca
         raise TypeError("A page has fields.")
     writer = PageWriter(field.below, lambda items: selection_writer(linked.shape, items, choice))
 
-    def write(cell: Any, id: str, writing: Writing) -> dict[str, Any]:
+    def write(cell: Any, id: str | None, writing: Writing) -> dict[str, Any]:
         paging: Any = writing.pages[field]
-        total, listed = cell if linked.is_counted else (None, cell)
-        shown = listed[: paging.limit]
         if writer.shows_items_only:
-            return writer.write(shown, None, writing)
-        query = linked.link.query(id, paging.limit, paging.page) if linked.is_continued else paging
-
-        def cursor_of(index: int) -> str:
-            keys = [shown[index][place] for place in linked.key_places]
-            return sign_cursor(writing.ctx, linked.link.listing, query, keys)
-
-        rows: Any = ShapedRows(linked.shape, shown, writing.services, cursor_of)
-        cursor = cursor_of(-1) if len(listed) > paging.limit and linked.is_continued else None
-        return writer.write(shown, page_of(query, rows, total, cursor), writing)
+            return writer.write(linked.lines_in(cell, paging.limit), None, writing)
+        page = linked.opened(writing.ctx, cell, id, paging)
+        return writer.write(linked.lines_in(cell, paging.limit), page, writing)
 
     return write
 

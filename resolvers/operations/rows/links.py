@@ -1,6 +1,6 @@
 """Links: which rows a row leads to. Declared once, and read as a part of the statement that reads the row."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,11 +19,13 @@ from sqlalchemy import (
 from sqlmodel import SQLModel
 
 from oauth.principals import Principal
+from resolvers.operations.context import Context
 from resolvers.operations.rows.access import visible
-from resolvers.operations.rows.lists import Listing, key_places
+from resolvers.operations.rows.lists import Listing, key_places, page_of, sign_cursor
 from resolvers.operations.shapes.chosen import Chosen
+from resolvers.operations.shapes.shaped import ShapedRows
 from resolvers.operations.shapes.shapes import Shape
-from schema.kit.pages import ListQuery
+from schema.kit.pages import ListQuery, Page
 from storage.dialects.json_rows import JsonArray, lines
 from storage.rows.rows import table_of
 
@@ -89,6 +91,15 @@ class LinkedRow:
 
 
 @dataclass(frozen=True)
+class Paging:
+    """The page of a link that a request asks for."""
+
+    limit: int
+    page: int
+    after: None = None
+
+
+@dataclass(frozen=True)
 class LinkedPage:
     """A page of the rows behind a link: its lines, or the total and the lines if it `is_counted`.
 
@@ -141,3 +152,26 @@ class LinkedPage:
             return listed
         counted = select(func.count()).select_from(table).where(*conditions).correlate(row)
         return JsonArray(counted.scalar_subquery(), listed)
+
+    def opened(self, ctx: Context, cell: Any, id: str | None, paging: Paging) -> Page[Any]:
+        """The page in a cell of the object with this id, which a page needs that `is_continued`."""
+        total, listed = cell if self.is_counted else (None, cell)
+        shown, query = listed[: paging.limit], self._query(id, paging)
+
+        def cursor_of(index: int) -> str:
+            keys = [shown[index][place] for place in self.key_places]
+            return sign_cursor(ctx, self.link.listing, query, keys)
+
+        rows: Any = ShapedRows(self.shape, shown, ctx.services, cursor_of)
+        follows = self.is_continued and len(listed) > paging.limit
+        return page_of(query, rows, total, cursor_of(-1) if follows else None)
+
+    def _query(self, id: str | None, paging: Paging) -> Any:
+        if id is None or not self.is_continued:
+            return paging  # Only cursors are of a list.
+        return self.link.query(id, paging.limit, paging.page)
+
+    def lines_in(self, cell: Any, limit: int) -> Sequence[Any]:
+        """The lines of the page in a cell."""
+        lines: Sequence[Any] = cell[1] if self.is_counted else cell
+        return lines[:limit]

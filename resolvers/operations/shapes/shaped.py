@@ -100,12 +100,12 @@ def written_page(answer: Any) -> dict[str, Any] | None:
     listed = getattr(answer, "data", None)
     if not isinstance(listed, ShapedRows):
         return None
-    counts = answer.pagination
-    return {
-        "data": listed.written(),
-        "meta": answer.meta.__dict__,
-        "pagination": counts and counts.__dict__,
-    }
+    return {"data": listed.written(), **page_counts(answer)}
+
+
+def page_counts(page: Any) -> dict[str, Any]:
+    """What REST writes of a page besides its items."""
+    return {"meta": page.meta.__dict__, "pagination": page.pagination and page.pagination.__dict__}
 
 
 def as_model(answer: Any) -> Any:
