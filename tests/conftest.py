@@ -1,5 +1,6 @@
 """Real databases for the whole run, a workspace of its own for each test, one caller per surface."""
 
+import gc
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from itertools import count
@@ -46,6 +47,12 @@ _workspaces = table_of(WorkspaceRow)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the long tests: a worker that ended with one would keep the others waiting."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays: a search for garbage would look through all of it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _is_present(workspace_id: ColumnElement[UUID]) -> ColumnElement[bool]:
