@@ -53,6 +53,7 @@ def test_every_route_of_a_page_is_in_the_list_of_pages() -> None:
     assert {page.template for pages in PAGES.values() for page in pages} == templates()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("group", PAGES)
 async def test_pages_are_free_of_barriers_and_fit_every_screen(
     chromium: Browser, site: Site, group: str
