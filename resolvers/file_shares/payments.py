@@ -68,7 +68,7 @@ async def get_file_share_payment(ctx: Context, id: UUID) -> FileSharePayment:
     return await read_one(ctx, FileSharePaymentRow, PAYMENT, id=id)
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, makes_child=True)
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, makes_child=True, repeatable=True)
 async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -> FileSharePayment:
     """Records a payment for a session, which may have ended. The first payment converts a priced session.
 

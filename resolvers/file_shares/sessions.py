@@ -67,7 +67,7 @@ async def get_file_share_session(ctx: Context, id: UUID) -> FileShareSession:
     return await read_one(ctx, FileShareSessionRow, SESSION, id=id)
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session, repeatable=True)
 async def create_file_share_session(ctx: Context, data: FileShareSessionCreate) -> FileShareSession:
     """Records the beginning of a session. Without a price, or with a price of 0, it is free.
 
@@ -86,7 +86,7 @@ async def create_file_share_session(ctx: Context, data: FileShareSessionCreate) 
     return file_share_session_of(session)
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session)
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_session, repeatable=True)
 async def record_download(ctx: Context, id: UUID, data: FileShareDownloadCreate) -> FileShareSession:
     """Records a download of a session and returns the session. The first download makes it active.
 

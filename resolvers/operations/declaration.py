@@ -12,10 +12,11 @@ from pydantic.fields import FieldInfo
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
 from oauth.scopes import Scope, any_that_would_do, that_would_do
-from schema.errors import Invalid, Problem, problem
+from schema.errors import Invalid
 from schema.kit.annotations import unwrap
 from schema.kit.base import Count, Filters, Input
 from schema.kit.deprecation import Deprecation
+from schema.kit.problems import problems_of
 
 Resolver = TypeVar("Resolver", bound=Callable[..., Awaitable[Any]])
 
@@ -50,7 +51,8 @@ class Operation:
     `why_public` explains why no credential is needed.
     `gives` is the operation that reads the same resource: `ETag` and `If-Match` compare its result, and a
     retry with the same Idempotency-Key returns it. `removes` reads the one that a deletion removes, which
-    `If-Match` compares. `restricted` calls count against the lower limit. `fresh`
+    `If-Match` compares. One that is `repeatable` answers 200, with what is there, to an `external_id` that
+    was reported before. `restricted` calls count against the lower limit. `fresh`
     operations grant access, so the user of a browser session must have entered the password within the last
     hour. `owners_only` refuses users who do not own the workspace, when
     `resolvers/operations/rows/lookups.py` looks up the row to change or the workspace to create something in.
@@ -75,6 +77,7 @@ class Operation:
     restricted: bool = False
     seals: bool = False
     makes_child: bool = False
+    repeatable: bool = False
     fresh: bool = False
     owners_only: bool = False
     prepare: Prepare | None = None
@@ -192,30 +195,6 @@ class Operation:
         return {name: getattr(checked, name) for name in type(checked).model_fields}
 
 
-def problems_of(error: ValidationError) -> list[Problem]:
-    """Pydantic's problems in our form, without inputs that are containers or secrets."""
-    return [
-        problem(_readable(entry["loc"]), _message(entry), entry["type"], input=entry["input"])
-        for entry in error.errors(include_url=False)
-    ]
-
-
-def _message(entry: Any) -> str:
-    if entry["type"] == "missing" and entry["msg"] == "Field required":
-        return f"`{entry['loc'][-1]}` is required"
-    cause = (entry.get("ctx") or {}).get("error")
-    return str(cause) if isinstance(cause, ValueError) else str(entry["msg"])
-
-
-def _readable(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    # Pydantic adds union branches and key markers to a location, which callers did not send.
-    return tuple(
-        part
-        for part in loc
-        if not (isinstance(part, str) and (part == "[key]" or part.startswith("function-")))
-    )
-
-
 def _place_of(annotation: Any) -> str:
     type_ = unwrap(annotation)
     if inspect.isclass(type_) and issubclass(type_, Filters):
@@ -234,6 +213,7 @@ def requires(
     removes: Callable[..., Any] | None = None,
     seals: bool = False,
     makes_child: bool = False,
+    repeatable: bool = False,
     fresh: bool = False,
     owners_only: bool = False,
     prepare: Prepare | None = None,
@@ -260,6 +240,7 @@ def requires(
             operation_of(removes) if removes else None,
             seals=seals,
             makes_child=makes_child,
+            repeatable=repeatable,
             fresh=fresh,
             owners_only=owners_only,
             prepare=prepare,

@@ -63,6 +63,7 @@ def operation_entry(route: OperationRoute, answer: Schema, schemas: Mapping[str,
         body=body,
         responses={
             str(status): _success(route, answer),
+            **(_repeated(route, answer) if operation.repeatable else {}),
             **({"304": _NOT_MODIFIED} if _is_tagged(route) else {}),
             **failures_of(operation, has_body=sent is not None),
         },
@@ -75,6 +76,12 @@ def _success(route: OperationRoute, schema: Schema) -> dict[str, Any]:
     headers = _ENDING if route.operation.deprecation else {}
     headers = headers | (_ETAG if _has_tag(route) else {}) | (_REPLAYED if _takes_key(route) else {})
     return success(status, body) | ({"headers": headers} if headers else {})
+
+
+def _repeated(route: OperationRoute, schema: Schema) -> dict[str, Any]:
+    """The answer to what was reported before: the same, with another status."""
+    text = "The `external_id` was reported before: nothing has changed, and this is what is there."
+    return {"200": _success(route, schema) | {"description": text}}
 
 
 def _takes_key(route: OperationRoute) -> bool:

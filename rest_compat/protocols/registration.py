@@ -20,11 +20,11 @@ from resolvers.credentials.oauth_clients import check_scopes, create_client, del
 from resolvers.operations.admission import Demand, admit
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
-from resolvers.operations.declaration import problems_of
 from rest_compat.protocols.oauth import NO_STORE, endpoint
 from rest_compat.routing.paths import PROTOCOL_PREFIX
 from schema.credentials.oauth_clients import OAuthClientCreate
 from schema.errors import Invalid, InvalidToken, Problem
+from schema.kit.problems import problems_of
 from storage.engine.connections import Connection
 from storage.enums import CredentialKind
 from storage.rows.rows import first_of, table_of, update_row, values_of

@@ -9,10 +9,11 @@ from resolvers.operations.admission import Demand, admit
 from resolvers.operations.answers import Answer
 from resolvers.operations.bodies import parse_json, read_body
 from resolvers.operations.context import Context
-from resolvers.operations.declaration import operation_of, problems_of
+from resolvers.operations.declaration import operation_of
 from rest_compat.routing.paths import PREFIX
 from schema.credentials.leaks import MOST_LEAKS, Leak, LeakVerdict
 from schema.errors import Invalid, InvalidToken, Problem, TooLarge, Unauthorized, Unavailable
+from schema.kit.problems import problems_of
 
 KEY_HEADER, SIGNATURE_HEADER = "Github-Public-Key-Identifier", "Github-Public-Key-Signature"
 LARGEST_REPORT = 4 * 1024 * 1024

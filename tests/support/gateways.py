@@ -18,6 +18,7 @@ from resolvers.credentials.tokens import issue_token
 from resolvers.workspaces.administration import insert_workspace
 from storage.engine.database import Database
 from storage.enums import CredentialKind
+from tests.support.declared import check_declared
 from tests.support.own_databases import migrate
 
 SECRET = "a secret of the tests, 32 characters"
@@ -87,7 +88,12 @@ async def run_gateway(
     elsewhere = {"http://127.0.0.1": httpx.AsyncHTTPTransport()}
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, mounts=elsewhere, base_url="http://gateway") as client,
+        httpx.AsyncClient(
+            transport=transport,
+            mounts=elsewhere,
+            base_url="http://gateway",
+            event_hooks={"response": [check_declared]},
+        ) as client,
     ):
         yield Gateway(app, client, database, outbox)
 

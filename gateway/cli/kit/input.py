@@ -7,10 +7,10 @@ from pydantic import ValidationError
 
 from gateway.cli.kit.output import CommandError
 from resolvers.accounts.users import find_user
-from resolvers.operations.declaration import problems_of
 from resolvers.workspaces.administration import find_workspace
 from schema.errors import Problem
 from schema.kit.base import Input
+from schema.kit.problems import problems_of
 from storage.engine.connections import Connection
 from storage.tables.accounts.users import UserRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
