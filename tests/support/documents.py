@@ -5,6 +5,8 @@ from typing import Any
 from graphql import GraphQLObjectType, GraphQLUnionType, get_named_type, is_leaf_type, is_required_argument
 from hypothesis import strategies as st
 
+from resolvers.graph.survey.literals import outline_of
+
 VARIABLES = {"yes": True, "no": False}
 # Both variables are always used: a document with one that is not would be refused.
 HEAD = "query ($yes: Boolean!, $no: Boolean!)"
@@ -72,3 +74,13 @@ def _field(
         written, arguments = f"{name}{limit}x{page}: {name}", f"(limit: {limit}, page: {page})"
     below = "" if is_leaf_type(fields[name]) else f" {_selection(draw, fields[name], depth - 1, fragments)}"
     return f"{written}{arguments}{directive}{below}"
+
+
+def with_other_literals(text: str) -> str:
+    """A document that differs from this one in its literals only; the same if it has none."""
+    outline = outline_of(text)
+    if outline is None:
+        return text
+    others = {"s": '"another"', "i": "7", "f": "2.5"}
+    first, *parts = outline.text.split("\0")
+    return first + "".join(others[part[0]] + part[1:] for part in parts)

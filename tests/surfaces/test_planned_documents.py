@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from oauth.scopes import Scope
 from resolvers.graph.execution.plans import DocumentPlan
 from resolvers.graph.survey.documents import KeptDocument
-from tests.support.documents import HEAD, USE, VARIABLES, selections
+from tests.support.documents import HEAD, USE, VARIABLES, selections, with_other_literals
 from tests.support.gateways import bearer, make_tenant, make_token
 from tests.support.statements import noted
 from tests.support.surfaces import Rest
@@ -195,6 +195,14 @@ async def test_a_plan_answers_as_the_stock_executor(gateway, data):
     # The plan answers the document, which is kept, then the request, and then what was kept of that.
     assert await answer() == await answer() == by_executor
     _planned["documents"] += 1
+
+    # Another document with other literals is kept in its place, and its template answers it.
+    if sent["query"] != (other := with_other_literals(sent["query"])):
+        schema.documents.parsed.clear()
+        sent["query"], text = other, sent["query"]
+        await answer()
+        sent["query"] = text
+        assert await answer() == by_executor
 
 
 async def test_a_plan_is_never_much_larger_than_its_document(gateway):
