@@ -88,8 +88,21 @@ def cases(customer_id: str, session_id: str) -> list[Case]:
         Case("GraphQL: one customer, by a variable", customer, by_variable, None),
         *(_of_document(each, session_id) for each in DOCUMENTS),
         Case("REST: create a customer", new, new, 0.6, is_read=False),
+        *(Case(name, new, request, None, is_read=False) for name, request in creating_by_graphql()),
         Case("REST: ingest 100 events", ingest, ingest, 0.6, is_read=False),
     ]
+
+
+def creating_by_graphql() -> Iterator[tuple[str, Request]]:
+    """Creating a customer by a variable and by literals, without and with a link."""
+    fields = "id createdAt email name workspaceId members { id email role }"
+    literal = '{email: "bench-NUMBER@example.com", name: "Bench"}'
+    for link, more in (("", ""), (", with a link", " workspace { id name }")):
+        selected = f"{{ {fields}{more} }}"
+        by_variable = f"mutation($data: CustomerCreate!) {{ createCustomer(data: $data) {selected} }}"
+        yield f"GraphQL: create a customer{link}", graphql(by_variable, data=orjson.loads(NEW_CUSTOMER))
+        by_literals = f"mutation {{ createCustomer(data: {literal}) {selected} }}"
+        yield f"GraphQL: create a customer by literals{link}", graphql(by_literals)
 
 
 def _of_document(document: Document, session_id: str) -> Case:

@@ -73,7 +73,7 @@ class Sources:
 
     def _caches(self) -> dict[str, int]:
         return {
-            "documents": self.documents.parsed.size,
+            "documents": self.documents.size,
             "introspection answers": self.documents.answers.size,
             "graphql requests": requests.kept_bytes(),
             "rest arguments": reading.kept_bytes(),

@@ -34,6 +34,7 @@ from storage.emails import fold_email
 from storage.engine.connections import Connection
 from storage.enums import CustomerType, EventSource, MemberRole
 from storage.persons.persons import claim_external_id, release_external_id
+from storage.rows.late_rows import insert_row_at_end
 from storage.rows.rows import Values, insert_row, mark_deleted, table_of, update_row
 from storage.tables.customers.customers import CustomerRow, MemberRow
 from storage.tables.events.events import EventRow
@@ -92,8 +93,8 @@ async def create_customer(ctx: Context, data: CustomerCreate) -> Customer:
     row = await insert_row(ctx.connection, CustomerRow, workspace_id=workspace_id, **values)
     if row.external_id is not None:
         await claim_external_id(ctx.connection, ctx.services.database, row)
-    owner = await insert_row(ctx.connection, MemberRow, **_owner_of(row, data.owner or OwnerInput()))
-    await _record_event(
+    owner = insert_row_at_end(ctx.connection, MemberRow, **_owner_of(row, data.owner or OwnerInput()))
+    _record_event(
         ctx.connection,
         row,
         "customer.created",
@@ -173,11 +174,9 @@ def _check_changes(row: CustomerRow, changes: dict[str, Any]) -> None:
         raise Invalid(problems)
 
 
-async def _record_event(
-    connection: Connection, customer: CustomerRow, name: str, **metadata: str | None
-) -> None:
+def _record_event(connection: Connection, customer: CustomerRow, name: str, **metadata: str | None) -> None:
     """Record an event of the service about a customer, in the transaction of the change."""
-    await insert_row(
+    insert_row_at_end(
         connection,
         EventRow,
         workspace_id=customer.workspace_id,

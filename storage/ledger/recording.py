@@ -1,12 +1,17 @@
-"""Recording changes: gathered while a transaction runs, and written at its end, in the transaction."""
+"""Recording changes: gathered while a transaction runs, and written at its end, in the transaction.
+
+Rows that nothing reads before that are written together with them, in the same statement.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from uuid import UUID, uuid4
 
+from sqlalchemy import Table
+
 from storage.engine.before_commit import note_deltas, work_of
 from storage.engine.connections import Connection, SqliteThread
-from storage.engine.inserts import insert_into_each
+from storage.engine.inserts import insert_into_each, insert_late
 from storage.ledger.books import Key, Ledger, Row, Together
 from storage.ledger.folding import add_to_books
 from storage.tables.base import Values
@@ -15,6 +20,14 @@ from storage.tables.base import Values
 def record(connection: Connection, ledger: Ledger, changes: Iterable[tuple[Key, Row]]) -> None:
     """Record changes of a ledger that is `at_once`, by the key of a delta without its id."""
     work_of(connection, _Changes).add(ledger, changes)
+
+
+def insert_at_end(connection: Connection, table: Table, row: Values) -> None:
+    """Insert a row of a workspace, with a value for every column, at the transaction's end.
+
+    No key may refuse it: the transaction would fail.
+    """
+    work_of(connection, _Changes).insert(table, row)
 
 
 def recorded(connection: Connection, ledger: Ledger) -> Iterable[tuple[Key, Row]]:
@@ -28,6 +41,10 @@ class _Changes:
 
     def __init__(self) -> None:
         self._by_ledger: dict[Ledger, Together] = {}
+        self._rows: list[tuple[Table, Values]] = []
+
+    def insert(self, table: Table, row: Values) -> None:
+        self._rows.append((table, row))
 
     def add(self, ledger: Ledger, changes: Iterable[tuple[Key, Row]]) -> None:
         together = self._by_ledger.get(ledger)
@@ -43,8 +60,28 @@ class _Changes:
     async def finish(self, connection: Connection) -> None:
         """Add to the books on SQLite, which has one writer; elsewhere append deltas, which lock nothing.
 
-        All deltas of a workspace are one statement.
+        All deltas and rows of a workspace are one statement.
         """
+        inserted: defaultdict[UUID, dict[Table, list[Values]]] = defaultdict(dict)
+        for table, row in self._rows:
+            inserted[row["workspace_id"]].setdefault(table, []).append(row)
+        by_workspace = self._deltas()
+        # In one order, so that transactions do not wait for each other in a circle.
+        for workspace_id in sorted(by_workspace.keys() | inserted.keys()):
+            rows, deltas = inserted[workspace_id], by_workspace[workspace_id]
+            if isinstance(connection, SqliteThread):
+                for table, some in rows.items():
+                    insert_late(connection, table, some)
+                for ledger, own in deltas.items():
+                    await add_to_books(connection, ledger, workspace_id, own)
+                continue
+            rows |= {ledger.deltas: own for ledger, own in deltas.items()}
+            await insert_into_each(connection, rows)
+            if deltas:
+                note_deltas(connection, (workspace_id,))
+
+    def _deltas(self) -> defaultdict[UUID, dict[Ledger, list[Values]]]:
+        """The deltas of each workspace."""
         by_workspace: defaultdict[UUID, dict[Ledger, list[Values]]] = defaultdict(dict)
         id = uuid4()
         for ledger, together in self._by_ledger.items():
@@ -53,11 +90,4 @@ class _Changes:
                 if any(values):
                     delta = dict(zip(names, (*key, *values, id), strict=True))
                     by_workspace[key[0]].setdefault(ledger, []).append(delta)
-        # In one order, so that transactions do not wait for each other in a circle.
-        for workspace_id, deltas in sorted(by_workspace.items()):
-            if isinstance(connection, SqliteThread):
-                for ledger, own in deltas.items():
-                    await add_to_books(connection, ledger, workspace_id, own)
-            else:
-                await insert_into_each(connection, {ledger.deltas: own for ledger, own in deltas.items()})
-                note_deltas(connection, (workspace_id,))
+        return by_workspace

@@ -5,6 +5,8 @@ from typing import Any
 from graphql import GraphQLObjectType, GraphQLUnionType, get_named_type, is_leaf_type, is_required_argument
 from hypothesis import strategies as st
 
+from resolvers.graph.survey.literals import outline_of
+
 VARIABLES = {"yes": True, "no": False}
 # Both variables are always used: a document with one that is not would be refused.
 HEAD = "query ($yes: Boolean!, $no: Boolean!)"
@@ -19,6 +21,48 @@ DIRECTIVES = (
     " @skip(if: $yes) @include(if: true)",
     " @skip(if: false)",
 )
+# The root fields that give lines, with arguments: each of a world's resources, one that is absent, and lists.
+NODES = ("Share", "Customer", "Event", "FileShareSession", "FileSharePayment")
+ROOTS = {
+    "node": ('(id: "{share}")', '(id: "{team}")', '(id: "{file_share_session}")', '(id: "{slug}")'),
+    "share": ('(id: "{share}")', '(id: "{team}")'),
+    "shares": (
+        "",
+        "(limit: 2, sorting: [NAME_DESC])",
+        "(isArchived: false, visibility: [PUBLIC])",
+    ),
+    "customer": ('(id: "{team}")', '(externalId: "none")'),
+    "customers": ("", "(page: 2, limit: 1)", '(query: "team", sorting: [EMAIL])', "(after: null)"),
+    "member": ('(id: "{member}")',),
+    "members": ('(customerId: ["{team}"])',),
+    "event": ('(id: "{event}")',),
+    "events": (
+        "",
+        "(limit: 101, page: null)",
+        '(name: ["customer.created"])',
+        '(customerId: ["{team}", "{share}"])',
+    ),
+    "file": ('(id: "{media}")', '(id: "{unfinished[id]}")'),
+    "files": ("", '(ids: ["{media}"])', "(ids: [])"),
+    "customField": ('(id: "{custom_field}")',),
+    "customFields": ("", "(limit: 1)"),
+    "fileShareSession": ('(id: "{file_share_session}")',),
+    "fileSharePayment": ('(id: "{file_share_payment}")', '(id: "{share}")'),
+    "eventNames": ("", "(sorting: [OCCURRENCES_DESC], limit: 2)", '(customerId: ["{team}"], source: SYSTEM)'),
+    "workspace": ('(id: "{workspace}")', '(slug: "{slug}")', ""),
+    "workspaces": ("", '(name: "acme", sorting: [DAYS_IN_STATUS_DESC])'),
+    "workspaceMember": ('(id: "{workspace_member}")', '(id: "{share}")'),
+    "workspaceMembers": ("", '(workspaceId: ["{workspace}"], limit: 1)'),
+    "workspaceAccessToken": ('(id: "{workspace_token}")',),
+    "workspaceAccessTokens": ("", '(workspaceId: ["{share}"])'),
+    "oauthClient": ('(id: "{oauth_client}")',),
+    "oauthClients": ("", "(sorting: [CREATED_AT_DESC])"),
+    "portal": ("",),
+    "viewer": ("",),
+    "metricsLimits": ("",),
+    "metrics": ('(startDate: "2026-11-01", endDate: "2026-11-07", interval: DAY, groupBy: SHARE)',),
+    "fileShareSessions": ("", "(status: [ACTIVE, COMPLETED])", '(shareId: "{share}")'),
+}
 
 
 @st.composite
@@ -72,3 +116,13 @@ def _field(
         written, arguments = f"{name}{limit}x{page}: {name}", f"(limit: {limit}, page: {page})"
     below = "" if is_leaf_type(fields[name]) else f" {_selection(draw, fields[name], depth - 1, fragments)}"
     return f"{written}{arguments}{directive}{below}"
+
+
+def with_other_literals(text: str) -> str:
+    """A document that differs from this one in its literals only; the same if it has none."""
+    outline = outline_of(text)
+    if outline is None:
+        return text
+    others = {"s": '"another"', "i": "7", "f": "2.5"}
+    first, *parts = outline.text.split("\0")
+    return first + "".join(others[part[0]] + part[1:] for part in parts)

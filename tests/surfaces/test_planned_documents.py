@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 from oauth.scopes import Scope
 from resolvers.graph.execution.plans import DocumentPlan
 from resolvers.graph.survey.documents import KeptDocument
-from tests.support.documents import HEAD, USE, VARIABLES, selections
+from tests.support.documents import (
+    HEAD,
+    NODES,
+    ROOTS,
+    USE,
+    VARIABLES,
+    selections,
+    with_other_literals,
+)
 from tests.support.gateways import bearer, make_tenant, make_token
 from tests.support.statements import noted
 from tests.support.surfaces import Rest
@@ -26,50 +34,6 @@ pytestmark = pytest.mark.both_databases
 
 EXAMPLES = 10 * int(os.environ.get("EXAMPLES", "15"))
 DIRECTIVE = re.compile(r" @(include|skip)\(if: [^)]*\)")
-# The root fields that give lines, with arguments: each of a world's resources, one that is absent, and lists.
-NODES = ("Share", "Customer", "Event", "FileShareSession", "FileSharePayment")
-ROOTS = {
-    "node": ('(id: "{share}")', '(id: "{team}")', '(id: "{file_share_session}")', '(id: "{slug}")'),
-    "share": ('(id: "{share}")', '(id: "{team}")'),
-    "shares": (
-        "",
-        "(limit: 2, sorting: [NAME_DESC])",
-        "(isArchived: false, visibility: [PUBLIC])",
-    ),
-    "customer": ('(id: "{team}")', '(externalId: "none")'),
-    "customers": ("", "(page: 2, limit: 1)", '(query: "team", sorting: [EMAIL])', "(after: null)"),
-    "member": ('(id: "{member}")',),
-    "members": ('(customerId: ["{team}"])',),
-    "event": ('(id: "{event}")',),
-    "events": (
-        "",
-        "(limit: 101, page: null)",
-        '(name: ["customer.created"])',
-        '(customerId: ["{team}", "{share}"])',
-    ),
-    "file": ('(id: "{media}")', '(id: "{unfinished[id]}")'),
-    "files": ("", '(ids: ["{media}"])', "(ids: [])"),
-    "customField": ('(id: "{custom_field}")',),
-    "customFields": ("", "(limit: 1)"),
-    "fileShareSession": ('(id: "{file_share_session}")',),
-    "fileSharePayment": ('(id: "{file_share_payment}")', '(id: "{share}")'),
-    "eventNames": ("", "(sorting: [OCCURRENCES_DESC], limit: 2)", '(customerId: ["{team}"], source: SYSTEM)'),
-    "workspace": ('(id: "{workspace}")', '(slug: "{slug}")', ""),
-    "workspaces": ("", '(name: "acme", sorting: [DAYS_IN_STATUS_DESC])'),
-    "workspaceMember": ('(id: "{workspace_member}")', '(id: "{share}")'),
-    "workspaceMembers": ("", '(workspaceId: ["{workspace}"], limit: 1)'),
-    "workspaceAccessToken": ('(id: "{workspace_token}")',),
-    "workspaceAccessTokens": ("", '(workspaceId: ["{share}"])'),
-    "oauthClient": ('(id: "{oauth_client}")',),
-    "oauthClients": ("", "(sorting: [CREATED_AT_DESC])"),
-    "portal": ("",),
-    "viewer": ("",),
-    "metricsLimits": ("",),
-    "metrics": ('(startDate: "2026-11-01", endDate: "2026-11-07", interval: DAY, groupBy: SHARE)',),
-    "fileShareSessions": ("", "(status: [ACTIVE, COMPLETED])", '(shareId: "{share}")'),
-}
-
-
 # Scopes of the credentials that ask; the first has all.
 CUSTOMER = "a customer's token"
 SCOPES: tuple[Any, ...] = (
@@ -195,6 +159,14 @@ async def test_a_plan_answers_as_the_stock_executor(gateway, data):
     # The plan answers the document, which is kept, then the request, and then what was kept of that.
     assert await answer() == await answer() == by_executor
     _planned["documents"] += 1
+
+    # Another document with other literals is kept in its place, and its template answers it.
+    if sent["query"] != (other := with_other_literals(sent["query"])):
+        schema.documents.parsed.clear()
+        sent["query"], text = other, sent["query"]
+        await answer()
+        sent["query"] = text
+        assert await answer() == by_executor
 
 
 async def test_a_plan_is_never_much_larger_than_its_document(gateway):

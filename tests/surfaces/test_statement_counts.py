@@ -102,3 +102,12 @@ async def test_what_is_not_selected_is_not_read(gateway, tenant, noting):
     _, statements = await noting("POST", "/graphql", json={"query": "{ shares { data { id } } }"})
     assert "list_totals" not in statements[-1]
     assert "share_prices" not in statements[-1]
+
+
+async def test_a_new_customer_takes_two_statements_with_its_member_event_and_totals(gateway, noting):
+    """On SQLite the second one travels with the COMMIT."""
+    for name in ("ada", "grace"):  # The first one looks at quotas and marks the token as used.
+        body = {"email": f"{name}@example.com", "name": name}
+        created, statements = await noting("POST", "/api/customers/", json=body)
+        assert [member["role"] for member in created["members"]] == ["owner"]
+    assert len(statements) == (2 if gateway.database.is_sqlite else 3)

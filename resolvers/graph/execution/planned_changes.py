@@ -81,9 +81,9 @@ class PlannedChange(PlannedField):
             without.refuse_links(value, self.reading.below, path)
             return value
 
-    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
+    def take_arguments(self, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         try:
-            sent = sent_arguments(schema, self.selected, values)
+            sent = sent_arguments(self.selected, values)
             if_match = sent.pop(IF_MATCH.name, None)
             yield self.selected, {**validated(self.operation, sent), IF_MATCH.name: if_match}
         except (GraphQLError, Invalid) as refusal:

@@ -7,13 +7,12 @@ from typing import Any
 
 from graphql import GraphQLError, get_argument_values, located_error
 from graphql.execution.values import VariableValues
-from strawberry.types.arguments import convert_arguments
 
+from resolvers.graph.execution.argument_readers import read_arguments
 from resolvers.graph.execution.choices import Choice, Pages, choose, is_page, items_of
 from resolvers.graph.execution.fields import located, selected_paths, validated
 from resolvers.graph.execution.model_writers import ModelWriter
 from resolvers.graph.execution.page_writers import PageWriter
-from resolvers.graph.execution.plain_fields import DEFINITION
 from resolvers.graph.execution.selections import Selected, SelectedField
 from resolvers.graph.execution.writers import Writing, selection_writer
 from resolvers.operations.admission import Demand, check_demands
@@ -95,7 +94,7 @@ class PlannedField(ABC):
     async def answer(self, answering: Answering, path: Path) -> Any:
         """The field's value; its errors are noted."""
 
-    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
+    def take_arguments(self, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         """The validated arguments by the request's variables, or the refusal of them."""
         yield from ()
 
@@ -119,9 +118,9 @@ class PlannedGroup(PlannedField):
     async def answer(self, answering: Answering, path: Path) -> dict[str, Any]:
         return {name: await each.answer(answering, [*path, name]) for name, each in self.fields.items()}
 
-    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
+    def take_arguments(self, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         for each in self.fields.values():
-            yield from each.take_arguments(schema, values)
+            yield from each.take_arguments(values)
 
 
 @dataclass(eq=False)
@@ -216,22 +215,19 @@ class PlannedOperation(PlannedField):
             answering.refuse(error, self.selected, path)
         return None
 
-    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
+    def take_arguments(self, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         try:
-            yield self.selected, validated(self.operation, sent_arguments(schema, self.selected, values))
+            yield self.selected, validated(self.operation, sent_arguments(self.selected, values))
         except (GraphQLError, Invalid) as refusal:
             yield self.selected, refusal
 
 
-def sent_arguments(schema: Any, selected: SelectedField, values: Values) -> dict[str, Any]:
+def sent_arguments(selected: SelectedField, values: Values) -> dict[str, Any]:
     """The arguments of a field as its resolver gets them. Raises GraphQLError."""
     if selected.declared is None:
         raise TypeError("Only declared fields have arguments.")
-    return convert_arguments(
-        get_argument_values(selected.declared, selected.nodes[0], values),
-        selected.declared.extensions[DEFINITION].arguments,
-        schema.schema_converter.scalar_registry,
-        schema.config,
+    return read_arguments(
+        selected.declared, get_argument_values(selected.declared, selected.nodes[0], values)
     )
 
 

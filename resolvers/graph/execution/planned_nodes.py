@@ -53,8 +53,8 @@ class PlannedNode(PlannedField):
             answering.refuse(error, self.selected, path)
         return None
 
-    def take_arguments(self, schema: Any, values: Values) -> Iterator[tuple[SelectedField, Any]]:
+    def take_arguments(self, values: Values) -> Iterator[tuple[SelectedField, Any]]:
         try:
-            yield self.selected, sent_arguments(schema, self.selected, values)
+            yield self.selected, sent_arguments(self.selected, values)
         except GraphQLError as refusal:
             yield self.selected, refusal

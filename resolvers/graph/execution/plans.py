@@ -139,7 +139,7 @@ class DocumentPlan:
             return None
         arguments: dict[SelectedField, Any] = {}
         for each in variant.fields.values():
-            arguments.update(each.take_arguments(self.schema, values))
+            arguments.update(each.take_arguments(values))
         variant.with_arguments = tuple(arguments)
         pages = {link: paging_of(link, values) for link in variant.links}
         refused = any(isinstance(page, Exception) for page in pages.values())

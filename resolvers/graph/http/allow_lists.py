@@ -61,8 +61,8 @@ async def check_document(services: Services, allowed: AllowList, digest: str) ->
 
 def name_roots(count: Count, documents: Documents, text: str) -> None:
     """Note which root fields a counted document has, if it was valid: its names are then the schema's."""
-    if count.root_fields is None and (kept := documents.parsed.get(text)) is not None:
-        count.root_fields = root_fields(kept.document)
+    if count.root_fields is None and (document := documents.like(text)) is not None:
+        count.root_fields = root_fields(document)
 
 
 async def _hashes(services: Services, allowed: AllowList) -> frozenset[str]:

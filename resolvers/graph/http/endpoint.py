@@ -15,9 +15,10 @@ from oauth.principals import AllowList
 from resolvers.graph.execution.loaders import make_check, make_load
 from resolvers.graph.http.allow_lists import check_document, name_roots
 from resolvers.graph.http.media_types import accepted_type, status_of
+from resolvers.graph.http.planned_requests import planned
 from resolvers.graph.http.requests import GraphQLRequest, keep, read_json, read_query
 from resolvers.graph.root import Schema, exposed
-from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, Submission, admit_survey, survey_of
+from resolvers.graph.survey.extension import ADMITTED_SURVEY, SIZE, admit_survey
 from resolvers.graph.survey.surveys import Survey
 from resolvers.operations.admission import admit, charge_remainder, largest_body
 from resolvers.operations.answer_size import dumped
@@ -127,22 +128,17 @@ class GraphQLEndpoint:
         """The data and errors of a document: by its plan, or else by the stock executor."""
         if sent.text_cost:
             await charge_remainder(ctx.caller, 1 + sent.text_cost)
-        kept, admitted = self._documents.parsed.get(sent.text), None
-        plan = None if kept is None else kept.plan(self._schema, sent.name)
-        if kept is not None and plan is not None and not (plan.changes and allowed is _QUERIES):
-            admitted = sent.survey
-            if admitted is None:
-                submitted = Submission(kept.document, plan.definition, sent.variables, sent.size)
-                admitted = survey_of(self._schema._schema, submitted)
+        request, admitted = planned(self._schema, self._documents, ctx, sent), None
+        if request is not None and not (request.plan.changes and allowed is _QUERIES):
+            admitted = request.survey(self._schema)
             await admit_survey(ctx.caller, admitted, sent.size)
-            prepared = None if sent.prepared is None else sent.prepared.prepared()
-            if prepared is None:
-                prepared = plan.prepare(sent.variables)
-                if prepared is not None and not plan.changes and (kept_part := prepared.kept()):
-                    keep(sent, admitted, kept_part)
+            prepared = request.prepare()
+            if prepared is not None and not (request.is_kept or request.plan.changes):
+                keep(sent, admitted, prepared)
             if prepared is not None and prepared.fits(ctx):
-                _count(ctx, kept.used(self._schema, sent.name))
-                return _bounded(*await plan.answer(ctx, prepared, admitted.demands))
+                _count(ctx, request.kept.used(self._schema, sent.name))
+                data, errors = await request.plan.answer(ctx, prepared, admitted.demands)
+                return _bounded(data, request.placed(errors))
         return await self._execute_at_first(ctx, sent, allowed, admitted)
 
     async def _execute_at_first(

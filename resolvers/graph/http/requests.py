@@ -7,9 +7,10 @@ from typing import Any
 
 from starlette.requests import Request
 
-from resolvers.graph.execution.plans import KeptPreparation
+from resolvers.graph.execution.plans import KeptPreparation, Prepared
 from resolvers.graph.http.persisted import hash_in, keep_text, owner_of, text_of
 from resolvers.graph.survey.documents import LONGEST_CACHED
+from resolvers.graph.survey.literals import Outline, outline_of
 from resolvers.graph.survey.surveys import Survey
 from resolvers.graph.survey.tokens import calls_for_tokens
 from resolvers.operations.answers import JSON
@@ -50,6 +51,8 @@ class GraphQLRequest:
     survey: Survey | None = None
     prepared: KeptPreparation | None = None
     _digest: str | None = None
+    _outline: Outline | None = None
+    _is_outlined: bool = False
 
     @property
     def digest(self) -> str:
@@ -57,6 +60,14 @@ class GraphQLRequest:
         if self._digest is None:
             self._digest = sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
         return self._digest
+
+    @property
+    def outline(self) -> Outline | None:
+        """The outline of the document; None if it has no literals, or is too long to be kept."""
+        if not self._is_outlined:
+            self._is_outlined = True
+            self._outline = outline_of(self.text) if len(self.text) <= LONGEST_CACHED else None
+        return self._outline
 
 
 _kept: Cache[tuple[str, bytes], GraphQLRequest] = Cache(BYTES_KEPT)
@@ -67,12 +78,12 @@ def kept_bytes() -> int:
     return _kept.size
 
 
-def keep(request: GraphQLRequest, survey: Survey, prepared: KeptPreparation) -> None:
+def keep(request: GraphQLRequest, survey: Survey, prepared: Prepared) -> None:
     """Keep a request that was surveyed and prepared, if it is short."""
-    length = len(request.key[1])
-    if length <= LONGEST_CACHED and not request.brings_hash:
-        request.survey, request.prepared = survey.without_nodes(), prepared
-        roots = BYTES_OF_A_ROOT * len(prepared.arguments) + BYTES_OF_A_PAGE * len(prepared.pages)
+    length, kept = len(request.key[1]), prepared.kept()
+    if kept is not None and length <= LONGEST_CACHED and not request.brings_hash:
+        request.survey, request.prepared = survey.without_nodes(), kept
+        roots = BYTES_OF_A_ROOT * len(kept.arguments) + BYTES_OF_A_PAGE * len(kept.pages)
         size = BYTES_OF_A_REQUEST + BYTES_OF_A_LETTER * length + roots
         if len(request.text) > length:  # It was sent by its hash.
             size += 4 * len(request.text)

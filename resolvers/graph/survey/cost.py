@@ -141,6 +141,7 @@ class _Surveyor:
             self.survey.roots.append((operation, node))
             self.survey.demands.append(Demand.of(operation))
             weight = weight_of_field(operation, node, self.variables)
+            self.survey.is_for_variables |= operation.weigh is not None
             totals.calls += max(calls_for(items), weight)
             return weight
         if scope := metadata.get(SCOPE):
@@ -169,7 +170,10 @@ class _Surveyor:
         if isinstance(node, IntValueNode):
             # Python refuses to parse them.
             return int(node.value) if len(node.value) <= _LONGEST_LIMIT else None
-        sent = self.variables.get(node.name.value) if isinstance(node, VariableNode) else None
+        if not isinstance(node, VariableNode):
+            return otherwise
+        self.survey.is_for_variables = True
+        sent = self.variables.get(node.name.value)
         return otherwise if sent is None else sent
 
 

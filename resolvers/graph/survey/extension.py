@@ -25,7 +25,12 @@ from resolvers.graph.execution.core_schema import core_schema
 from resolvers.graph.execution.fields import ADMITTED
 from resolvers.graph.survey.cost import survey
 from resolvers.graph.survey.documents import Documents, KeptDocument
-from resolvers.graph.survey.refused_arguments import filled_size, refusal_of_field, with_defaults
+from resolvers.graph.survey.refused_arguments import (
+    filled_size,
+    refusal_of_field,
+    uses_of_variables,
+    with_defaults,
+)
 from resolvers.graph.survey.surveys import Survey
 from resolvers.graph.survey.used_fields import used_by
 from resolvers.graph.survey.validation import validate
@@ -203,12 +208,15 @@ def survey_of(schema: GraphQLSchema, submitted: Submission) -> Survey:
     """What the document requests. Raises `TooLarge` and `TooComplex`."""
     document, definition = submitted.document, submitted.definition
     variables = with_defaults(definition, submitted.variables)
+    uses = uses_of_variables(document) if definition.variable_definitions else {}
     # Each use of a variable adds work that the body's size does not show.
-    expanded_size, limit = filled_size(document, variables), max(submitted.size, LARGEST_BODY)
+    expanded_size, limit = filled_size(uses, variables), max(submitted.size, LARGEST_BODY)
     if expanded_size > limit:
         expanded = f"{expanded_size} bytes with its variables filled in"
         raise TooLarge(f"This document has {expanded}; the limit is {limit}.")
-    return survey(schema, document, definition, variables)
+    found = survey(schema, document, definition, variables)
+    found.is_for_variables |= any(many > 1 for many in uses.values())
+    return found
 
 
 def _parse(text: str) -> DocumentNode:

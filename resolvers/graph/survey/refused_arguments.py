@@ -1,6 +1,7 @@
 """Raw GraphQL arguments as the data that REST would send, to explain what graphql-core refuses."""
 
 from collections import Counter
+from collections.abc import Mapping
 from enum import Enum
 from inspect import isclass
 from typing import Any, get_args, get_origin
@@ -36,18 +37,24 @@ def with_defaults(definition: OperationDefinitionNode, variables: Variables) -> 
     return {**defaults, **variables}
 
 
-def filled_size(document: DocumentNode, variables: Variables) -> int:
-    """The variables' size in bytes of JSON, each counted as often as the document uses it."""
+def uses_of_variables(document: DocumentNode) -> dict[str, int]:
+    """How often the document uses each of its variables."""
     uses: Counter[str] = Counter()
-    token = document.loc.start_token if document.loc and variables else None
+    token = document.loc.start_token if document.loc else None
     while token is not None:
         if token.kind is TokenKind.DOLLAR:
             token = _after(token)
             uses[token.value if token and token.value else ""] += 1
         token = token.next if token else None
-    # The first use declares the variable.
-    counts = {name: uses[name] - 1 for name in variables if uses[name] > 1}
-    return sum(count * len(to_json(variables[name], fallback=str)) for name, count in counts.items())
+    # The first one declares the variable.
+    return {name: many - 1 for name, many in uses.items() if many > 1}
+
+
+def filled_size(uses: Mapping[str, int], variables: Variables) -> int:
+    """The variables' size in bytes of JSON, each counted as often as it is used."""
+    return sum(
+        many * len(to_json(variables[name], fallback=str)) for name, many in uses.items() if name in variables
+    )
 
 
 def _after(token: Token) -> Token | None:

@@ -14,13 +14,15 @@ class Survey:
     """What a document requests. `cost` is in calls.
 
     `roots` are the fields that are operations, each as often as it is written. `is_introspection` marks a
-    document that selects only the schema.
+    document that selects only the schema, `is_for_variables` one of which other variables request something
+    else.
     """
 
     roots: list[tuple[Operation, FieldNode]] = field(default_factory=list)
     demands: list[Demand] = field(default_factory=list)
     cost: int = 0
     is_introspection: bool = False
+    is_for_variables: bool = False
 
     @cached_property
     def is_restricted(self) -> bool:
