@@ -27,7 +27,7 @@ from resolvers.operations.rows.lists import Asked, Listing, key_places
 from resolvers.operations.rows.plans import with_places
 from resolvers.operations.rows.searching import find
 from resolvers.operations.shapes.shapes import Shape
-from storage.dialects.json_rows import as_text, lines
+from storage.dialects.json_rows import written_lines
 from storage.rows.ordering import SortKey, after, by_keys
 
 # The names of the filters that were sent, and the form of each.
@@ -120,7 +120,7 @@ class PageForm:
         if self.is_continued:
             ends = zip(keys, key_places(self.shape, order), strict=True)
             cells += [key.column for key, place in ends if place >= self.shape.width]
-        return [self._total(principal, conditions, rows), as_text(lines(shown, *cells))]
+        return [self._total(principal, conditions, rows), written_lines(shown, *cells)]
 
     def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
         filters = self.listing.filters

@@ -23,7 +23,7 @@ from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes.shapes import Item, Shape
 from schema.kit.links import RowKey
 from schema.kit.pages import ListQuery, Page
-from storage.dialects.json_rows import as_text, lines
+from storage.dialects.json_rows import written_lines
 from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.connections import Values
 from storage.engine.database import Database
@@ -68,7 +68,7 @@ async def read_one(
         caller = with_places(principal)
         columns = shape.columns(["id"])
         row = select(*columns).where(seen_by(model, seen, caller), *same).subquery("chosen")
-        return select(as_text(lines(select(row), *shape.cells(row, chosen, caller))))
+        return select(written_lines(select(row), *shape.cells(row, chosen, caller)))
 
     plan = plan_for(ctx.services.database.dialect, key, make)
     places = {**values, **principal.ids, **ctx.skipped}
@@ -123,7 +123,7 @@ async def read_by_keys(
         caller = with_places(principal)
         rows = select(table).where(visible(model, caller), workspaces, ids).subquery("chosen")
         cells = shape.cells(rows, chosen, caller)
-        return select(as_text(lines(select(rows), *cells, rows.c.workspace_id, rows.c.id)))
+        return select(written_lines(select(rows), *cells, rows.c.workspace_id, rows.c.id))
 
     values = {
         "workspace_ids": workspace_ids,

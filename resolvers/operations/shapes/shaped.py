@@ -14,6 +14,7 @@ from resolvers.operations.shapes.writers import etag_of, rest_writer
 from schema.kit.base import entity_tag
 from schema.kit.pages import Listed
 from schema.values.scalars import write_moment
+from storage.dialects.json_rows import LongLines
 from storage.rows.rows import values_of
 
 
@@ -80,6 +81,12 @@ class ShapedRows(Sequence[Item]):
         write, services = rest_writer(self.shape), self.services
         return [write(line, services) for line in self.lines]
 
+    def parts(self, write: Callable[[Any], Any]) -> list[Any]:
+        """What `write` makes of each line; of long lines as JSON, so that only one at a time takes memory."""
+        if isinstance(self.lines, LongLines):
+            return [orjson.Fragment(orjson.dumps(write(line))) for line in self.lines]
+        return [write(line) for line in self.lines]
+
     @overload
     def __getitem__(self, place: int) -> Item: ...
     @overload
@@ -100,7 +107,8 @@ def written_page(answer: Any) -> dict[str, Any] | None:
     listed = getattr(answer, "data", None)
     if not isinstance(listed, ShapedRows):
         return None
-    return {"data": listed.written(), **page_counts(answer)}
+    write, services = rest_writer(listed.shape), listed.services
+    return {"data": listed.parts(lambda line: write(line, services)), **page_counts(answer)}
 
 
 def page_counts(page: Any) -> dict[str, Any]:
