@@ -1,6 +1,7 @@
 """How large an answer may be, and what its bytes cost: what is read, written and sent for it is counted."""
 
 from collections.abc import Sequence
+from io import BytesIO
 from typing import Any
 
 import orjson
@@ -50,13 +51,13 @@ def _count_read(caller: Caller, size: int) -> None:
         raise AnswerTooLarge
 
 
-def counted(caller: Caller, value: Any) -> orjson.Fragment:
+def counted(caller: Caller, value: Any) -> bytes:
     """A part of the answer as JSON, whose bytes are counted. Raises `AnswerTooLarge`."""
     written = orjson.dumps(value)
     caller.bytes_written += len(written)
     if caller.bytes_written > LARGEST_ANSWER:
         raise AnswerTooLarge
-    return orjson.Fragment(written)
+    return written
 
 
 def dumped(caller: Caller, answer: dict[str, Any]) -> bytes:
@@ -66,23 +67,38 @@ def dumped(caller: Caller, answer: dict[str, Any]) -> bytes:
     """
     if caller.bytes_written * LONGEST_ESCAPE <= LARGEST_ANSWER:
         return orjson.dumps(answer)
-    written = bytearray()
+    # Its value is what was written, not a copy.
+    written = BytesIO()
     _write(written, answer, DEEPEST_PARTS)
-    return bytes(written)
+    return written.getvalue()
 
 
-def _write(written: bytearray, value: Any, depth: int) -> None:
-    """Add the value as JSON. Thousands of small parts take the memory of one, as none is kept."""
+class JoinedItems(list[Any]):
+    """The items of a list as JSON, with commas between them: for orjson a list of one fragment."""
+
+    def __init__(self, joined: bytes) -> None:
+        super().__init__([orjson.Fragment(joined)])
+        self.joined = joined
+
+
+def _write(written: BytesIO, value: Any, depth: int) -> None:
+    """Add the value as JSON. Thousands of small parts take the memory of one, as none is kept. Raises
+    `AnswerTooLarge`.
+    """
+    if isinstance(value, JoinedItems):
+        written.writelines((b"[", value.joined, b"]"))
+        return
     if not (depth and value and isinstance(value, dict | list)):
-        written += orjson.dumps(value)
-        if len(written) > LARGEST_ANSWER:
+        written.write(orjson.dumps(value))
+        if written.tell() > LARGEST_ANSWER:
             raise AnswerTooLarge
         return
     is_list = isinstance(value, list)
-    written += b"[" if is_list else b"{"
+    separator = b"[" if is_list else b"{"
     for each in value:
+        written.write(separator)
         if not is_list:
-            written += orjson.dumps(each) + b":"
+            written.write(orjson.dumps(each) + b":")
         _write(written, each if is_list else value[each], depth - 1)
-        written += b","
-    written[-1:] = b"]" if is_list else b"}"
+        separator = b","
+    written.write(b"]" if is_list else b"}")

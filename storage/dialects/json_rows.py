@@ -70,39 +70,43 @@ class _Written(FunctionElement[bytes]):
     inherit_cache = True
 
 
-def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ScalarSelect[Any]:
-    """The same lines as bytes, which `lines_of` reads.
+def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The same lines as bytes, which `lines_of` reads: the column of a statement of one row.
+
+    SQLite would copy what a subquery of that statement makes.
 
     Python would take four bytes for each letter of a text with one that needs them. PostgreSQL sends the
     number of the bytes instead of too many. SQLite stops making them: the connection raises `LinesTooLong`.
     It would copy all of them for each bracket around them.
     """
     each = rows.with_only_columns(JsonArray(*cells).label(_LINE), maintain_column_froms=True)
-    return select(_Written(each.subquery("lines").c[_LINE])).scalar_subquery()
+    return _Written(each.subquery("lines").c[_LINE])
 
 
 class LongLines(Sequence[Any]):
     """Lines that are parsed one at a time, whenever one is read: parsed, they take many times the memory.
 
-    `note` is told the bytes of each that is parsed.
+    `places` are those of the lines in the bytes; `note` is told the bytes of each that is parsed.
     """
 
-    def __init__(self, written: Sequence[bytes], note: Callable[[int], None]) -> None:
-        self._written, self._note = written, note
+    def __init__(
+        self, written: memoryview, places: Sequence[tuple[int, int]], note: Callable[[int], None]
+    ) -> None:
+        self._written, self._places, self._note = written, places, note
 
     @overload
-    def __getitem__(self, place: int) -> Any: ...
+    def __getitem__(self, index: int) -> Any: ...
     @overload
-    def __getitem__(self, place: slice) -> "LongLines": ...
-    def __getitem__(self, place: int | slice) -> Any:
-        if isinstance(place, slice):
-            return LongLines(self._written[place], self._note)
-        written = self._written[place]
-        self._note(len(written))
-        return orjson.loads(written)
+    def __getitem__(self, index: slice) -> "LongLines": ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return LongLines(self._written, self._places[index], self._note)
+        start, end = self._places[index]
+        self._note(end - start)
+        return orjson.loads(self._written[start:end])
 
     def __len__(self) -> int:
-        return len(self._written)
+        return len(self._places)
 
 
 def lines_of(written: bytes | None, note: Callable[[int], None]) -> Sequence[Any]:
@@ -110,11 +114,20 @@ def lines_of(written: bytes | None, note: Callable[[int], None]) -> Sequence[Any
     if written is None:
         return []
     if len(written) > PARSED_AT_ONCE:
-        return LongLines(written.split(SEPARATOR), note)
+        return LongLines(memoryview(written), _places_in(written), note)
     lines: list[Any] = orjson.loads(b"[%b]" % written.replace(SEPARATOR, b","))
     if lines[0].__class__ is int:
         raise LinesTooLong
     return lines
+
+
+def _places_in(written: bytes) -> list[tuple[int, int]]:
+    """Where each line begins and ends."""
+    places, start = [], 0
+    while (end := written.find(SEPARATOR, start)) >= 0:
+        places.append((start, end))
+        start = end + 1
+    return [*places, (start, len(written))]
 
 
 def moment_text(moment: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from io import BytesIO
 from typing import Any, Generic, cast, overload
 from uuid import UUID
 
@@ -82,10 +83,14 @@ class ShapedRows(Sequence[Item]):
         return [write(line, services) for line in self.lines]
 
     def parts(self, write: Callable[[Any], Any]) -> list[Any]:
-        """What `write` makes of each line; of long lines as JSON, so that only one at a time takes memory."""
-        if isinstance(self.lines, LongLines):
-            return [orjson.Fragment(orjson.dumps(write(line))) for line in self.lines]
-        return [write(line) for line in self.lines]
+        """What `write` makes of each line; of long lines, which are parsed one at a time, all as one JSON."""
+        if not isinstance(self.lines, LongLines):
+            return [write(line) for line in self.lines]
+        joined = BytesIO()
+        for line in self.lines:
+            joined.write(b"," if joined.tell() else b"")
+            joined.write(orjson.dumps(write(line)))
+        return [orjson.Fragment(joined.getvalue())]
 
     @overload
     def __getitem__(self, place: int) -> Item: ...
