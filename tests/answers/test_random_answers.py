@@ -16,6 +16,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 import pytest
+import uvloop
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
@@ -135,7 +136,9 @@ def asking(database_url, tmp_path_factory):
     # Other tests neither write beside it, nor read its large rows.
     database_url = asyncio.run(own_database(database_url, folder))
     others = set(threading.enumerate())
-    with serve(database_url, folder, access_log=False, rate_limit=10**9) as (address, tenant):
+    # What asyncio's own loop sends, it copies twice.
+    own = {"loop_factory": uvloop.new_event_loop, "access_log": False, "rate_limit": 10**9}
+    with serve(database_url, folder, **own) as (address, tenant):
         asyncio.run(fill(database_url, tenant))
         (thread,) = (each for each in set(threading.enumerate()) - others if each.name == "gateway")
         asking = Asking(address, tenant.token, thread)
