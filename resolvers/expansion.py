@@ -64,7 +64,7 @@ class Expansion:
         if isinstance(result, ShapedRow):
             return self._object(ctx, result.shape, result.line)
         counts, listed = page_counts(result), result.data
-        return {"data": [self._object(ctx, listed.shape, line) for line in listed.lines], **counts}
+        return {"data": listed.parts(lambda line: self._object(ctx, listed.shape, line)), **counts}
 
     def _object(self, ctx: Context, shape: Shape[Any], line: Sequence[Any]) -> dict[str, Any]:
         written: dict[str, Any] = rest_writer(shape)(line, ctx.services)

@@ -26,8 +26,9 @@ class LimitSettings(BaseModel):
         int,
         Field(
             ge=0,
-            description="How long the database works for one call: a request that takes it longer costs a "
-            "further call for each so many milliseconds; 0 for no charge.",
+            description="How long the database works for one call, with what is made for a new form of a "
+            "list or a new document: a request that takes longer costs a further call for each so many "
+            "milliseconds; 0 for no charge.",
         ),
     ] = 100
     row_quotas: Annotated[

@@ -1,21 +1,25 @@
 """How large an answer may be, and what its bytes cost: what is read, written and sent for it is counted."""
 
+from collections.abc import Sequence
+from io import BytesIO
 from typing import Any
 
 import orjson
 
 from resolvers.operations.context import Caller
 from schema.errors import LARGEST_ANSWER, AnswerTooLarge
-from storage.dialects.json_rows import parsed
+from storage.dialects.json_rows import lines_of
 
 # The rows of one request together, in bytes, however little of them it selects.
 MOST_READ = 2 * LARGEST_ANSWER
+# How often lines are read for nodes, edges, their cursors, and one list more.
+READ_FREELY = 4
 FREE_BYTES = 1024 * 1024
 BYTES_PER_CALL = 256 * 1024
 # A character of a text has at most so many bytes in JSON, as `\\u0001`.
 LONGEST_ESCAPE = 6
-# The data, a field of the root, the list of a page, and an object of it, which is written at once.
-DEEPEST_PARTS = 3
+# The answer, the data, a field of the root, and the list of a page, whose objects are written one at a time.
+DEEPEST_PARTS = 4
 
 
 def calls_for_bytes(size: int) -> int:
@@ -23,21 +27,37 @@ def calls_for_bytes(size: int) -> int:
     return max(0, -(-(size - FREE_BYTES) // BYTES_PER_CALL))
 
 
-def read_lines(caller: Caller, text: str) -> list[Any]:
-    """The lines in the text of a statement. Raises `AnswerTooLarge` and `LinesTooLong`."""
-    caller.bytes_read += len(text)
+def read_lines(caller: Caller, written: bytes | None) -> Sequence[Any]:
+    """The lines in the bytes of a statement. Raises `AnswerTooLarge` and `LinesTooLong`.
+
+    Long ones are parsed whenever they are read, and count again if that is often.
+    """
+    size = len(written or b"")
+    unread = READ_FREELY * size
+    _count_read(caller, size)
+
+    def note(read: int) -> None:
+        nonlocal unread
+        unread -= read
+        if unread < 0:
+            _count_read(caller, read)
+
+    return lines_of(written, note)
+
+
+def _count_read(caller: Caller, size: int) -> None:
+    caller.bytes_read += size
     if caller.bytes_read > MOST_READ:
         raise AnswerTooLarge
-    return parsed(text)
 
 
-def counted(caller: Caller, value: Any) -> orjson.Fragment:
+def counted(caller: Caller, value: Any) -> bytes:
     """A part of the answer as JSON, whose bytes are counted. Raises `AnswerTooLarge`."""
     written = orjson.dumps(value)
     caller.bytes_written += len(written)
     if caller.bytes_written > LARGEST_ANSWER:
         raise AnswerTooLarge
-    return orjson.Fragment(written)
+    return written
 
 
 def dumped(caller: Caller, answer: dict[str, Any]) -> bytes:
@@ -45,15 +65,40 @@ def dumped(caller: Caller, answer: dict[str, Any]) -> bytes:
 
     One that may have too many bytes, as those that were counted say, is written part by part.
     """
-    if caller.bytes_written * LONGEST_ESCAPE > LARGEST_ANSWER:
-        caller.bytes_written = 0
-        answer = {name: _in_parts(caller, value, DEEPEST_PARTS) for name, value in answer.items()}
-    return orjson.dumps(answer)
+    if caller.bytes_written * LONGEST_ESCAPE <= LARGEST_ANSWER:
+        return orjson.dumps(answer)
+    # Its value is what was written, not a copy.
+    written = BytesIO()
+    _write(written, answer, DEEPEST_PARTS)
+    return written.getvalue()
 
 
-def _in_parts(caller: Caller, value: Any, depth: int) -> Any:
-    if depth and isinstance(value, dict):
-        return {name: _in_parts(caller, part, depth - 1) for name, part in value.items()}
-    if depth and isinstance(value, list):
-        return [_in_parts(caller, part, depth - 1) for part in value]
-    return counted(caller, value)
+class JoinedItems(list[Any]):
+    """The items of a list as JSON, with commas between them: for orjson a list of one fragment."""
+
+    def __init__(self, joined: bytes) -> None:
+        super().__init__([orjson.Fragment(joined)])
+        self.joined = joined
+
+
+def _write(written: BytesIO, value: Any, depth: int) -> None:
+    """Add the value as JSON. Thousands of small parts take the memory of one, as none is kept. Raises
+    `AnswerTooLarge`.
+    """
+    if isinstance(value, JoinedItems):
+        written.writelines((b"[", value.joined, b"]"))
+        return
+    if not (depth and value and isinstance(value, dict | list)):
+        written.write(orjson.dumps(value))
+        if written.tell() > LARGEST_ANSWER:
+            raise AnswerTooLarge
+        return
+    is_list = isinstance(value, list)
+    separator = b"[" if is_list else b"{"
+    for each in value:
+        written.write(separator)
+        if not is_list:
+            written.write(orjson.dumps(each) + b":")
+        _write(written, each if is_list else value[each], depth - 1)
+        separator = b","
+    written.write(b"]" if is_list else b"}")

@@ -3,19 +3,22 @@
 A row with its nested lists is one value then, whichever the database, and one statement reads a whole page.
 """
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
 import orjson
-from sqlalchemy import Boolean, ColumnElement, FromClause, ScalarSelect, Select, Uuid, select
+from sqlalchemy import Boolean, ColumnElement, FromClause, LargeBinary, ScalarSelect, Select, Uuid, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import Text
 
 from storage.types import JsonColumn, MomentColumn
 
 _LINE = "line"
-# The most bytes of the JSON text of one statement.
+# The most bytes of the lines of one statement, and those that are parsed together.
 LONGEST_TEXT = 16 * 1024 * 1024
+PARSED_AT_ONCE = 1024 * 1024
+# Between lines; JSON has it nowhere.
+SEPARATOR = b"\x1e"
 # Most moments of PostgreSQL: with six decimals, before the offset. Only these are as long as that.
 MOMENT, OFFSET = "2026-11-22T18:58:58.705751", "+00:00"
 
@@ -59,30 +62,72 @@ def lines(
     return select(_Gathered(listed.c[_LINE])).scalar_subquery()
 
 
-class _BoundedText(FunctionElement[str]):
-    """JSON as text of a bounded length."""
+class _Written(FunctionElement[bytes]):
+    """The JSON values of a group in UTF-8, with `SEPARATOR` between them; null for an empty group."""
 
-    name = "bounded_text"
-    type = Text()
+    name = "written_json"
+    type = LargeBinary()
     inherit_cache = True
 
 
-def as_text(value: ColumnElement[Any]) -> ColumnElement[str]:
-    """JSON lines as text, which a driver leaves as it is; `parsed` reads it.
+def written_lines(rows: Select[Any], *cells: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The same lines as bytes, which `lines_of` reads: the column of a statement of one row.
 
-    PostgreSQL sends the number of its bytes instead of a text that is too long. SQLite stops making it: the
-    connection raises `LinesTooLong`.
+    SQLite would copy what a subquery of that statement makes.
+
+    Python would take four bytes for each letter of a text with one that needs them. PostgreSQL sends the
+    number of the bytes instead of too many. SQLite stops making them: the connection raises `LinesTooLong`.
+    It would copy all of them for each bracket around them.
     """
-    return _BoundedText(value)
+    each = rows.with_only_columns(JsonArray(*cells).label(_LINE), maintain_column_froms=True)
+    return _Written(each.subquery("lines").c[_LINE])
 
 
-def parsed(text: str) -> list[Any]:
-    """The lines in the text of a statement. Raises `LinesTooLong`."""
-    read = orjson.loads(text)
-    if read.__class__ is int:
+class LongLines(Sequence[Any]):
+    """Lines that are parsed one at a time, whenever one is read: parsed, they take many times the memory.
+
+    `places` are those of the lines in the bytes; `note` is told the bytes of each that is parsed.
+    """
+
+    def __init__(
+        self, written: memoryview, places: Sequence[tuple[int, int]], note: Callable[[int], None]
+    ) -> None:
+        self._written, self._places, self._note = written, places, note
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> "LongLines": ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return LongLines(self._written, self._places[index], self._note)
+        start, end = self._places[index]
+        self._note(end - start)
+        return orjson.loads(self._written[start:end])
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def lines_of(written: bytes | None, note: Callable[[int], None]) -> Sequence[Any]:
+    """The lines in the bytes of a statement; `note` as for `LongLines`. Raises `LinesTooLong`."""
+    if written is None:
+        return []
+    if len(written) > PARSED_AT_ONCE:
+        return LongLines(memoryview(written), _places_in(written), note)
+    lines: list[Any] = orjson.loads(b"[%b]" % written.replace(SEPARATOR, b","))
+    if lines[0].__class__ is int:
         raise LinesTooLong
-    lines: list[Any] = read
     return lines
+
+
+def _places_in(written: bytes) -> list[tuple[int, int]]:
+    """Where each line begins and ends."""
+    places, start = [], 0
+    while (end := written.find(SEPARATOR, start)) >= 0:
+        places.append((start, end))
+        start = end + 1
+    return [*places, (start, len(written))]
 
 
 def moment_text(moment: str) -> str:
@@ -113,19 +158,19 @@ def _sqlite_gathered(element: _Gathered, compiler: Any, **options: Any) -> str:
     return f"'[' || coalesce({values}, '') || ']'"
 
 
-@compiles(_BoundedText, "postgresql")
-def _postgresql_text(element: _BoundedText, compiler: Any, **options: Any) -> str:
-    # Without the OFFSET, PostgreSQL would put the expression, and its work, into each place of `written`.
-    text = f"SELECT CAST({compiler.process(element.clauses, **options)} AS TEXT) AS written OFFSET 0"
-    length = "octet_length(answer.written)"
-    chosen = f"CASE WHEN {length} > {LONGEST_TEXT} THEN CAST({length} AS TEXT) ELSE answer.written END"
-    return f"(SELECT {chosen} FROM ({text}) AS answer)"  # noqa: S608 - of a compiled expression
+@compiles(_Written, "postgresql")
+def _postgresql_written(element: _Written, compiler: Any, **options: Any) -> str:
+    # The database makes the same aggregate only once.
+    text = f"string_agg(CAST({compiler.process(element.clauses, **options)} AS TEXT), chr({SEPARATOR[0]}))"
+    length = f"octet_length({text})"
+    bounded = f"CASE WHEN {length} > {LONGEST_TEXT} THEN CAST({length} AS TEXT) ELSE {text} END"
+    return f"convert_to({bounded}, 'UTF8')"
 
 
-@compiles(_BoundedText, "sqlite")
-def _sqlite_text(element: _BoundedText, compiler: Any, **options: Any) -> str:
+@compiles(_Written, "sqlite")
+def _sqlite_written(element: _Written, compiler: Any, **options: Any) -> str:
     compiler.reads_lines = True
-    return f"CAST({compiler.process(element.clauses, **options)} AS TEXT)"
+    return f"CAST(group_concat({compiler.process(element.clauses, **options)}, char({SEPARATOR[0]})) AS BLOB)"
 
 
 def _postgresql(cell: ColumnElement[Any], compiler: Any, options: dict[str, Any]) -> str:

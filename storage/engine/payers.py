@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import monotonic
+from time import monotonic, thread_time
 
 # The part of a pool that one key may hold.
 PART = 4
@@ -12,7 +12,7 @@ class Payer:
     """The caller of one request.
 
     `key` is that of its workspace, user or network address, which hold connections together. `seconds` is how
-    long connections were lent for the request.
+    long connections were lent for the request, and what `making` adds.
     """
 
     __slots__ = ("key", "seconds")
@@ -62,3 +62,14 @@ def paying(payer: Payer | None) -> Iterator[None]:
     finally:
         if payer is not None:
             payer.seconds += monotonic() - began
+
+
+@contextmanager
+def making(payer: Payer | None) -> Iterator[None]:
+    """Count the processor time of the block, which makes what is kept for later requests of the same form."""
+    began = thread_time()
+    try:
+        yield
+    finally:
+        if payer is not None:
+            payer.seconds += thread_time() - began

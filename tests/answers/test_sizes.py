@@ -97,6 +97,39 @@ async def test_a_document_that_repeats_itself_is_refused(limited, full, attack):
         assert int(answer.headers["ratelimit-cost"]) >= 1 + calls_for_bytes(LARGEST_ANSWER)
 
 
+ITEMS = "data {{ id description }} edges {{ cursor node {{ id name }} }}"
+SHARES = f"{{{{ shares(limit: {{limit}}, page: {{page}}) {{{{ {ITEMS} }}}} }}}}"
+
+
+async def test_a_page_of_megabytes_answers_what_small_pages_do(limited, full):
+    headers = bearer(full.token)
+
+    async def rest(limit: int, page: int) -> Any:
+        path = f"/api/shares/?limit={limit}&page={page}"
+        return (await limited.client.get(path, headers=headers)).json()["data"]
+
+    async def graphql(limit: int, page: int) -> Any:
+        query = SHARES.format(limit=limit, page=page)
+        shares = (await limited.client.post("/graphql", json={"query": query}, headers=headers)).json()
+        return list(zip(*shares["data"]["shares"].values(), strict=True))
+
+    for ask in (rest, graphql):
+        whole = await ask(100, 1)
+        assert len(whole) == 100
+        assert [item for page in range(1, 11) for item in await ask(10, page)] == whole
+
+
+async def test_rows_under_many_short_names_take_little_memory(limited, full):
+    query = f"{{ metrics({HOURS}) {{ {repeated('periods', '{ costs }', 59)} }} }}"
+    for _ in range(2):
+        with measured_memory() as memory:
+            answer = await limited.client.post("/graphql", json={"query": query}, headers=bearer(full.token))
+        periods = answer.json()["data"]["metrics"]
+        assert [len(listed) for listed in periods.values()] == [len(periods["a0"])] * 59
+        assert len(periods["a0"]) == 24 * 365
+        assert memory.most < MOST_MEMORY
+
+
 def left(answer: Any) -> int:
     return int(answer.headers["ratelimit-remaining"])
 

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from storage.dialects.sqlite import reader
-from storage.engine import pool
+from storage.engine import payers, pool
 from storage.engine.payers import Payer
 from tests.support.gateways import Gateway, Tenant, make_tenant, run_gateway
 from tests.support.patience import until
@@ -114,3 +114,30 @@ async def test_the_cost_of_the_time_is_in_a_graphql_answer_that_asks_for_it(
     answer = await gateway.client.post("/graphql", json=body, headers=headers)
     assert answer.json()["extensions"]["cost"] == {"requested": 6, "limit": LIMIT, "remaining": LIMIT - 6}
     assert answer.headers["ratelimit-cost"] == "6"
+
+
+# Each with a part that no other request has.
+FORMS = {
+    "a list": ("GET", "/api/shares/?sorting=name&sorting=-modified_at&limit=37", None),
+    "a document": ("POST", "/graphql", {"query": "{ shares(limit: 37) { data { id new: name } } }"}),
+    "an invalid document": ("POST", "/graphql", {"query": "{ nothing }"}),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_what_is_made_for_a_new_form_is_charged_and_costs_no_more_once_it_is_kept(
+    gateway: Gateway, slow: Tenant, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    method, path, body = FORMS[form]
+    headers = {"Authorization": f"Bearer {slow.token}"}
+    await gateway.client.get("/api/customers/", headers=headers)
+    moments = count()
+    # Each thing that is made takes the processor 0.25 seconds.
+    monkeypatch.setattr(payers, "thread_time", lambda: next(moments) * 0.25)
+    costs = []
+    for _ in range(2):
+        answer = await gateway.client.request(method, path, json=body, headers=headers)
+        costs.append(int(answer.headers["ratelimit-cost"]))
+    assert costs[0] > 1
+    # What is invalid is not kept.
+    assert (costs[1] == 1) == ("errors" not in answer.json())

@@ -82,7 +82,11 @@ async def fill(database_url: str, tenant: Tenant) -> None:
     gateway = Gateway(None, None, database, Path())  # type: ignore[arg-type]  # only its database is used
     workspace_id = UUID(tenant.id)
     metadata = {f"key-{number}": "v" * 500 for number in range(50)}
-    share_ids = await insert_shares(gateway, tenant, 100, '"' * LONGEST_DESCRIPTION)
+    # Half of them with letters that have two bytes in JSON, half with one that has four.
+    share_ids = await insert_shares(gateway, tenant, 50, '"' * LONGEST_DESCRIPTION)
+    share_ids += await insert_shares(
+        gateway, tenant, 50, "x" * (LONGEST_DESCRIPTION - 1) + "\N{GRINNING FACE}"
+    )
     await attach_fields(gateway, tenant, share_ids[:20], 20, 16_000)
     async with database.write() as connection:
         customers = await insert_rows(
@@ -102,8 +106,13 @@ async def fill(database_url: str, tenant: Tenant) -> None:
             connection,
             FileShareSessionRow,
             [
-                {"workspace_id": workspace_id, "customer_id": customer.id, "file_size_bytes": 1}
-                for customer in customers
+                {
+                    "workspace_id": workspace_id,
+                    "customer_id": customer.id,
+                    "share_id": share_ids[number],
+                    "file_size_bytes": 1,
+                }
+                for number, customer in enumerate(customers)
             ],
         )
         payments = await insert_rows(

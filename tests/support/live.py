@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 
 from gateway.app import create_app
+from gateway.cli.serving.freed_memory import give_back_large_pieces
 from gateway.http.connections import patient_protocol
 from gateway.http.unsent_answers import MEBIBYTE
 from gateway.settings.settings import Settings
@@ -62,6 +63,7 @@ def _serve(
             **settings,
         }
     )
+    give_back_large_pieces()
     app = create_app(made_settings)
     protocol = patient_protocol(made_settings.stall_seconds, made_settings.unsent_mebibytes * MEBIBYTE)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", proxy_headers=False, http=protocol))

@@ -236,6 +236,7 @@ async def test_members_that_are_left_out_of_events_are_read_if_they_are_selected
 LINKED = (
     "{ shares(limit: 3) { data { id workspace { id } } } }",
     '{ event(id: "%s") { customer { name members { name } events(limit: 2) { data { id } } } } }',
+    '{ event(id: "%s") { customer { fileShareSessions { data { customer { workspaceId } } } } } }',
     '{ node(id: "%s") { id ... on Event { children { data { id } } customer { workspace { id } } } } }',
     "{ customers { edges { cursor node { ...Linked } } pageInfo { endCursor } } }"
     " fragment Linked on Customer { fileShareSessions { data { share { prices { id } } } meta { total } } }",

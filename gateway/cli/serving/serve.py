@@ -18,6 +18,7 @@ from gateway.cli.demo.entry import Entry, enter_demo
 from gateway.cli.kit.database import about_move, migrated, read_settings, wait_for
 from gateway.cli.kit.output import CommandError
 from gateway.cli.serving.announcement import Announcement
+from gateway.cli.serving.freed_memory import give_back_large_pieces
 from gateway.cli.serving.workers import STOPS, Workers
 from gateway.cli.upkeep.warnings import warnings_of
 from gateway.http.connections import copies_of, patient_protocol
@@ -114,6 +115,7 @@ def _compose(settings: Settings, entrance: DemoEntrance | None) -> Gateway:
 
 def _run(app: Gateway, settings: Settings, listener: socket.socket, workers: int, announce: Announce) -> None:
     take_over_process()
+    give_back_large_pieces()
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -1,5 +1,6 @@
 """Writers of models: answers that are not lines, like metrics, as the selected fields of their objects."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from schema.values.scalars import WrittenNumbers, leaves_unchanged
 
 # The quotes of a field's name with its colon, and a value.
 LEAST_OF_A_VALUE = 4
+ROWS_AT_A_TIME = 500
 
 
 @dataclass(eq=False)
@@ -68,7 +70,8 @@ class ModelWriter:
 
     def _rows(
         self, item: GraphQLOutputType, below: Selected | None, rows: ColumnList[Any]
-    ) -> list[dict[str, Any]]:
+    ) -> list[orjson.Fragment]:
+        """The objects as JSON, many in each fragment: dictionaries would take twenty times the memory."""
         if below is None:
             raise TypeError(f"Columns are no list of {item}.")
         self._count_names(below, len(rows))
@@ -78,10 +81,7 @@ class ModelWriter:
             else self._list(GraphQLList(each.type), each.below, rows.column(each.source))
             for name, each in below.fields.items()
         }
-        names = tuple(columns)
-        if not names:
-            return [{} for _ in range(len(rows))]
-        return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return [_objects(columns, start, len(rows)) for start in range(0, len(rows), ROWS_AT_A_TIME)]
 
     def _count_names(self, below: Selected, objects: int) -> None:
         self._count(objects * sum(len(name) + LEAST_OF_A_VALUE for name in below.fields))
@@ -90,6 +90,15 @@ class ModelWriter:
         self.caller.bytes_written += size
         if self.caller.bytes_written > LARGEST_ANSWER:
             raise AnswerTooLarge
+
+
+def _objects(columns: Mapping[str, Sequence[Any]], start: int, end: int) -> orjson.Fragment:
+    """The objects of these columns from `start` on, at most `ROWS_AT_A_TIME`, as a list of JSON has them."""
+    end = min(end, start + ROWS_AT_A_TIME)
+    rows: Iterable[tuple[Any, ...]] = zip(*(values[start:end] for values in columns.values()), strict=True)
+    if not columns:
+        rows = [()] * (end - start)
+    return orjson.Fragment(orjson.dumps([dict(zip(columns, row, strict=True)) for row in rows])[1:-1])
 
 
 def _read(field: SelectedField, value: Any) -> Any:

@@ -131,7 +131,7 @@ async def _table_with(ctx: Context, names: tuple[str, ...], id: UUID) -> str:
         ]
         return select(union_all(*parts).subquery().c.name).limit(1)
 
-    plan = plan_for(ctx.services.database.dialect, ("node", names, form_of(ctx.principal)), make)
+    plan = plan_for(ctx, ("node", names, form_of(ctx.principal)), make)
     found = await ctx.fetch(plan, {"id": id, **ctx.principal.ids})
     return str(found[0][0]) if found else ""
 

@@ -36,11 +36,7 @@ def _part(owner: Selected, field: SelectedField, writer_of: Callable[[Selected],
         return lambda *_: owner.type.name
     if field.name == "data":
         write = writer_of(below)
-        return lambda lines, _, writing: (
-            [writing.part(write, line) for line in lines]
-            if writing.is_counted
-            else [write(line, writing) for line in lines]
-        )
+        return lambda lines, _, writing: writing.parts(lines, lambda line: write(line, writing))
     if field.name == "edges":
         return _edges(below, writer_of)
     if field.name == "pageInfo":
@@ -56,17 +52,19 @@ def _edges(edge: Selected, writer_of: Callable[[Selected], Writer]) -> Part:
     for name, field in edge.fields.items():
         if field.below is not None:
             write = writer_of(field.below)
-            parts[name] = lambda line, page, index, writing, write=write: writing.part(write, line)  # type: ignore[misc]
+            parts[name] = lambda line, page, index, writing, write=write: write(line, writing)  # type: ignore[misc]
         elif field.name == TYPE_NAME:
             parts[name] = lambda *_: edge.type.name
         else:
             parts[name] = lambda line, page, index, writing: page.cursor_of(index)
 
-    def write_edges(lines: Sequence[Any], page: Any, writing: Any) -> list[dict[str, Any]]:
-        return [
-            {name: part(line, page, index, writing) for name, part in parts.items()}
-            for index, line in enumerate(lines)
-        ]
+    def write_edges(lines: Sequence[Any], page: Any, writing: Any) -> Any:
+        return writing.parts(
+            enumerate(lines),
+            lambda numbered: {
+                name: part(numbered[1], page, numbered[0], writing) for name, part in parts.items()
+            },
+        )
 
     return write_edges
 

@@ -25,7 +25,7 @@ from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
 from schema.errors import LARGEST_ANSWER, AnswerTooLarge, Invalid
 from schema.kit.pages import Page
-from storage.dialects.json_rows import LinesTooLong
+from storage.dialects.json_rows import PARSED_AT_ONCE, LinesTooLong
 from storage.engine.outages import is_outage
 
 # What is kept of a field for other limits and other refusals.
@@ -154,7 +154,7 @@ class Reading:
         value = self.written(
             await run(operation, self._context(answering, operation, choice), arguments), answering
         )
-        if answering.has_refusals:
+        if answering.has_refusals and self.links:
             answering.refuse_links(value, self.below, path)
         return value
 
@@ -177,7 +177,8 @@ class Reading:
         """What is selected from a result."""
         caller = answering.ctx.caller
         # Of most answers it is known beforehand that they are small enough.
-        is_counted = caller.bytes_read * self.below.times > LARGEST_ANSWER
+        is_long = caller.bytes_read > PARSED_AT_ONCE
+        is_counted = is_long or caller.bytes_read * self.below.times > LARGEST_ANSWER
         choice = self.choice(answering.pages)
         writing = Writing(answering.ctx, answering.pages, is_counted, answering.has_refusals)
         if isinstance(result, ShapedRow):

@@ -1,8 +1,9 @@
 """Writers of selections: functions, generated from a shape and a selection, that make an answer's object."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 from graphql import GraphQLEnumType, get_named_type, get_nullable_type, is_list_type
@@ -10,7 +11,7 @@ from graphql import GraphQLEnumType, get_named_type, get_nullable_type, is_list_
 from resolvers.graph.execution.choices import Choice, Pages
 from resolvers.graph.execution.page_writers import PageWriter
 from resolvers.graph.execution.selections import TYPE_NAME, Selected, SelectedField
-from resolvers.operations.answer_size import counted
+from resolvers.operations.answer_size import JoinedItems, counted
 from resolvers.operations.context import Context
 from resolvers.operations.rows.links import LinkedPage, LinkedRow
 from resolvers.operations.shapes.shapes import Embedded, Part, Shape
@@ -40,15 +41,28 @@ class Writing:
 
     def part(self, write: Writer, line: Any) -> Any:
         """What `write` makes of a line. Raises `AnswerTooLarge`."""
+        return self.parts([line], lambda line: write(line, self))[0]
+
+    def parts(self, lines: Iterable[Any], write: Callable[[Any], Any]) -> list[Any]:
+        """The items of a list, which `write` makes of lines. Raises `AnswerTooLarge`.
+
+        Those that are counted are one part of the answer: apart, each would take twice its memory.
+        """
         if not self.is_counted:
-            return write(line, self)
-        caller = self.ctx.caller
-        before = caller.bytes_written
-        value = write(line, self)
-        # What has been counted inside is a part of it.
-        caller.bytes_written = before
-        written = counted(caller, value)
-        return value if self.has_refusals else written
+            return [write(line) for line in lines]
+        caller, kept, joined = self.ctx.caller, [], BytesIO()
+        for line in lines:
+            before = caller.bytes_written
+            value = write(line)
+            # What has been counted inside is a part of it.
+            caller.bytes_written = before
+            written = counted(caller, value)
+            if self.has_refusals:
+                kept.append(value)
+            else:
+                joined.write(b"," if joined.tell() else b"")
+                joined.write(written)
+        return JoinedItems(joined.getvalue()) if joined.tell() else kept
 
 
 def selection_writer(shape: Shape[Any], selected: Selected, choice: Choice) -> Writer:

@@ -40,6 +40,7 @@ from resolvers.operations.context import Caller
 from resolvers.operations.declaration import LARGEST_BODY
 from schema.credentials.oauth_client_documents import LONGEST_DOCUMENT, MOST_TOKENS
 from schema.errors import Failure, Invalid, TooComplex, TooLarge, problem
+from storage.engine.payers import Payer, making
 
 SIZE = "size"
 # The survey of a document that was admitted for this caller before it came to the executor.
@@ -58,10 +59,17 @@ class AdmissionExtension(SchemaExtension):
     def _text(self) -> str:
         return self.execution_context.query or ""
 
+    @property
+    def _payer(self) -> Payer | None:
+        """Who pays for what is made of a new document."""
+        caller: Caller = self.execution_context.context["ctx"].caller
+        return caller.payer
+
     def on_parse(self) -> Iterator[None]:
         kept = self._documents.parsed.get(self._text)
         self._is_cached = kept is not None
-        self.execution_context.graphql_document = _parse(self._text) if kept is None else kept.document
+        with making(self._payer):
+            self.execution_context.graphql_document = _parse(self._text) if kept is None else kept.document
         yield
 
     async def on_validate(self) -> AsyncIterator[None]:
@@ -104,14 +112,17 @@ class AdmissionExtension(SchemaExtension):
             return
         kept = self._documents.parsed.get(self._text) or KeptDocument(context.graphql_document)
         plan = kept.plan(context.schema, self._operation_name)
-        prepared = None if plan is None else plan.prepare(context.variables or {})
+        with making(self._payer):
+            prepared = None if plan is None else plan.prepare(context.variables or {})
         ctx = context.context["ctx"]
         if plan is not None and prepared is not None and prepared.fits(ctx):
             context.result = Answer(*await plan.answer(ctx, prepared, self._survey.demands))
 
     def _validate(self, document: DocumentNode) -> None:
         context = self.execution_context
-        if errors := validate(core_schema(context.schema), document):
+        with making(self._payer):
+            errors = validate(core_schema(context.schema), document)
+        if errors:
             context.pre_execution_errors = [self._refusal(errors)]
         else:
             self._documents.keep(self._text, document)
@@ -130,7 +141,8 @@ class AdmissionExtension(SchemaExtension):
     async def _admit(self, document: DocumentNode, definition: OperationDefinitionNode) -> Survey:
         context = self.execution_context
         submitted = Submission(document, definition, context.variables or {}, context.context[SIZE])
-        requested = survey_of(core_schema(context.schema), submitted)
+        with making(self._payer):
+            requested = survey_of(core_schema(context.schema), submitted)
         await admit_survey(context.context["ctx"].caller, requested, submitted.size)
         return requested
 

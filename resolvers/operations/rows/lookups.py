@@ -109,7 +109,7 @@ async def check_workspaces(ctx: Context, ids: list[UUID] | None) -> None:
         among = AnyOf(table.c.id, bindparam("ids", type_=ListOf(table.c.id.type)))
         return select(func.count()).where(visible(WorkspaceRow, with_places(ctx.principal)), among)
 
-    plan = plan_for(ctx.services.database.dialect, ("workspaces", form_of(ctx.principal)), make)
+    plan = plan_for(ctx, ("workspaces", form_of(ctx.principal)), make)
     ((count,),) = await ctx.fetch(plan, {"ids": list(distinct), **ctx.principal.ids})
     if count != len(distinct):
         raise NotFound("There is no such workspace.")

@@ -27,7 +27,7 @@ from resolvers.operations.rows.lists import Asked, Listing, key_places
 from resolvers.operations.rows.plans import with_places
 from resolvers.operations.rows.searching import find
 from resolvers.operations.shapes.shapes import Shape
-from storage.dialects.json_rows import as_text, lines
+from storage.dialects.json_rows import written_lines
 from storage.rows.ordering import SortKey, after, by_keys
 
 # The names of the filters that were sent, and the form of each.
@@ -96,17 +96,21 @@ class PageForm:
         self, principal: Principal, conditions: Sequence[ColumnElement[bool]]
     ) -> list[ColumnElement[Any]]:
         """The columns of the statement: those of rows that an index found, if it found few."""
-        table, columns = self.listing.table, self._columns(principal, conditions, self.listing.table)
+        table = self.listing.table
+        total, written = self._columns(principal, conditions, table)
         if self.search is None:
-            return columns
+            return [total, written]
         chosen, form = self.listing.filters[self.search], dict(self.filters)[self.search]
         candidates = chosen.candidates(form)
         if candidates is None:
             raise TypeError(f"No index finds rows by {self.search}.")
         own = seen_by(self.listing.model, self.listing.seen, principal)
         found = find(table, candidates(own, *chosen.places(self.search, form)))
-        narrow = self._columns(principal, conditions, found.rows)
-        return [case((found.are_few, few), else_=all) for few, all in zip(narrow, columns, strict=True)]
+        few_total, few_written = self._columns(principal, conditions, found.rows)
+        return [
+            case((found.are_few, few_total), else_=total),
+            case((found.are_few, _apart(few_written)), else_=_apart(written)),
+        ]
 
     def _columns(
         self, principal: Principal, conditions: Sequence[ColumnElement[bool]], rows: FromClause
@@ -120,7 +124,7 @@ class PageForm:
         if self.is_continued:
             ends = zip(keys, key_places(self.shape, order), strict=True)
             cells += [key.column for key, place in ends if place >= self.shape.width]
-        return [self._total(principal, conditions, rows), as_text(lines(shown, *cells))]
+        return [self._total(principal, conditions, rows), written_lines(shown, *cells)]
 
     def _conditions(self, principal: Principal) -> list[ColumnElement[bool]]:
         filters = self.listing.filters
@@ -186,3 +190,8 @@ class PageForm:
         of_workspace = places.pop("workspace_id", None)
         workspace_ids: Any = None if of_workspace is None else [of_workspace]
         return total_visible(listing.model, principal, places, workspace_ids)
+
+
+def _apart(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The column of a statement of one row as a value of another."""
+    return select(column).scalar_subquery()

@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Executable, Uuid, bindparam
-from sqlalchemy.engine import Dialect
 
 from oauth.principals import Principal
+from resolvers.operations.context import Context
 from storage.caches import Cache
 from storage.dialects.matching import ListOf
 from storage.engine.kept_statements import Kept
+from storage.engine.payers import making
 from storage.types import CurrentMoment
 
 # Measured with tracemalloc, with the text and its conversions: 5 KB for a list, 9.4 KB for one whose links
@@ -29,12 +30,16 @@ MOMENT = bindparam("moment", type_=CurrentMoment())
 _plans: defaultdict[str, Cache[Hashable, Kept]] = defaultdict(lambda: Cache(BYTES_OF_PLANS))
 
 
-def plan_for(dialect: Dialect, form: Hashable, make: Callable[[], Executable]) -> Kept:
-    """The plan of this form, made at its first use; those used least recently are forgotten."""
+def plan_for(ctx: Context, form: Hashable, make: Callable[[], Executable]) -> Kept:
+    """The plan of this form, made at its first use, for which the caller pays; those used least recently are
+    forgotten.
+    """
+    dialect = ctx.services.database.dialect
     plans = _plans[dialect.name]
     plan = plans.get(form)
     if plan is None:
-        plan = Kept(make(), dialect)
+        with making(ctx.caller.payer):
+            plan = Kept(make(), dialect)
         plans.keep(form, plan, BYTES_OF_A_PLAN + BYTES_OF_A_LETTER * len(plan.on(dialect).text))
     return plan
 

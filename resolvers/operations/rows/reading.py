@@ -23,7 +23,7 @@ from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes.shapes import Item, Shape
 from schema.kit.links import RowKey
 from schema.kit.pages import ListQuery, Page
-from storage.dialects.json_rows import as_text, lines
+from storage.dialects.json_rows import written_lines
 from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.connections import Values
 from storage.engine.database import Database
@@ -68,9 +68,9 @@ async def read_one(
         caller = with_places(principal)
         columns = shape.columns(["id"])
         row = select(*columns).where(seen_by(model, seen, caller), *same).subquery("chosen")
-        return select(as_text(lines(select(row), *shape.cells(row, chosen, caller))))
+        return select(written_lines(select(row), *shape.cells(row, chosen, caller)))
 
-    plan = plan_for(ctx.services.database.dialect, key, make)
+    plan = plan_for(ctx, key, make)
     places = {**values, **principal.ids, **ctx.skipped}
     ((found,),) = await ctx.fetch(plan, places, replica=replica and ctx.may_be_late)
     listed = read_lines(ctx.caller, found)
@@ -90,7 +90,7 @@ async def _workspace_of(
         same = [table.c[name] == bindparam(name, type_=table.c[name].type) for name in values]
         return select(table.c.workspace_id).where(seen_by(model, seen, with_places(ctx.principal)), *same)
 
-    plan = plan_for(ctx.services.database.dialect, key, make)
+    plan = plan_for(ctx, key, make)
     rows = await ctx.fetch(plan, {**values, **ctx.principal.ids})
     if not rows:
         raise absent(model)
@@ -123,7 +123,7 @@ async def read_by_keys(
         caller = with_places(principal)
         rows = select(table).where(visible(model, caller), workspaces, ids).subquery("chosen")
         cells = shape.cells(rows, chosen, caller)
-        return select(as_text(lines(select(rows), *cells, rows.c.workspace_id, rows.c.id)))
+        return select(written_lines(select(rows), *cells, rows.c.workspace_id, rows.c.id))
 
     values = {
         "workspace_ids": workspace_ids,
@@ -131,7 +131,7 @@ async def read_by_keys(
         **principal.ids,
         **ctx.skipped,
     }
-    ((found,),) = await fetch(plan_for(ctx.services.database.dialect, form, make), values)
+    ((found,),) = await fetch(plan_for(ctx, form, make), values)
     return {
         RowKey(UUID(line[-2]), UUID(line[-1])): cast(Item, ShapedRow(shape, line, ctx.services))
         for line in read_lines(ctx.caller, found)
@@ -152,7 +152,7 @@ async def read_page(
     is_parted = (is_late or has_parts) and await must_be_parted(ctx, principal, listing.model)
     prepared = _prepare(ctx, principal, listing, _keys_of(listing.table) if is_parted else shape, query)
     values = {**principal.ids, **prepared.values, **ctx.skipped}
-    plan = plan_for(ctx.services.database.dialect, prepared.form, lambda: prepared.form.statement(principal))
+    plan = plan_for(ctx, prepared.form, lambda: prepared.form.statement(principal))
     replica = prepared.replica and ctx.may_be_late
     ((total, found),) = await ctx.fetch(plan, values, replica=replica)
     listed = read_lines(ctx.caller, found)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from io import BytesIO
 from typing import Any, Generic, cast, overload
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from resolvers.operations.shapes.writers import etag_of, rest_writer
 from schema.kit.base import entity_tag
 from schema.kit.pages import Listed
 from schema.values.scalars import write_moment
+from storage.dialects.json_rows import LongLines
 from storage.rows.rows import values_of
 
 
@@ -80,6 +82,16 @@ class ShapedRows(Sequence[Item]):
         write, services = rest_writer(self.shape), self.services
         return [write(line, services) for line in self.lines]
 
+    def parts(self, write: Callable[[Any], Any]) -> list[Any]:
+        """What `write` makes of each line; of long lines, which are parsed one at a time, all as one JSON."""
+        if not isinstance(self.lines, LongLines):
+            return [write(line) for line in self.lines]
+        joined = BytesIO()
+        for line in self.lines:
+            joined.write(b"," if joined.tell() else b"")
+            joined.write(orjson.dumps(write(line)))
+        return [orjson.Fragment(joined.getvalue())]
+
     @overload
     def __getitem__(self, place: int) -> Item: ...
     @overload
@@ -100,7 +112,8 @@ def written_page(answer: Any) -> dict[str, Any] | None:
     listed = getattr(answer, "data", None)
     if not isinstance(listed, ShapedRows):
         return None
-    return {"data": listed.written(), **page_counts(answer)}
+    write, services = rest_writer(listed.shape), listed.services
+    return {"data": listed.parts(lambda line: write(line, services)), **page_counts(answer)}
 
 
 def page_counts(page: Any) -> dict[str, Any]:

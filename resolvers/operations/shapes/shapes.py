@@ -212,10 +212,6 @@ class Shape(Generic[Item]):
         for name, source in self.fields.items():
             if name in self.parts and name not in parts:
                 cells.append(null())
-            elif isinstance(source, Part | Counted | Computed):
-                cells += [
-                    naming_workspace(cell, row, principal) for cell in _cells_of(source, row, principal)
-                ]
             else:
                 cells += _cells_of(source, row, principal)
         if self.chosen is None:
@@ -223,8 +219,8 @@ class Shape(Generic[Item]):
         if self.chosen.tag:
             cells.append(JsonArray(*self.tagged.cells(row, self.tagged.parts, principal)))
         if principal is not None:
-            links = [link.cell(row, principal) for link in self.chosen.links]
-            cells += [naming_workspace(link, row, principal) for link in links]
+            named = naming_workspace(row, principal)
+            cells += [link.cell(named, principal) for link in self.chosen.links]
         return cells
 
 
@@ -250,15 +246,16 @@ def _narrowed(shape: Shape[Any], chosen: Chosen) -> Shape[Any]:
 def _cells_of(source: Source, row: FromClause, principal: Principal | None) -> list[ColumnElement[Any]]:
     if isinstance(source, Derived):
         return [_of(column, row) for column in source.columns]
+    named = naming_workspace(row, principal)
     if isinstance(source, Part):
         inner = source.shape
-        return [lines(source.rows(row), *inner.cells(inner.table, inner.parts, principal), outside=row)]
+        return [lines(source.rows(named), *inner.cells(inner.table, inner.parts, principal), outside=row)]
     if isinstance(source, Embedded):
         return [JsonArray(*source.shape.cells(source.shape.table, source.shape.parts, principal))]
     if isinstance(source, Counted):
-        return [source.count(row)]
+        return [source.count(named)]
     if isinstance(source, Computed):
-        return [source.value(row)]
+        return [source.value(named)]
     return [_of(source, row)]
 
 
