@@ -97,7 +97,7 @@ async def get_file(ctx: Context, id: UUID) -> File:
     return await read_one(ctx, FileRow, FILE, id=id)
 
 
-@requires(Scope.FILES_READ)
+@requires(Scope.FILES_READ, audits=True)
 async def get_file_download(ctx: Context, id: UUID) -> FileDownload:
     """Returns a URL that downloads the file under its own name. It is valid for an hour."""
     row = await get_visible(ctx, FileRow, id=id)

@@ -125,7 +125,6 @@ class Caller:
     idempotency_key: str | None = None
     credential: str | None = field(default=None, repr=False)
     units: asyncio.Semaphore | None = field(default=None, repr=False)
-    batches: dict[Any, Any] = field(default_factory=dict, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     watch: RequestWatch | None = field(default=None, repr=False)
     bytes_read: int = 0
