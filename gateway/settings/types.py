@@ -119,6 +119,10 @@ def _check_secret(key: SecretStr) -> SecretStr:
     return key
 
 
+def _parse_lines(value: Any) -> Any:
+    return tuple(filter(None, map(str.strip, value.splitlines()))) if isinstance(value, str) else value
+
+
 def _parse_origins(value: Any) -> Any:
     """The comma-separated origins, in the form in which browsers send them."""
     if not isinstance(value, str):
@@ -141,4 +145,7 @@ DatabaseUrl: TypeAlias = Annotated[str, AfterValidator(_name_driver)]
 WebAddress: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 RedisUrl: TypeAlias = Annotated[str, AfterValidator(_check_redis)]
 ObjectPlace: TypeAlias = Annotated[str, AfterValidator(_check_store)]
+SecretKeys: TypeAlias = Annotated[
+    tuple[Annotated[SecretStr, AfterValidator(_check_secret)], ...], BeforeValidator(_parse_lines)
+]
 SecretKey: TypeAlias = Annotated[SecretStr, AfterValidator(_check_secret)]

@@ -115,7 +115,7 @@ class Caller:
     the request are done for `payer`. `units` is set where several may run at once. `bytes_read` are those of
     the rows that were read for the answer, and `bytes_written` those of it that were counted before it was
     written. The actions in `after_response` run once the response has been sent, so its timing does not
-    reveal them.
+    reveal them. What an operator does by a command is not in the log of the gateway.
     """
 
     principal: Principal | None
@@ -131,6 +131,7 @@ class Caller:
     bytes_written: int = 0
     payer: Payer | None = field(default=None, repr=False)
     noted_principal: Principal | None = field(default=None, repr=False)
+    is_operator: bool = False
 
     @property
     def recognized(self) -> Principal | None:

