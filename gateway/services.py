@@ -48,6 +48,11 @@ def make_services(
         quota=Quota(settings.storage_quota, settings.open_upload_quota),
         row_quotas=RowQuotas(quotas_of(settings)),
         download_life=timedelta(minutes=settings.download_minutes),
+        policies=[
+            (name, address)
+            for name, address in (("Privacy", settings.privacy_url), ("Terms", settings.terms_url))
+            if address is not None
+        ],
         mail_budget=mail_budget,
         # In development without a mail server, emails are files and reach no strangers.
         mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,

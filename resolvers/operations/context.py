@@ -85,7 +85,8 @@ class Services:
     `base_url` and `auth_url` have no trailing slash; `secret_key` is for `storage.sealing`. `wake_delivery`
     starts the delivery of committed mails; without a running gateway it does nothing.
     `mails_for_new_workspaces` allows mails to strangers for a workspace whose review has not begun.
-    A customer's link to a file works for `download_life`.
+    A customer's link to a file works for `download_life`. The `policies` are the operator's, by name and
+    address, which pages link to.
     """
 
     database: Database
@@ -104,6 +105,7 @@ class Services:
     quota: Quota = Quota()
     row_quotas: RowQuotas = field(default_factory=RowQuotas)
     download_life: timedelta = timedelta(minutes=10)
+    policies: Sequence[tuple[str, str]] = ()
 
 
 # Made for each request and changed by none; frozen, both would take three times as long to make.
