@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from gateway.settings.types import ANY_ORIGIN, Networks, Origins, SecretKey, SecretKeys, WebAddress
+from gateway.settings.types import ANY_ORIGIN, Hosts, Networks, Origins, SecretKey, SecretKeys, WebAddress
 
 
 class Environment(StrEnum):
@@ -69,6 +69,14 @@ class ServerSettings(BaseModel):
     trusted_proxies: Annotated[
         Networks,
         Field(description="Networks of proxies whose `X-Forwarded-For` is trusted, separated by commas."),
+    ] = ()
+    plain_hosts: Annotated[
+        Hosts,
+        Field(
+            description="Hosts of the database, Redis and the object store, separated by commas, to which "
+            "connections need no TLS, because the network between is private. `duograph doctor` warns of "
+            "others."
+        ),
     ] = ()
     stall_seconds: Annotated[
         int,

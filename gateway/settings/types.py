@@ -123,6 +123,10 @@ def _parse_lines(value: Any) -> Any:
     return tuple(filter(None, map(str.strip, value.splitlines()))) if isinstance(value, str) else value
 
 
+def _parse_names(value: Any) -> Any:
+    return tuple(filter(None, map(str.strip, value.lower().split(",")))) if isinstance(value, str) else value
+
+
 def _parse_origins(value: Any) -> Any:
     """The comma-separated origins, in the form in which browsers send them."""
     if not isinstance(value, str):
@@ -139,6 +143,7 @@ def _parse_origins(value: Any) -> Any:
     return origins
 
 
+Hosts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_parse_names)]
 Networks: TypeAlias = Annotated[tuple[Network, ...], BeforeValidator(_parse_networks)]
 Origins: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_parse_origins)]
 DatabaseUrl: TypeAlias = Annotated[str, AfterValidator(_name_driver)]

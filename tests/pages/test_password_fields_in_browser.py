@@ -62,7 +62,7 @@ async def test_the_meter_judges_as_the_server_does_and_sends_nothing(chromium, s
         await page.goto(f"{address}/account")
         sent = []
         page.on("request", lambda request: sent.append(request.url))
-        field, word = page.get_by_label("New password"), page.locator("#new_password ~ [role=status]")
+        field, word = page.get_by_label("New password"), page.locator("#new_password ~ [aria-live]")
         for password in SAMPLES:
             await field.fill(password)
             easy = is_easy_to_guess(password, [])

@@ -32,7 +32,7 @@ function addMeter(field) {
   // Readers hear the word.
   meter.setAttribute("aria-hidden", "true");
   word.className = "hint";
-  word.setAttribute("role", "status");
+  word.setAttribute("aria-live", "polite");
   field.after(meter, word);
   field.addEventListener("input", async () => {
     const { judge } = await import(field.dataset.judge);
