@@ -73,8 +73,8 @@ REFUSED_CHARGES = Metric(
 SECURITY_EVENTS = Metric(
     "duograph_security_events",
     Kind.COUNTER,
-    "Lines of the audit log. `event` is `sign_in`, `access`, `password`, `consent`, `export` or the name of "
-    "a sensitive operation, `outcome` is `ok`, `refused` or `failed`.",
+    "Lines of the audit log. `event` is `sign_in`, `access`, `password`, `consent`, `export`, `malware` or "
+    "the name of a sensitive operation, `outcome` is `ok`, `refused` or `failed`.",
     ("event", "outcome"),
 )
 SLOW_STATEMENTS = Metric(

@@ -107,6 +107,18 @@ def _check_redis(url: str) -> str:
     return url
 
 
+def _check_clamd(url: str) -> str:
+    address = urlsplit(url)
+    is_path = address.scheme == "unix" and len(address.path) > 1
+    try:
+        is_port = address.scheme == "tcp" and bool(address.hostname and address.port)
+    except ValueError:
+        is_port = False
+    if not is_path and not is_port:
+        raise ValueError("it should be tcp://HOST:PORT or unix:///PATH")
+    return url
+
+
 def _check_store(place: str) -> str:
     if "://" in place and not re.fullmatch(S3_SCHEME + r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", place):
         raise ValueError("it should be a directory, or s3:// and the name of a bucket")
@@ -149,6 +161,7 @@ Origins: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_parse_origins)]
 DatabaseUrl: TypeAlias = Annotated[str, AfterValidator(_name_driver)]
 WebAddress: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 RedisUrl: TypeAlias = Annotated[str, AfterValidator(_check_redis)]
+ClamdUrl: TypeAlias = Annotated[str, AfterValidator(_check_clamd)]
 ObjectPlace: TypeAlias = Annotated[str, AfterValidator(_check_store)]
 SecretKeys: TypeAlias = Annotated[
     tuple[Annotated[SecretStr, AfterValidator(_check_secret)], ...], BeforeValidator(_parse_lines)

@@ -9,10 +9,10 @@ from sqlalchemy import and_, false, or_, select
 
 from oauth.scopes import Scope
 from resolvers.files.clean_up import discard_files, remove_content
+from resolvers.files.contents import IMAGE_SERVICES
 from resolvers.files.quota import end_upload, reserve_storage
 from resolvers.files.shapes import FILE, public_url
 from resolvers.files.uploads import (
-    IMAGE_SERVICES,
     URL_LIFETIME,
     BegunUpload,
     begin_upload,

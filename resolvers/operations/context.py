@@ -20,6 +20,7 @@ from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
 from storage.engine.payers import Payer
 from storage.objects.interface import ObjectStore
+from storage.objects.scanning import Scanner
 from storage.upkeep.mails import Mail
 from storage.usage.document_counts import DocumentCounts
 from storage.usage.usage import Usage
@@ -86,7 +87,7 @@ class Services:
     starts the delivery of committed mails; without a running gateway it does nothing.
     `mails_for_new_workspaces` allows mails to strangers for a workspace whose review has not begun.
     A customer's link to a file works for `download_life`. The `policies` are the operator's, by name and
-    address, which pages link to.
+    address, which pages link to. Without a `scanner`, uploads are not scanned.
     """
 
     database: Database
@@ -106,6 +107,7 @@ class Services:
     row_quotas: RowQuotas = field(default_factory=RowQuotas)
     download_life: timedelta = timedelta(minutes=10)
     policies: Sequence[tuple[str, str]] = ()
+    scanner: Scanner | None = None
 
 
 # Made for each request and changed by none; frozen, both would take three times as long to make.

@@ -25,7 +25,8 @@ from schema.kit.base import Output, Resource, unwrapped
 log = structlog.get_logger()
 
 DONE, REFUSED, FAILED = "ok", "refused", "failed"
-SIGN_IN, ACCESS, PASSWORD, CONSENT, EXPORT = "sign_in", "access", "password", "consent", "export"
+SIGN_IN, ACCESS, PASSWORD, CONSENT = "sign_in", "access", "password", "consent"
+EXPORT, MALWARE = "export", "malware"
 
 _SCOPES = frozenset(scope.value for scope in Scope)
 _OF_ACCESS = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
@@ -59,6 +60,17 @@ def note_consent(user_id: UUID, oauth_client_id: UUID, workspace_id: UUID | None
 def note_export(caller: Caller) -> None:
     """A file with names of customers in it was made."""
     _note("exported", EXPORT, DONE, **_who(caller.recognized))
+
+
+def note_malware(caller: Caller, workspace_id: UUID, file_id: UUID) -> None:
+    """The scanner refused an uploaded file."""
+    _note(
+        "malware refused",
+        MALWARE,
+        REFUSED,
+        **_who(caller.recognized) | {"workspace": workspace_id},
+        file=file_id,
+    )
 
 
 def note_refusals(caller: Caller | None, failures: Iterable[Failure]) -> None:

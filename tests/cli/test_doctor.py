@@ -21,6 +21,7 @@ def test_all_is_well_where_all_is_there(command: Command) -> None:
         "database",
         "read replica",
         "object store",
+        "scanner",
         "redis",
         "mail",
     ]
