@@ -85,23 +85,40 @@ def note_refusals(caller: Caller | None, failures: Iterable[Failure]) -> None:
 async def audited(
     operation: Operation, caller: Caller, arguments: Mapping[str, Any], result: Awaitable[Any]
 ) -> Any:
-    """The same result of a sensitive operation, with a line that says what became of it."""
-    who, outcome = _who(caller.principal), FAILED
-    reason: str | None = None
-    made: str | None = None
+    """The same result of a sensitive operation, with a line that says what became of it.
+
+    What it is about is named once it is done: before that, nothing tells whether the ids are ours.
+    """
+    # Whoever leaves a workspace or ends a session is another principal afterwards.
+    who, done = _who(caller.principal), {}
+    outcome, reason = FAILED, None
     try:
         answer = await result
-        outcome, made = DONE, _id_of(answer)
+        outcome, done = DONE, {"about": _about(arguments, answer)}
         return answer
     except Failure as failure:
         outcome, reason = REFUSED, failure.code
         raise
     finally:
-        about = _harmless(arguments)
-        if made is not None and made != about.get("id"):
-            about["made"] = made
-        values = {"outcome": outcome, "reason": reason, **who}
-        _note("audit", operation.name, outcome, operation=operation.name, about=about, **values)
+        _note(
+            "audit",
+            operation.name,
+            outcome,
+            operation=operation.name,
+            outcome=outcome,
+            reason=reason,
+            **done,
+            **who,
+        )
+
+
+def _about(arguments: Mapping[str, Any], answer: Any) -> dict[str, Any]:
+    """Of the path and the body what is no text of the caller: ids, moments, switches and words of ours."""
+    data, made = arguments.get("data"), _id_of(answer)
+    sent = {**arguments, **(vars(data) if isinstance(data, BaseModel) else {})}
+    plain = {name: _plain(unwrapped(value)) for name, value in sent.items()}
+    about = {name: value for name, value in plain.items() if value is not None}
+    return about if made in (None, about.get("id")) else about | {"made": made}
 
 
 def _id_of(answer: Any) -> str | None:
@@ -126,14 +143,6 @@ def _who(principal: Principal | None) -> dict[str, Any]:
     owner = "user" if principal.workspace_id is None else "workspace"
     ids = {"credential": principal.credential_id, "kind": principal.kind.value}
     return {**ids, owner: principal.workspace_id or principal.user_id, "customer": principal.customer_id}
-
-
-def _harmless(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the path and the body what is no text of the caller: ids, moments, switches and words of ours."""
-    data = arguments.get("data")
-    sent = {**arguments, **(vars(data) if isinstance(data, BaseModel) else {})}
-    plain = {name: _plain(unwrapped(value)) for name, value in sent.items()}
-    return {name: value for name, value in plain.items() if value is not None}
 
 
 def _plain(value: Any) -> Any:

@@ -104,6 +104,7 @@ async def test_what_a_member_may_not_do_is_refused_in_two_lines(gateway, tenant,
         "not_permitted",
         "not_permitted",
     )
+    assert "about" not in audit
     assert audit["user"] == refused["user"] == colleague.user_id
 
 
