@@ -15,6 +15,7 @@ from resolvers.operations.row_quotas import RowQuotas
 from storage.engine.database import Database
 from storage.enums import FileService
 from storage.objects.interface import ObjectStore
+from storage.objects.scanning import Scanner
 from storage.totals.kinds import bytes_of
 from storage.usage.document_counts import DocumentCounts
 from storage.usage.usage import Usage
@@ -48,6 +49,12 @@ def make_services(
         quota=Quota(settings.storage_quota, settings.open_upload_quota),
         row_quotas=RowQuotas(quotas_of(settings)),
         download_life=timedelta(minutes=settings.download_minutes),
+        scanner=None if settings.clamd_url is None else Scanner(settings.clamd_url),
+        policies=[
+            (name, address)
+            for name, address in (("Privacy", settings.privacy_url), ("Terms", settings.terms_url))
+            if address is not None
+        ],
         mail_budget=mail_budget,
         # In development without a mail server, emails are files and reach no strangers.
         mails_for_new_workspaces=settings.env is Environment.DEVELOPMENT and settings.smtp_url is None,

@@ -58,6 +58,13 @@ CLIENT_SCOPES = USER_SCOPES - {
     Scope.OAUTH_CLIENTS_READ,
     Scope.OAUTH_CLIENTS_WRITE,
 }
+# Who changes what these cover changes who gets in, so each such change is a line of the audit log.
+AUDITED_SCOPES = frozenset(
+    {
+        *(Scope.ACCESS_TOKENS_WRITE, Scope.OAUTH_CLIENTS_WRITE, Scope.CUSTOMER_SESSIONS_WRITE),
+        *(Scope.WORKSPACES_WRITE, Scope.WORKSPACE_MEMBERS_WRITE),
+    }
+)
 
 
 @cache

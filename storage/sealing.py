@@ -1,20 +1,27 @@
 """Signatures (HMAC-SHA256) and sealed texts (AES-256-GCM), with a separate key for each purpose.
 
 No other module uses `hmac` or a cipher, which a test checks. A new use needs a new `Purpose`.
+A sealed text is `A256GCM.KEY.CONTENT`, with the id of its key; older ones are the content alone.
 """
 
 import hmac
 from base64 import b64decode, b64encode, urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterable
+from contextlib import suppress
 from enum import StrEnum, unique
 from functools import lru_cache
 from secrets import token_bytes
+from typing import Self
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+ALGORITHM = "A256GCM"
+
 _KEY_BYTES = 32
+_ID_BYTES = 4
 _NONCE_BYTES = 12
 
 
@@ -43,6 +50,17 @@ class Purpose(StrEnum):
     TOTP_ENROLMENT = "duograph TOTP enrolment"
 
 
+class Secret(bytes):
+    """The secret key that signs and seals, with the `others` whose signatures and texts are accepted too."""
+
+    others: tuple[bytes, ...]
+
+    def __new__(cls, current: bytes, others: Iterable[bytes] = ()) -> Self:
+        secret = super().__new__(cls, current)
+        secret.others = tuple(others)
+        return secret
+
+
 class Unreadable(Exception):
     """A sealed text was altered, or was sealed with another secret, purpose or `about`."""
 
@@ -57,7 +75,8 @@ def sign(secret: bytes, purpose: Purpose, *parts: str) -> str:
 
 def is_signed(secret: bytes, purpose: Purpose, signature: str, *parts: str) -> bool:
     """Whether `sign` made this signature, compared in constant time."""
-    return hmac.compare_digest(_as_bytes(signature), sign(secret, purpose, *parts).encode())
+    sent = _as_bytes(signature)
+    return any(hmac.compare_digest(sent, sign(each, purpose, *parts).encode()) for each in every_key(secret))
 
 
 def signed(secret: bytes, purpose: Purpose, text: str, *about: str) -> str:
@@ -76,19 +95,41 @@ def read_signed(secret: bytes, purpose: Purpose, text: str, *about: str) -> str 
 
 
 def seal(secret: bytes, purpose: Purpose, plain: bytes, about: str) -> str:
-    """`plain` encrypted, in base64. `about` is not contained, but `unseal` needs the same one."""
+    """`plain` encrypted. `about` is not contained, but `unseal` needs the same one."""
     nonce = token_bytes(_NONCE_BYTES)
-    return b64encode(nonce + _cipher(secret, purpose).encrypt(nonce, plain, about.encode())).decode()
+    content = nonce + _cipher(secret, purpose).encrypt(nonce, plain, about.encode())
+    return f"{_beginning(secret)}{b64encode(content).decode()}"
 
 
 def unseal(secret: bytes, purpose: Purpose, sealed: str, about: str) -> bytes:
     """The bytes that `seal` encrypted. Raises `Unreadable`."""
+    beginning, separator, text = sealed.rpartition(".")
     try:
-        content = b64decode(sealed, validate=True)
-        nonce, encrypted = content[:_NONCE_BYTES], content[_NONCE_BYTES:]
-        return _cipher(secret, purpose).decrypt(nonce, encrypted, about.encode())
-    except (InvalidTag, ValueError):
+        content = b64decode(text, validate=True)
+    except ValueError:
         raise Unreadable from None
+    nonce, encrypted = content[:_NONCE_BYTES], content[_NONCE_BYTES:]
+    for each in every_key(secret):
+        if separator and beginning + separator != _beginning(each):
+            continue
+        with suppress(InvalidTag, ValueError):
+            return _cipher(each, purpose).decrypt(nonce, encrypted, about.encode())
+    raise Unreadable
+
+
+def sealed_anew(secret: bytes, purpose: Purpose, sealed: str, about: str) -> str:
+    """The same text sealed by the current key; as it is if that sealed it. Raises `Unreadable`."""
+    plain = unseal(secret, purpose, sealed, about)
+    return sealed if sealed.startswith(_beginning(secret)) else seal(secret, purpose, plain, about)
+
+
+def every_key(secret: bytes) -> tuple[bytes, ...]:
+    """The current key, and the others that are accepted."""
+    return (secret, *secret.others) if isinstance(secret, Secret) else (secret,)
+
+
+def _beginning(secret: bytes) -> str:
+    return f"{ALGORITHM}.{_key(secret, 'duograph key id')[:_ID_BYTES].hex()}."
 
 
 def _key(secret: bytes, info: str) -> bytes:

@@ -30,6 +30,7 @@ from gateway.web.pages import render_lost
 from resolvers.operations.answers import Endpoint
 from resolvers.operations.context import Context, Services
 from resolvers.operations.outages import unforeseen
+from resolvers.operations.security_events import note_refusals
 from resolvers.operations.sent_headers import SentHeaders, sent_headers
 from schema.errors import LARGEST_ANSWER, AnswerTooLarge, Failure, Internal
 
@@ -184,6 +185,7 @@ class Front:
         if isinstance(failure, AnswerTooLarge):
             # Finding out took as long as the largest answer does.
             await exchange.budget.charge_answer(LARGEST_ANSWER)
+        note_refusals(exchange.caller, [failure])
         await exchange.write(rendered(scope["path"], sent, failure))
 
     def _template(self, scope: Scope, place: Place | None) -> str:

@@ -70,6 +70,13 @@ REFUSED_CHARGES = Metric(
     "workspace, or OAuth clients of an owner) or `mails`.",
     ("budget",),
 )
+SECURITY_EVENTS = Metric(
+    "duograph_security_events",
+    Kind.COUNTER,
+    "Lines of the audit log. `event` is `sign_in`, `access`, `password`, `consent`, `export`, `malware` or "
+    "the name of a sensitive operation, `outcome` is `ok`, `refused` or `failed`.",
+    ("event", "outcome"),
+)
 SLOW_STATEMENTS = Metric(
     "duograph_slow_statements",
     Kind.COUNTER,
@@ -184,7 +191,7 @@ OF_DATABASE = (
     *(OLDEST_MAIL, OPEN_UPLOADS, IDEMPOTENCY_KEYS),
 )
 METRICS = (
-    *(REQUESTS, SECONDS, FIELDS, IN_PROGRESS, REFUSED_CHARGES, SLOW_STATEMENTS),
+    *(REQUESTS, SECONDS, FIELDS, IN_PROGRESS, REFUSED_CHARGES, SECURITY_EVENTS, SLOW_STATEMENTS),
     *(CONNECTIONS, MOST_CONNECTIONS, WAITING, REPLICA, REPLICA_LAG, CACHED, RUNS, FAILURES, FOLD_LAG, MAILS),
     *(LOOP_LAG, PROCESSES, RESIDENT, PROCESSOR),
     *OF_DATABASE,

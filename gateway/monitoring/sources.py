@@ -15,7 +15,7 @@ from gateway.background.tasks import BackgroundTask
 from gateway.monitoring import declarations as metrics
 from resolvers.graph.http import allow_lists, persisted, requests
 from resolvers.graph.survey.documents import Documents
-from resolvers.operations import used_inputs
+from resolvers.operations import security_events, used_inputs
 from rest_compat.routing import reading
 from storage.clock import now
 from storage.engine.database import Database
@@ -53,6 +53,8 @@ class Sources:
             meters.tell(metrics.RUNS, task.runs, task.name)
             for reason, failures in task.failures.items():
                 meters.tell(metrics.FAILURES, failures, task.name, reason)
+        for event, number in security_events.counts.items():
+            meters.tell(metrics.SECURITY_EVENTS, number, *event)
         meters.tell(metrics.FOLD_LAG, self.fold.lag)
         meters.tell(metrics.LOOP_LAG, max(self.latenesses))
         meters.tell(metrics.PROCESSES, 1)

@@ -21,8 +21,8 @@ class DatabaseSettings(BaseModel):
         DatabaseUrl,
         Field(
             description="`sqlite:///PATH` (`sqlite:////PATH` for an absolute path) or "
-            "`postgresql://USER:PASSWORD@HOST/NAME`, with `?sslmode=require` behind it to insist on TLS. The "
-            "driver may be named too."
+            "`postgresql://USER:PASSWORD@HOST/NAME`, with `?sslmode=verify-full` behind it for TLS with "
+            "a server that `PGSSLROOTCERT` vouches for. The driver may be named too."
         ),
     ] = "sqlite+aiosqlite:///var/duograph.sqlite"
     database_read_url: Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, SecretStr, ValidationInfo, field_validator
 
-from gateway.settings.types import S3_SCHEME, ObjectPlace, WebAddress
+from gateway.settings.types import S3_SCHEME, ClamdUrl, ObjectPlace, WebAddress
 
 
 class FileSettings(BaseModel):
@@ -61,6 +61,14 @@ class FileSettings(BaseModel):
             "has begun goes on.",
         ),
     ] = 10
+    clamd_url: Annotated[
+        ClamdUrl | None,
+        Field(
+            description="ClamAV's daemon, `tcp://HOST:3310` or `unix:///PATH`, which scans each upload "
+            "before it is complete. Its `StreamMaxLength` has to fit the largest file. If not set, "
+            "nothing is scanned."
+        ),
+    ] = None
     storage_quota: Annotated[
         int,
         Field(ge=0, description="Bytes a workspace may store, incomplete uploads included; 0 for no limit."),

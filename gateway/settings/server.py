@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from gateway.settings.types import ANY_ORIGIN, Networks, Origins, SecretKey, WebAddress
+from gateway.settings.types import ANY_ORIGIN, Hosts, Networks, Origins, SecretKey, SecretKeys, WebAddress
 
 
 class Environment(StrEnum):
@@ -47,10 +47,18 @@ class ServerSettings(BaseModel):
         SecretKey | None,
         Field(
             description="Signs cursors, addresses and forms, and encrypts signing keys. 32 characters or "
-            "more, the same for all processes; development creates one in `var/secret-key`. After a change, "
-            "authenticator apps and recovery codes stop working."
+            "more, the same for all processes; development creates one in `var/secret-key`. To replace it, "
+            "see `DUOGRAPH_ACCEPTED_SECRET_KEYS`: without that, authenticator apps and recovery codes stop "
+            "working."
         ),
     ] = None
+    accepted_secret_keys: Annotated[
+        SecretKeys,
+        Field(
+            description="Further secret keys, one on each line: what they signed or sealed is accepted, and "
+            "nothing new is. For as long as `DUOGRAPH_SECRET_KEY` is being replaced."
+        ),
+    ] = ()
     cors_origins: Annotated[
         Origins,
         Field(
@@ -61,6 +69,14 @@ class ServerSettings(BaseModel):
     trusted_proxies: Annotated[
         Networks,
         Field(description="Networks of proxies whose `X-Forwarded-For` is trusted, separated by commas."),
+    ] = ()
+    plain_hosts: Annotated[
+        Hosts,
+        Field(
+            description="Hosts of the database, Redis and the object store, separated by commas, to which "
+            "connections need no TLS, because the network between is private. `duograph doctor` warns of "
+            "others."
+        ),
     ] = ()
     stall_seconds: Annotated[
         int,

@@ -19,6 +19,7 @@ from gateway.settings.sign_in import SignInSettings
 from gateway.settings.value_files import ValueFileError, with_values_of_files
 from rest_compat.routing.paths import PREFIX as PREFIX_OF_REST
 from storage.operator_errors import OperatorError
+from storage.sealing import Secret
 
 PREFIX = "DUOGRAPH_"
 # In the order of docs/settings.md. The docstring of a topic is its heading there.
@@ -107,11 +108,11 @@ class Settings(
         """The address of the pages: `auth_url`, or `base_url` without `/api`."""
         return self.auth_url or self.base_url.removesuffix(PREFIX_OF_REST)
 
-    def secret(self) -> bytes:
-        """The secret key; development creates one and keeps it in `var/secret-key`."""
-        if self.secret_key is not None:
-            return self.secret_key.get_secret_value().encode()
-        return kept_secret()
+    def secret(self) -> Secret:
+        """The secret key, with those accepted; development creates one and keeps it in `var/secret-key`."""
+        key = self.secret_key
+        current = kept_secret() if key is None else key.get_secret_value().encode()
+        return Secret(current, [each.get_secret_value().encode() for each in self.accepted_secret_keys])
 
 
 class Description(NamedTuple):

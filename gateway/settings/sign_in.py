@@ -1,4 +1,4 @@
-"""Settings of sign-up, OAuth registration and leaked credentials."""
+"""Settings of sign-up, policies, OAuth registration and leaked credentials."""
 
 from typing import Annotated
 
@@ -13,6 +13,13 @@ class SignInSettings(BaseModel):
     sign_up: Annotated[
         bool, Field(description="Whether anyone may sign up. If not, operators create users.")
     ] = True
+    privacy_url: Annotated[
+        WebAddress | None,
+        Field(description="Your privacy policy, which every page of users and customers links to."),
+    ] = None
+    terms_url: Annotated[
+        WebAddress | None, Field(description="Your terms of use, which the same pages link to.")
+    ] = None
     open_registration: Annotated[
         bool,
         Field(

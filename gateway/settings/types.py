@@ -107,6 +107,18 @@ def _check_redis(url: str) -> str:
     return url
 
 
+def _check_clamd(url: str) -> str:
+    address = urlsplit(url)
+    is_path = address.scheme == "unix" and len(address.path) > 1
+    try:
+        is_port = address.scheme == "tcp" and bool(address.hostname and address.port)
+    except ValueError:
+        is_port = False
+    if not is_path and not is_port:
+        raise ValueError("it should be tcp://HOST:PORT or unix:///PATH")
+    return url
+
+
 def _check_store(place: str) -> str:
     if "://" in place and not re.fullmatch(S3_SCHEME + r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", place):
         raise ValueError("it should be a directory, or s3:// and the name of a bucket")
@@ -117,6 +129,14 @@ def _check_secret(key: SecretStr) -> SecretStr:
     if len(key) < SHORTEST_SECRET:
         raise ValueError(f"it should have {SHORTEST_SECRET} characters or more")
     return key
+
+
+def _parse_lines(value: Any) -> Any:
+    return tuple(filter(None, map(str.strip, value.splitlines()))) if isinstance(value, str) else value
+
+
+def _parse_names(value: Any) -> Any:
+    return tuple(filter(None, map(str.strip, value.lower().split(",")))) if isinstance(value, str) else value
 
 
 def _parse_origins(value: Any) -> Any:
@@ -135,10 +155,15 @@ def _parse_origins(value: Any) -> Any:
     return origins
 
 
+Hosts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_parse_names)]
 Networks: TypeAlias = Annotated[tuple[Network, ...], BeforeValidator(_parse_networks)]
 Origins: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_parse_origins)]
 DatabaseUrl: TypeAlias = Annotated[str, AfterValidator(_name_driver)]
 WebAddress: TypeAlias = Annotated[str, AfterValidator(_check_address)]
 RedisUrl: TypeAlias = Annotated[str, AfterValidator(_check_redis)]
+ClamdUrl: TypeAlias = Annotated[str, AfterValidator(_check_clamd)]
 ObjectPlace: TypeAlias = Annotated[str, AfterValidator(_check_store)]
+SecretKeys: TypeAlias = Annotated[
+    tuple[Annotated[SecretStr, AfterValidator(_check_secret)], ...], BeforeValidator(_parse_lines)
+]
 SecretKey: TypeAlias = Annotated[SecretStr, AfterValidator(_check_secret)]

@@ -131,7 +131,7 @@ async def update_customer(
     return await read_one(ctx, CustomerRow, CUSTOMER, id=changed.id)
 
 
-@requires(Scope.CUSTOMERS_WRITE, removes=get_customer)
+@requires(Scope.CUSTOMERS_WRITE, removes=get_customer, audits=True)
 async def delete_customer(ctx: Context, id: UUID, anonymize: bool = False) -> UUID:
     """Deletes a customer and its members and ends its sessions.
 

@@ -98,7 +98,7 @@ async def record_payment(ctx: Context, id: UUID, data: FileSharePaymentCreate) -
     return shaped(ctx.services, PAYMENT, payment, refunds=[])
 
 
-@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment)
+@requires(Scope.FILE_SHARE_SESSIONS_WRITE, gives=get_file_share_payment, audits=True)
 async def refund_payment(ctx: Context, id: UUID, data: FileShareRefundCreate) -> FileSharePayment:
     """Records a full or partial refund of a payment and returns the payment.
 

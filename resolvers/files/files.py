@@ -9,10 +9,10 @@ from sqlalchemy import and_, false, or_, select
 
 from oauth.scopes import Scope
 from resolvers.files.clean_up import discard_files, remove_content
+from resolvers.files.contents import IMAGE_SERVICES
 from resolvers.files.quota import end_upload, reserve_storage
 from resolvers.files.shapes import FILE, public_url
 from resolvers.files.uploads import (
-    IMAGE_SERVICES,
     URL_LIFETIME,
     BegunUpload,
     begin_upload,
@@ -97,7 +97,7 @@ async def get_file(ctx: Context, id: UUID) -> File:
     return await read_one(ctx, FileRow, FILE, id=id)
 
 
-@requires(Scope.FILES_READ)
+@requires(Scope.FILES_READ, audits=True)
 async def get_file_download(ctx: Context, id: UUID) -> FileDownload:
     """Returns a URL that downloads the file under its own name. It is valid for an hour."""
     row = await get_visible(ctx, FileRow, id=id)

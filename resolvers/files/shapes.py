@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import quote
 
-from resolvers.files.uploads import IMAGE_SERVICES
+from resolvers.files.contents import IMAGE_SERVICES
 from resolvers.operations.shapes.shapes import Derived, Shape
 from schema.files.files import File
 from schema.values.prose import write_size

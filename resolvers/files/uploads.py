@@ -9,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
+from resolvers.files.contents import IMAGE_SERVICES, RETRY_AFTER_SECONDS, check_content
 from resolvers.operations.context import Context
 from schema.errors import Invalid, Problem, Unavailable, problem
 from schema.files.files import FileCreate
@@ -20,8 +21,7 @@ from schema.files.uploads import (
     FileUpload,
     FileUploadPart,
 )
-from storage.enums import FileService
-from storage.objects.images import HEAD_BYTES, IMAGE_TYPES, begins_as, is_image_type
+from storage.objects.images import IMAGE_TYPES, is_image_type
 from storage.objects.interface import (
     PartFault,
     PartProblem,
@@ -36,9 +36,7 @@ from storage.rows.rows import Values, every_of, table_of, values_of
 from storage.tables.shares.files import FilePartRow, FileRow
 
 URL_LIFETIME = timedelta(hours=1)
-IMAGE_SERVICES = frozenset({FileService.PRODUCT_MEDIA, FileService.WORKSPACE_AVATAR})
 
-_RETRY_AFTER_SECONDS = 5
 _NAMED_PARTS = 10
 _SIGNED_AT_A_TIME = 50
 _FIELD_AT_FAULT = {
@@ -67,7 +65,7 @@ def store_failures() -> Iterator[None]:
     try:
         yield
     except StoreUnavailable as error:
-        headers = {"Retry-After": str(_RETRY_AFTER_SECONDS)}
+        headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
         raise Unavailable(f"Files cannot be kept or read just now: {error}.", headers) from error
 
 
@@ -161,17 +159,8 @@ async def complete_upload(ctx: Context, file: FileRow, sent: Sequence[CompletedP
         except UploadUnknown:
             message = "This upload has ended, and not with these parts: delete the file and make it again"
             raise Invalid([*problems, problem(("data", "id"), message, "upload")]) from None
-        if file.service in IMAGE_SERVICES:
-            await _check_image(ctx, file)
+        await check_content(ctx, file)
     return stored
-
-
-async def _check_image(ctx: Context, file: FileRow) -> None:
-    head = await ctx.services.objects.read_start(file.path, HEAD_BYTES)
-    if not begins_as(file.mime_type, head):
-        await ctx.services.objects.delete(file.path)
-        message = f"The content is not {file.mime_type} as declared: delete the file and make it again"
-        raise Invalid([problem(("data", "parts"), message, "mime_type")])
 
 
 def _plan_problems(size: int, parts: Sequence[FilePartCreate]) -> Iterable[Problem]:

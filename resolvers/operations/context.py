@@ -20,6 +20,7 @@ from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
 from storage.engine.payers import Payer
 from storage.objects.interface import ObjectStore
+from storage.objects.scanning import Scanner
 from storage.upkeep.mails import Mail
 from storage.usage.document_counts import DocumentCounts
 from storage.usage.usage import Usage
@@ -85,7 +86,8 @@ class Services:
     `base_url` and `auth_url` have no trailing slash; `secret_key` is for `storage.sealing`. `wake_delivery`
     starts the delivery of committed mails; without a running gateway it does nothing.
     `mails_for_new_workspaces` allows mails to strangers for a workspace whose review has not begun.
-    A customer's link to a file works for `download_life`.
+    A customer's link to a file works for `download_life`. The `policies` are the operator's, by name and
+    address, which pages link to. Without a `scanner`, uploads are not scanned.
     """
 
     database: Database
@@ -104,6 +106,8 @@ class Services:
     quota: Quota = Quota()
     row_quotas: RowQuotas = field(default_factory=RowQuotas)
     download_life: timedelta = timedelta(minutes=10)
+    policies: Sequence[tuple[str, str]] = ()
+    scanner: Scanner | None = None
 
 
 # Made for each request and changed by none; frozen, both would take three times as long to make.
@@ -115,7 +119,7 @@ class Caller:
     the request are done for `payer`. `units` is set where several may run at once. `bytes_read` are those of
     the rows that were read for the answer, and `bytes_written` those of it that were counted before it was
     written. The actions in `after_response` run once the response has been sent, so its timing does not
-    reveal them.
+    reveal them. What an operator does by a command is not in the log of the gateway.
     """
 
     principal: Principal | None
@@ -125,13 +129,13 @@ class Caller:
     idempotency_key: str | None = None
     credential: str | None = field(default=None, repr=False)
     units: asyncio.Semaphore | None = field(default=None, repr=False)
-    batches: dict[Any, Any] = field(default_factory=dict, repr=False)
     after_response: list[Callable[[], Awaitable[None]]] = field(default_factory=list, repr=False)
     watch: RequestWatch | None = field(default=None, repr=False)
     bytes_read: int = 0
     bytes_written: int = 0
     payer: Payer | None = field(default=None, repr=False)
     noted_principal: Principal | None = field(default=None, repr=False)
+    is_operator: bool = False
 
     @property
     def recognized(self) -> Principal | None:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from oauth.principals import CORE_KINDS, WIDEST_SCOPES, PrincipalKind
-from oauth.scopes import Scope, any_that_would_do, that_would_do
+from oauth.scopes import AUDITED_SCOPES, Scope, any_that_would_do, that_would_do
 from schema.errors import Invalid
 from schema.kit.annotations import unwrap
 from schema.kit.base import Count, Filters, Input
@@ -64,7 +64,8 @@ class Operation:
 
     `largest_body` is the request's largest size in bytes. `weigh` takes the resolver's arguments and returns
     the cost of the call; without it a call costs 1. `deprecation` says when the operation ends, and what
-    replaces it. `wider_filters` are those of one path, which `taking` declares.
+    replaces it. `wider_filters` are those of one path, which `taking` declares. Runs are lines of the audit
+    log if the operation `audits`, or if its scope is in `AUDITED_SCOPES`.
     """
 
     resolver: Callable[..., Awaitable[Any]]
@@ -86,6 +87,7 @@ class Operation:
     weigh: Callable[..., int] | None = None
     deprecation: Deprecation | None = None
     wider_filters: type[Filters] | None = None
+    audits: bool = False
 
     def taking(self, filters: type[Filters]) -> "Operation":
         """The same operation for a path with more parameters, as fields of a subclass of its filters."""
@@ -109,6 +111,10 @@ class Operation:
     def compared(self) -> "Operation | None":
         """What reads the resource that `If-Match` is about."""
         return self.removes or self.gives
+
+    @cached_property
+    def is_audited(self) -> bool:
+        return self.audits or self.scope in AUDITED_SCOPES
 
     @cached_property
     def is_conditional(self) -> bool:
@@ -221,6 +227,7 @@ def requires(
     largest_body: int = LARGEST_BODY,
     weigh: Callable[..., int] | None = None,
     deprecation: Deprecation | None = None,
+    audits: bool = False,
 ) -> Callable[[Resolver], Resolver]:
     """Declare the scope that a resolver needs, and the kinds of credential that it accepts.
 
@@ -248,6 +255,7 @@ def requires(
             largest_body=largest_body,
             weigh=weigh,
             deprecation=deprecation,
+            audits=audits,
         )
         return resolver
 

@@ -9,6 +9,7 @@ from resolvers.operations import idempotency
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Finish, Operation
 from resolvers.operations.etags import is_well_formed, matches_strongly, matches_weakly
+from resolvers.operations.security_events import audited
 from resolvers.operations.shapes.shaped import ShapedRow
 from schema.errors import Invalid, PreconditionFailed, problem
 from schema.kit.base import Update
@@ -27,6 +28,8 @@ def run(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> Awa
         result = operation.resolver(ctx, **arguments)
     if operation.finish is not None:
         result = _finish(operation.finish, ctx, result)
+    if operation.is_audited and not ctx.caller.is_operator:
+        result = audited(operation, ctx.caller, arguments, result)
     watch = ctx.caller.watch
     return result if watch is None else watch.operation(operation.name, result)
 

@@ -39,7 +39,14 @@ async def signed_link(ctx: Context, id: UUID, data: PortalDownloadCreate) -> Asy
         )
 
 
-@requires(Scope.CUSTOMER_PORTAL_WRITE, kinds=CUSTOMERS, prepare=signed_link, seals=True, makes_child=True)
+@requires(
+    Scope.CUSTOMER_PORTAL_WRITE,
+    kinds=CUSTOMERS,
+    prepare=signed_link,
+    seals=True,
+    makes_child=True,
+    audits=True,
+)
 async def download_portal_file(ctx: Context, id: UUID, data: PortalDownloadCreate) -> FileDownload:
     """Returns a URL for a file of one of the customer's own sessions, and records a download of the session.
 

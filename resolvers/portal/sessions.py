@@ -11,7 +11,7 @@ from resolvers.customers.portal_access import Entrant, note_entry, recipient_of
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
 from resolvers.operations.rows.lookups import get_visible
-from resolvers.operations.sign_in_events import note_refusal
+from resolvers.operations.security_events import note_refusal
 from resolvers.portal.codes import mail_code, use_code
 from schema.customers.members import Member
 from schema.errors import InvalidCode, NotFound

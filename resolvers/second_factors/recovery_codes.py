@@ -2,10 +2,12 @@
 
 import re
 import secrets
+from contextlib import suppress
 from uuid import UUID
 
 from sqlalchemy import and_, delete, func, select
 
+from oauth.credentials import digest
 from oauth.scopes import Scope
 from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER
@@ -15,8 +17,8 @@ from resolvers.second_factors.factors import Event, has_factor, notify_owner
 from schema.errors import NotFound
 from storage.clock import now
 from storage.engine.connections import Connection
-from storage.rows.rows import first, insert_rows, table_of, update_row
-from storage.sealing import Purpose, sign
+from storage.rows.rows import every_of, insert_rows, table_of, update_row
+from storage.sealing import Purpose, Unreadable, is_signed, seal, unseal
 from storage.tables.accounts.second_factors import RecoveryCodeRow
 from storage.tables.accounts.users import UserRow
 
@@ -43,7 +45,7 @@ async def make_codes(change: Context, user_id: UUID) -> list[str]:
     """Create ten codes, which replace the previous ones."""
     await change.connection.execute(delete(_codes).where(_codes.c.user_id == user_id))
     codes = ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(COUNT)]
-    rows = [{"user_id": user_id, "hash": _hash(change, user_id, code)} for code in codes]
+    rows = [{"user_id": user_id, "hash": _sealed(change, user_id, code)} for code in codes]
     await insert_rows(change.connection, RecoveryCodeRow, rows)
     return ["-".join(code[at : at + GROUP] for at in range(0, LENGTH, GROUP)) for code in codes]
 
@@ -56,12 +58,10 @@ async def make_first_codes(change: Context, user_id: UUID) -> list[str]:
 
 async def use_code(change: Context, user: UserRow, typed: str) -> bool:
     """Use an unused code of the user, who must be locked and is notified; whether it was right."""
-    same = and_(
-        _codes.c.user_id == user.id,
-        _codes.c.hash == _hash(change, user.id, normalize_code(typed)),
-        _codes.c.used_at.is_(None),
-    )
-    row = await first(change.connection, RecoveryCodeRow, same)
+    unused = select(_codes).where(_codes.c.user_id == user.id, _codes.c.used_at.is_(None))
+    rows = await every_of(change.connection, RecoveryCodeRow, unused)
+    code = normalize_code(typed)
+    row = next((each for each in rows if _is_of(change, each, code)), None)
     if row is None:
         return False
     await update_row(change.connection, RecoveryCodeRow, row, used_at=now())
@@ -95,5 +95,17 @@ def session_user_id(ctx: Context) -> UUID:
     return user_id
 
 
-def _hash(ctx: Context, user_id: UUID, code: str) -> str:
-    return sign(ctx.services.secret_key, Purpose.RECOVERY_CODE, str(user_id), code)
+def _sealed(ctx: Context, user_id: UUID, code: str) -> str:
+    """The digest of the code, which another secret key can seal anew without the code."""
+    return seal(ctx.services.secret_key, Purpose.RECOVERY_CODE, digest(code).encode(), str(user_id))
+
+
+def _is_of(ctx: Context, row: RecoveryCodeRow, code: str) -> bool:
+    secret, user_id = ctx.services.secret_key, str(row.user_id)
+    if "." not in row.hash:
+        # An earlier version signed the code itself.
+        return is_signed(secret, Purpose.RECOVERY_CODE, row.hash, user_id, code)
+    with suppress(Unreadable):
+        kept = unseal(secret, Purpose.RECOVERY_CODE, row.hash, user_id)
+        return secrets.compare_digest(kept, digest(code).encode())
+    return False

@@ -8,7 +8,7 @@ from resolvers.accounts.users import lock_user
 from resolvers.credentials.browser_sessions import IN_A_BROWSER, reauthenticate_browser_session
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
-from resolvers.operations.sign_in_events import note_refusal
+from resolvers.operations.security_events import note_refusal
 from resolvers.second_factors.factors import has_factor, relying_party
 from resolvers.second_factors.passkeys import (
     not_accepted,

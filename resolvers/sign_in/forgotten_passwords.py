@@ -7,6 +7,7 @@ from resolvers.accounts.users import find_user, verify_address
 from resolvers.mails.mails import make_mail, send_mails
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public
+from resolvers.operations.security_events import note_new_password
 from resolvers.sign_in.attempts import address_subject, forget_attempts
 from resolvers.sign_in.mailed_links import (
     FORGOTTEN_PATH,
@@ -73,6 +74,7 @@ async def set_new_password(ctx: Context, data: NewPassword) -> MailedLink:
             if user.email_verified_at is None:
                 user = await verify_address(change.connection, user)
             await mail_password_change(change, user, everything_ended=True)
+            note_new_password(user.id)
         return link
 
 

@@ -28,7 +28,7 @@ from storage.tables.accounts.users import UserRow
 TAKEN = "There is already an account with this email"
 
 
-@requires(None, kinds=IN_A_BROWSER, fresh=True)
+@requires(None, kinds=IN_A_BROWSER, fresh=True, audits=True)
 async def request_new_address(ctx: Context, data: NewAddress) -> None:
     """Email a link to the new address, which does not change the user's address before it is used.
 
@@ -62,7 +62,7 @@ async def get_new_address(ctx: Context, token: str) -> MailedLink:
         return await find_link(connection, token, LinkPurpose.NEW_ADDRESS)
 
 
-@requires(None, kinds=IN_A_BROWSER)
+@requires(None, kinds=IN_A_BROWSER, audits=True)
 async def confirm_new_address(ctx: Context, token: str) -> MailedLink:
     """Use the link: its address becomes the user's, confirmed, and the former one is notified.
 

@@ -34,7 +34,7 @@ async def change_own_name(ctx: Context, data: OwnName) -> None:
         await update_row(change.connection, UserRow, row, name=data.name)
 
 
-@requires(None, kinds=IN_A_BROWSER, fresh=True)
+@requires(None, kinds=IN_A_BROWSER, fresh=True, audits=True)
 async def delete_own_account(ctx: Context) -> None:
     """Delete the user, who leaves all workspaces first.
 

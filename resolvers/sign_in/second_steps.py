@@ -12,7 +12,7 @@ from sqlalchemy import and_, delete, func, select
 from oauth.credentials import digest
 from resolvers.accounts.users import lock_user
 from resolvers.operations.context import Context
-from resolvers.operations.sign_in_events import note_refusal
+from resolvers.operations.security_events import note_refusal
 from resolvers.second_factors.factors import Event, has_factor, notify_owner
 from resolvers.second_factors.recovery_codes import is_recovery_code, normalize_code, use_code
 from resolvers.second_factors.totp import use_totp

@@ -15,7 +15,7 @@ from resolvers.credentials.browser_sessions import (
 )
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import public, requires
-from resolvers.operations.sign_in_events import note_refusal, note_sign_in
+from resolvers.operations.security_events import note_refusal, note_sign_in
 from resolvers.sign_in.attempts import (
     NOTIFIED_FROM,
     Subject,
@@ -127,7 +127,7 @@ async def sign_out(ctx: Context, session: str) -> None:
         await end_browser_session(connection, session)
 
 
-@requires(None, kinds=IN_A_BROWSER)
+@requires(None, kinds=IN_A_BROWSER, audits=True)
 async def change_password(ctx: Context, data: PasswordChange, known_tokens: str = "") -> str:
     """Change the user's password, and end all other sessions and the links to reset it or change the address.
 

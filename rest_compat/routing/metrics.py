@@ -7,7 +7,11 @@ from itertools import repeat
 from typing import Any, ClassVar
 
 import orjson
+from starlette.requests import Request
 
+from resolvers.operations.answers import Answer
+from resolvers.operations.context import Context
+from resolvers.operations.security_events import note_export
 from rest_compat.routing.endpoint import OperationEndpoint
 from schema.kit.base import Output
 from schema.kit.columns import as_column_list
@@ -21,6 +25,11 @@ class CsvEndpoint(OperationEndpoint):
 
     media_type: ClassVar[str] = "text/csv; charset=utf-8"
     headers: Mapping[str, str] = {"Content-Disposition": 'attachment; filename="metrics.csv"'}
+
+    async def answer(self, ctx: Context, request: Request) -> Answer:
+        answer = await super().answer(ctx, request)
+        note_export(ctx.caller)
+        return answer
 
     def body_of(self, result: Metrics, arguments: Mapping[str, Any]) -> bytes:
         return _table(result, arguments["filters"].format).encode()

@@ -128,7 +128,7 @@ class Input(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def _check_texts(cls, value: Any) -> Any:
-        content = _unwrapped(value)
+        content = unwrapped(value)
         for item in content if isinstance(content, list) else [content]:
             if isinstance(item, str):
                 check_text(item)
@@ -232,10 +232,10 @@ def _as_data(model: type[BaseModel], value: Any, context: InputContext) -> dict[
         name = context.config.name_converter.from_field(field)
         if name in value:
             converted = context.convert(value[name], field.type)
-            data[field.python_name] = _unwrapped(converted)
+            data[field.python_name] = unwrapped(converted)
     return data
 
 
-def _unwrapped(value: Any) -> Any:
+def unwrapped(value: Any) -> Any:
     """The value inside a `Maybe`."""
     return value.value if isinstance(value, strawberry.Some) else value

@@ -1,12 +1,14 @@
 """OAuth clients and signing keys from the command line."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import OWNER
 from tests.support.command import Command
 
+OLD, NEW = "the secret key before, of 32 characters", "the secret key from now on, 32 characters"
 REDIRECT = ("--redirect-uri", "https://app.example.com/callback")
 
 
@@ -45,3 +47,20 @@ def test_each_rotation_makes_another_key(command: Command) -> None:
     first, second = command.json("keys", "rotate"), command.json("keys", "rotate")
     assert first.keys() == {"kid"}
     assert first != second
+
+
+def test_a_new_secret_key_seals_what_the_accepted_one_did(command: Command, tmp_path: Path) -> None:
+    accepted = tmp_path / "accepted"
+    accepted.write_text(f"{OLD}\n{'another key of 32 characters and more'}\n")
+    command.json("keys", "rotate", DUOGRAPH_SECRET_KEY=OLD)
+    both = {"DUOGRAPH_SECRET_KEY": NEW, "DUOGRAPH_ACCEPTED_SECRET_KEYS_FILE": str(accepted)}
+    assert command.json("keys", "reseal", **both) == {"anew": 1, "current": 0, "unreadable": 0}
+    assert command.json("keys", "reseal", DUOGRAPH_SECRET_KEY=NEW) == {
+        "anew": 0,
+        "current": 1,
+        "unreadable": 0,
+    }
+    lost = command.run("keys", "reseal", DUOGRAPH_SECRET_KEY=OLD)
+    assert "1 are of keys that are not in DUOGRAPH_ACCEPTED_SECRET_KEYS" in lost.stdout
+    short = command.refusal("keys", "reseal", DUOGRAPH_ACCEPTED_SECRET_KEYS="too short")
+    assert "DUOGRAPH_ACCEPTED_SECRET_KEYS cannot be used: it should have 32 characters or more" in short

@@ -1,8 +1,16 @@
 """The doctor: what is looked at, and what is said where it is not well."""
 
 import json
+import socket
+import ssl
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
 
+from gateway.cli.upkeep.warnings import warnings_of
+from gateway.settings.settings import Settings
 from tests.support.command import Command
+from tests.support.mail_server import make_certificate
 
 
 def test_all_is_well_where_all_is_there(command: Command) -> None:
@@ -13,6 +21,7 @@ def test_all_is_well_where_all_is_there(command: Command) -> None:
         "database",
         "read replica",
         "object store",
+        "scanner",
         "redis",
         "mail",
     ]
@@ -86,3 +95,84 @@ def test_what_suits_a_laptop_is_a_warning_in_production(command: Command) -> Non
 
 def test_a_laptop_has_nothing_to_be_warned_of(command: Command) -> None:
     assert command.run("doctor", "--strict").status == 0
+
+
+REMOTE = {
+    "DUOGRAPH_DATABASE_URL": "postgresql://ada:x@db.example.com/duograph?sslmode=require",
+    "DUOGRAPH_DATABASE_READ_URL": "postgresql://ada:x@standby.example.com/duograph",
+    "DUOGRAPH_REDIS_URL": "redis://:x@redis.example.com/0",
+    "DUOGRAPH_S3_ENDPOINT": "http://store.example.com:9000",
+}
+
+
+def plain_connections(**settings: str) -> set[str]:
+    production = {"DUOGRAPH_ENV": "production", "DUOGRAPH_SECRET_KEY": "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA"}
+    places = {"DUOGRAPH_BASE_URL": "https://api.example.com/api", "DUOGRAPH_OBJECT_STORE": "s3://duograph"}
+    warned = warnings_of(Settings.from_environ({**production, **places, **settings}), workers=1)
+    return {topic for topic, sentence in warned if "DUOGRAPH_PLAIN_HOSTS" in sentence}
+
+
+def test_plain_connections_to_other_machines_are_warned_of() -> None:
+    everything = {"database", "read replica", "redis", "object store"}
+    assert plain_connections(**REMOTE) == everything
+    names = ("db", "standby", "redis", "store")
+    private = ", ".join(f"{name}.example.com" for name in names)
+    assert plain_connections(**REMOTE, DUOGRAPH_PLAIN_HOSTS=private) == set()
+    assert plain_connections(**REMOTE, DUOGRAPH_PLAIN_HOSTS="db.example.com") == everything - {"database"}
+    safe = {
+        "DUOGRAPH_DATABASE_URL": "postgresql://ada:x@db.example.com/duograph?sslmode=verify-full",
+        "DUOGRAPH_DATABASE_READ_URL": "postgresql://ada:x@localhost/duograph",
+        "DUOGRAPH_REDIS_URL": "rediss://:x@redis.example.com/0",
+        "DUOGRAPH_S3_ENDPOINT": "https://store.example.com",
+    }
+    assert plain_connections(**safe) == set()
+    assert plain_connections(DUOGRAPH_DATABASE_URL="postgresql:///duograph?host=/run/postgresql") == set()
+
+
+def shaking(certificate: Path, shaken: list[str], name: str) -> int:
+    """The port of a server with this certificate, which notes who goes on after seeing it."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            connection, _ = listener.accept()
+            with connection, suppress(OSError):
+                if name == "database":
+                    connection.recv(8)  # PostgreSQL is asked for TLS first.
+                    connection.sendall(b"S")
+                with context.wrap_socket(connection, server_side=True) as encrypted:
+                    # A client of TLS 1.3 judges the certificate after its part of the handshake.
+                    if encrypted.recv(1):
+                        shaken.append(name)
+
+    Thread(target=serve, daemon=True).start()
+    return int(listener.getsockname()[1])
+
+
+def test_servers_with_certificates_of_unknown_authorities_or_for_other_hosts_are_told_nothing(
+    own_start: Command, tmp_path: Path
+) -> None:
+    own, unknown = make_certificate(tmp_path / "own.pem"), make_certificate(tmp_path / "unknown.pem")
+    shaken: list[str] = []
+    database, redis, store = (shaking(own, shaken, name) for name in ("database", "redis", "object store"))
+
+    def examine(host: str, authority: Path) -> list[str]:
+        shaken.clear()
+        trusted = {name: str(authority) for name in ("PGSSLROOTCERT", "SSL_CERT_FILE", "AWS_CA_BUNDLE")}
+        own_start.run(
+            "doctor",
+            DUOGRAPH_DATABASE_URL=f"postgresql://ada:x@{host}:{database}/duograph?sslmode=verify-full",
+            DUOGRAPH_REDIS_URL=f"rediss://:x@{host}:{redis}/0",
+            DUOGRAPH_OBJECT_STORE="s3://duograph",
+            DUOGRAPH_S3_ENDPOINT=f"https://{host}:{store}",
+            DUOGRAPH_S3_ACCESS_KEY_ID="x",
+            DUOGRAPH_S3_SECRET_ACCESS_KEY="x",
+            **trusted,
+        )
+        return sorted(set(shaken))
+
+    assert examine("127.0.0.1", unknown) == []
+    assert examine("localhost", own) == []
+    assert examine("127.0.0.1", own) == ["database", "object store", "redis"]

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.command import PROGRAM, Command
 from tests.support.patience import PATIENCE_SECONDS
-from tests.support.serving import logged, serving
+from tests.support.serving import logged, serving, started
 
 ROOT = Path(__file__).parents[2]
 STRONG = "Vb0x1mQk7cPz4LrT9yHs2WdG6nJf3EuA"
@@ -159,3 +159,13 @@ def test_no_other_user_of_the_machine_can_read_what_is_kept(empty: Command) -> N
     kept = list((empty.directory / "var").rglob("*"))
     assert {path.name for path in kept} >= {"duograph.sqlite", "objects", "uploads", "outbox", "secret-key"}
     assert [path for path in [empty.directory / "var", *kept] if path.stat().st_mode & 0o077] == []
+
+
+def test_a_process_that_crashes_writes_no_memory_to_a_file(command: Command) -> None:
+    with serving(command, "--workers", "2") as said:
+        assert httpx.get(said["url"] + "/health").status_code == 200
+        limits = [Path(f"/proc/{pid}/limits").read_text() for pid in started(command)]
+    cores = [
+        line.split() for text in limits for line in text.splitlines() if line.startswith("Max core file size")
+    ]
+    assert [line[4:6] for line in cores] == [["0", "0"]] * 2

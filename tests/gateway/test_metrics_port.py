@@ -101,6 +101,20 @@ async def test_no_label_has_what_a_caller_sent(monitored: Gateway, owner: Tenant
     assert scraped.values_of("outcome") <= {*outcomes, "sent", "postponed", "given_up"}
 
 
+async def test_security_events_are_counted(monitored: Gateway, owner: Tenant) -> None:
+    before, name = await scrape(monitored), "duograph_security_events_total"
+    for surface in (Rest, GraphQL):
+        with pytest.raises(Refused):
+            await surface(monitored.client, monitored.app, None).list_shares()
+        asking = surface(monitored.client, monitored.app, owner.token)
+        customer = await asking.create_customer(data={"email": f"{uuid4().hex}@example.com"})
+        await asking.delete_customer(id=customer["id"])
+    grown = difference(before, await scrape(monitored))
+    # Other gateways of this process count too.
+    assert grown(name, event="access", outcome="refused") >= 2
+    assert grown(name, event="delete_customer", outcome="ok") >= 2
+
+
 async def test_charges_that_do_not_fit_are_counted(monitored: Gateway) -> None:
     before, tenant = await scrape(monitored), await make_tenant(monitored, requests_per_minute=2)
     rest = Rest(monitored.client, monitored.app, tenant.token)

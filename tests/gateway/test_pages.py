@@ -147,7 +147,8 @@ def test_the_examples_use_the_resources_of_the_signed_in_user() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bundle", "package"), [("explorer", "graphiql"), ("reference", "@scalar/api-reference")]
+    ("bundle", "package"),
+    [("explorer", "graphiql"), ("reference", "@scalar/api-reference"), ("passwords", "zxcvbn")],
 )
 def test_a_bundle_has_the_licenses_of_the_versions_that_are_pinned(bundle: str, package: str) -> None:
     pinned = json.loads((WEB / "bundles" / "package.json").read_text())["dependencies"]

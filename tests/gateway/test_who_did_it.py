@@ -76,6 +76,12 @@ async def test_sign_ins_and_refused_ones_are_events_of_their_own(gateway: Gatewa
             await browser.press(
                 "Change password", current_password="wrong as well", new_password="another long password"
             )
+    audit = lines.pop()
+    assert (audit["operation"], audit["outcome"], audit["reason"]) == (
+        "change_password",
+        "refused",
+        "invalid",
+    )
     refused = {"event": "sign-in refused", "proof": "password", "log_level": "info"}
     own = {"user": tenant.user_id}
     assert lines == [

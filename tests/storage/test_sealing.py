@@ -11,7 +11,18 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.sealing import Purpose, Unreadable, is_signed, read_signed, seal, sign, signed, unseal
+from storage.sealing import (
+    Purpose,
+    Secret,
+    Unreadable,
+    is_signed,
+    read_signed,
+    seal,
+    sealed_anew,
+    sign,
+    signed,
+    unseal,
+)
 
 SECRET = b"a secret of the tests, 32 characters"
 PURPOSES = st.sampled_from(Purpose)
@@ -65,10 +76,13 @@ def test_what_was_never_signed_is_not_read(text):
 def test_a_sealed_text_opens_unaltered_and_about_the_same_thing_only(purpose, plain, about, data):
     sealed = seal(SECRET, purpose, plain, about)
     assert unseal(SECRET, purpose, sealed, about) == plain
-    flipped = bytearray(b64decode(sealed))
+    beginning, _, content = sealed.rpartition(".")
+    flipped = bytearray(b64decode(content))
     flipped[data.draw(st.integers(0, len(flipped) - 1))] ^= data.draw(st.integers(1, 255))
     for attempt in (
-        (SECRET, purpose, b64encode(flipped).decode(), about),
+        (SECRET, purpose, f"{beginning}.{b64encode(flipped).decode()}", about),
+        (SECRET, purpose, sealed.replace("A256GCM", "A128GCM"), about),
+        (SECRET, purpose, f"x{sealed}", about),
         (SECRET, purpose, sealed, about + "x"),
         (b"another secret", purpose, sealed, about),
     ):
@@ -77,7 +91,8 @@ def test_a_sealed_text_opens_unaltered_and_about_the_same_thing_only(purpose, pl
 
 
 def test_equal_texts_are_sealed_under_nonces_of_their_own():
-    sealed = [b64decode(seal(SECRET, Purpose.IDEMPOTENT_ANSWER, b"equal", "")) for _ in range(100)]
+    texts = [seal(SECRET, Purpose.IDEMPOTENT_ANSWER, b"equal", "") for _ in range(100)]
+    sealed = [b64decode(text.rpartition(".")[2]) for text in texts]
     assert len({text[:12] for text in sealed}) == 100
     assert len({text[12:] for text in sealed}) == 100
 
@@ -86,3 +101,32 @@ def test_signing_keys_sealed_before_there_were_purposes_are_readable():
     key = HKDF(SHA256(), length=32, salt=None, info=b"duograph signing keys").derive(SECRET)
     sealed = b64encode(bytes(12) + AESGCM(key).encrypt(bytes(12), b"a private key", b"kid")).decode()
     assert unseal(SECRET, Purpose.SIGNING_KEY, sealed, "kid") == b"a private key"
+
+
+BOTH = Secret(b"the secret that replaces it, 32 characters", [SECRET])
+
+
+@given(PURPOSES, TEXTS, st.binary())
+def test_what_an_accepted_key_made_is_accepted_and_the_current_key_makes_what_is_new(purpose, text, plain):
+    assert read_signed(BOTH, purpose, signed(SECRET, purpose, text)) == text
+    assert read_signed(SECRET, purpose, signed(BOTH, purpose, text)) is None
+    assert unseal(BOTH, purpose, seal(SECRET, purpose, plain, text), text) == plain
+    with pytest.raises(Unreadable):
+        unseal(SECRET, purpose, seal(BOTH, purpose, plain, text), text)
+
+
+def test_a_text_that_is_sealed_anew_needs_the_accepted_key_no_more():
+    old = seal(SECRET, Purpose.TOTP, b"plain", "about")
+    new = sealed_anew(BOTH, Purpose.TOTP, old, "about")
+    assert unseal(bytes(BOTH), Purpose.TOTP, new, "about") == b"plain"
+    assert sealed_anew(BOTH, Purpose.TOTP, new, "about") == new
+    with pytest.raises(Unreadable):
+        sealed_anew(BOTH, Purpose.TOTP, old, "another")
+
+
+def test_a_sealed_text_names_its_algorithm_and_key_and_tells_nothing_of_the_key():
+    first, second = (seal(SECRET, purpose, b"", "").split(".") for purpose in (Purpose.TOTP, Purpose.FORM))
+    other = seal(bytes(BOTH), Purpose.TOTP, b"", "").split(".")
+    assert first[:2] == second[:2]
+    assert (first[0], len(first[1]), first[1] != other[1]) == ("A256GCM", 8, True)
+    assert bytes.fromhex(first[1]) not in SECRET

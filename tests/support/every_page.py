@@ -107,7 +107,8 @@ async def running_site(folder: Path) -> AsyncIterator[Site]:
             await browser.press("Change email address", email=NEW_ADDRESS)
             texts["new_address"] = token_of(await latest_link(gateway, NEW_ADDRESS))
     cookies[Visitor.CUSTOMER] = {"duograph_portal": texts["customer_token"]}
-    with serve(url, folder / "objects") as (address, _):
+    policies = {"privacy_url": "https://example.com/privacy", "terms_url": "https://example.com/terms"}
+    with serve(url, folder / "objects", **policies) as (address, _):
         yield Site(address, texts, cookies)
 
 

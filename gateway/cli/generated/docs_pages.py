@@ -17,6 +17,7 @@ from rest_compat.routing.paths import PREFIX
 from schema.errors import Failure
 from storage.metrics.definitions import METRICS, Combination
 from storage.metrics.periods import FIRST_DATE, LAST_DATE, MOST_PERIODS
+from storage.retention.data_classes import CLASSES, PROTECTIONS, DataClass
 from storage.retention.deletion import ROWS_AT_A_TIME
 from storage.retention.rules import RULES
 
@@ -178,6 +179,25 @@ def retention_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def data_classes_page() -> str:
+    """docs/data-classes.md: what each column may hold, and how each class is protected."""
+    lines = [
+        "# Classes of data\n",
+        GENERATED,
+        "Each column with texts, JSON or bytes has a class. Others have ids, moments, numbers and switches,",
+        "which are internal; a workspace's own are read with its rows, by the workspace only. Emails have",
+        "links and codes in them, and are deleted once they are sent.\n",
+        *_row("class", "how it is protected"),
+        "|---|---|",
+        *(line for each in DataClass for line in _row(each.value, PROTECTIONS[each])),
+    ]
+    for data_class, columns in groupby(CLASSES, lambda each: each[2]):
+        lines += [f"\n## {data_class.value.capitalize()}\n", *_row("table", "columns"), "|---|---|"]
+        for table, of_table in groupby(columns, lambda each: each[0]):
+            lines += _row(f"`{table}`", ", ".join(f"`{column}`" for _, column, _ in of_table))
+    return "\n".join(lines) + "\n"
+
+
 def _span(time: timedelta) -> str:
     for name, unit in (("day", timedelta(days=1)), ("hour", timedelta(hours=1))):
         if number := time // unit:
@@ -213,6 +233,7 @@ def pages() -> dict[str, str]:
         "metrics.md": metrics_page(),
         "settings.md": settings_page(),
         "retention.md": retention_page(),
+        "data-classes.md": data_classes_page(),
         "monitoring.md": monitoring_page(),
     }
 

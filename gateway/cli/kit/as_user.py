@@ -82,7 +82,8 @@ def _context(
         reserved_slugs=reserved_slugs,
         wake_delivery=_wake_delivery,
     )
-    return Context(services=services, caller=Caller(principal, NoBudget(), "operator", uuid4().hex))
+    caller = Caller(principal, NoBudget(), "operator", uuid4().hex, is_operator=True)
+    return Context(services=services, caller=caller)
 
 
 def _wake_delivery() -> None:

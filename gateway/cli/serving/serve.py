@@ -2,6 +2,7 @@
 
 import gc
 import os
+import resource
 import signal
 import socket
 from collections.abc import Callable
@@ -47,6 +48,8 @@ def serve(host: str, port: int, workers: int, *, demo: bool, as_json: bool) -> N
 
     A socket that the process manager has bound is used instead of `host` and `port`.
     """
+    # The memory of a process that crashes has the secret key and requests in it: no file gets them.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     inherited = _inherited()
     listener = inherited or _bind(host, port)
     reached_at = inherited.getsockname()[0] if inherited else host

@@ -19,6 +19,7 @@ from gateway.mail.transport import Down
 from gateway.settings.settings import Settings
 from storage.copies.marks import read_mark
 from storage.objects.interface import StoreUnavailable
+from storage.objects.scanning import Scanner, ScannerUnavailable
 from storage.operator_errors import OperatorError
 from storage.searching.making import lack
 from storage.workspaces.distribution import read_cluster
@@ -66,6 +67,7 @@ async def _examine(workers: int) -> list[Finding]:
         "database": _check_database,
         "read replica": _check_replica,
         "object store": _check_object_store,
+        "scanner": _check_scanner,
         "redis": _check_redis,
         "mail": _check_mail,
     }
@@ -121,6 +123,18 @@ async def _check_object_store(settings: Settings) -> str:
     finally:
         await objects.close()
     return f"{place} can be written"
+
+
+async def _check_scanner(settings: Settings) -> str:
+    if settings.clamd_url is None:
+        return "none; uploads are not scanned"
+    try:
+        await Scanner(settings.clamd_url).check()
+    except ScannerUnavailable as error:
+        raise CommandError(
+            f"ClamAV does not answer ({error}): start clamd, or correct DUOGRAPH_CLAMD_URL."
+        ) from None
+    return "answers"
 
 
 async def _check_redis(settings: Settings) -> str:

@@ -1,4 +1,4 @@
-// Builds the bundles of the explorer and of the reference into ../static/vendor, each with its licenses.
+// Builds the bundles of the explorer, the reference and the meter of passwords into ../static/vendor, each with its licenses.
 import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,6 +8,7 @@ const vendor = fileURLToPath(new URL("../static/vendor", import.meta.url));
 const bundles = {
   explorer: ["explorer.js", "editor.worker.js", "graphql.worker.js", "json.worker.js"],
   reference: ["reference.js"],
+  passwords: ["passwords.js"],
 };
 // Scalar's chat, which calls its own host, and its icons for workspaces, which this page never shows.
 const UNUSED = /AgentScalarDrawer\.vue|\/icons\/[\w-]+\.svg\.js$/;

@@ -26,6 +26,7 @@ from oauth.provider.reauthentication import is_fresh, read_pairs, spend
 from oauth.provider.redirects import form_target
 from oauth.provider.subjects import find_subject
 from resolvers.operations.admission import admit
+from resolvers.operations.security_events import note_consent
 from storage.engine.connections import Connection
 
 # More workspaces than these are chosen from a list.
@@ -102,7 +103,10 @@ async def _allow(visit: Visit, workspace_id: UUID | None, *, is_decided: bool) -
             # Of two simultaneous answers, only the first can use the sign-in.
             if not await question.end_sign_in(connection):
                 return _to_sign_in(question)
-            return _go_on(await question.asked.allow(subject))
+            location = await question.asked.allow(subject)
+            if is_decided:
+                note_consent(user.id, question.asked.client.row.id, subject.workspace_id)
+            return _go_on(location)
         if isinstance(question.step, AlreadyAllowed):
             return visit.redirect(_address(AUTHORIZE_PATH, question.pairs))
         return _render(question, question.step, problem="Choose one of your workspaces.")

@@ -21,6 +21,7 @@ from resolvers.operations.admission import Demand, admit
 from resolvers.operations.context import Context, Outcome
 from resolvers.operations.declaration import operation_of
 from resolvers.operations.runner import run
+from resolvers.operations.security_events import note_refusals
 from resolvers.sign_in.by_second_factor import confirm_user, get_needed_confirmation
 from schema.errors import Failure, Invalid, ReauthenticationRequired
 from storage.rows.rows import table_of
@@ -192,6 +193,7 @@ def page(handler: Handler, *, anyone: bool = False) -> Callable[[Request], Await
             except ReauthenticationRequired:
                 return await _after_confirmation(visit, handler)
         except Failure as failure:
+            note_refusals(visit.ctx.caller, [failure])
             response = visit.render("failure.html", status_code=int(failure.status), failure=failure)
             response.headers.update(failure.headers)
             return response

@@ -1,6 +1,6 @@
 """`/graphql`: GraphQL over HTTP, and the explorer for browsers."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import orjson
@@ -26,6 +26,7 @@ from resolvers.operations.answers import Answer
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import LARGEST_BODY
 from resolvers.operations.outages import unforeseen
+from resolvers.operations.security_events import note_refusals
 from resolvers.operations.sent_headers import sent_list
 from schema.errors import (
     LARGEST_ANSWER,
@@ -96,8 +97,8 @@ class GraphQLEndpoint:
         except AnswerTooLarge as failure:
             data, errors = None, [_as_error(failure)]
             answer = await _respond(ctx, data, errors, media_type, wants_cost=wants_cost)
-        if errors and ctx.caller.watch is not None:
-            ctx.caller.watch.refused([int(_failure_of(ctx, error).status) for error in errors])
+        if errors:
+            _note(ctx, [_failure_of(ctx, error) for error in errors])
         if data is None and errors:
             first = _failure_of(ctx, errors[0])
             answer.status = status_of(first, media_type, is_read=sent is not None)
@@ -189,6 +190,12 @@ def _wrong_type(error: InvalidOperationTypeError) -> Failure:
     return Invalid(
         [problem(("query",), "Subscriptions are not supported: send a query or a mutation", "graphql")]
     )
+
+
+def _note(ctx: Context, failures: Sequence[Failure]) -> None:
+    note_refusals(ctx.caller, failures)
+    if ctx.caller.watch is not None:
+        ctx.caller.watch.refused([int(failure.status) for failure in failures])
 
 
 async def _respond(

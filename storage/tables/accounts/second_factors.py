@@ -26,7 +26,8 @@ class TotpSecretRow(TimestampedRow, table=True):
 
 
 class RecoveryCodeRow(DirectoryRow, table=True):
-    """A code that replaces a second factor once; `hash` is a digest keyed by the secret key."""
+    """A code that replaces a second factor once; `hash` is the sealed digest of it, or a digest
+    keyed by the secret key if an earlier version made it."""
 
     __tablename__ = "recovery_codes"
     __table_args__ = (Index("ix_recovery_codes_user", "user_id"),)
