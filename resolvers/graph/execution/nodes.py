@@ -17,11 +17,12 @@ from resolvers.operations.admission import Demand, check_demands
 from resolvers.operations.context import Context
 from resolvers.operations.declaration import Operation
 from resolvers.operations.rows.access import visible
-from resolvers.operations.rows.plans import form_of, plan_for, with_places
+from resolvers.operations.rows.plans import form_of, with_places
 from resolvers.operations.runner import run
 from resolvers.operations.shapes.shaped import as_model
 from schema.errors import InsufficientScope, Invalid, NotFound, NotPermitted, Unauthorized
 from schema.kit.base import Resource
+from storage.engine.plans import plan_for
 from storage.tables.registry import METADATA, MODELS
 
 # Reads a resource by its operation and the values of the operation's arguments.

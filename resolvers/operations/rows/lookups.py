@@ -10,9 +10,10 @@ from sqlmodel import SQLModel
 from oauth.principals import PrincipalKind
 from resolvers.operations.context import Context
 from resolvers.operations.rows.access import absent, reachable, visible
-from resolvers.operations.rows.plans import form_of, plan_for, with_places
+from resolvers.operations.rows.plans import form_of, with_places
 from schema.errors import Invalid, NotFound, NotPermitted, problem
 from storage.dialects.matching import AnyOf, ListOf
+from storage.engine.plans import plan_for
 from storage.enums import WorkspaceRole
 from storage.rows.rows import Model, first_of, table_of, values_of
 from storage.tables.workspaces.workspaces import WorkspaceMemberRow, WorkspaceRow

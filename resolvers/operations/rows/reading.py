@@ -17,7 +17,7 @@ from resolvers.operations.context import Context
 from resolvers.operations.rows.access import Seen, absent, visible
 from resolvers.operations.rows.lists import Listing, key_places, open_cursor, page_of, sign_cursor
 from resolvers.operations.rows.page_forms import Forms, PageForm, rounded, seen_by
-from resolvers.operations.rows.plans import form_of, plan_for, with_places
+from resolvers.operations.rows.plans import form_of, with_places
 from resolvers.operations.rows.routing import must_be_parted, narrowed
 from resolvers.operations.shapes.shaped import ShapedRow, ShapedRows
 from resolvers.operations.shapes.shapes import Item, Shape
@@ -28,6 +28,7 @@ from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.connections import Values
 from storage.engine.database import Database
 from storage.engine.kept_statements import Kept
+from storage.engine.plans import plan_for
 from storage.rows.rows import Model, table_of
 from storage.searching.sqlite import has_indexes
 
