@@ -34,7 +34,7 @@ from storage.tables.metrics.metric_cells import MetricDeltaRow
 from storage.tables.workspaces.workspaces import WorkspaceRow
 
 # SQLite reads at once on the event loop, which takes three milliseconds for some more cells than these.
-MOST_CELLS_OF_SQLITE = 1_500
+MOST_CELLS_OF_SQLITE = 2_000
 
 _workspaces = table_of(WorkspaceRow)
 

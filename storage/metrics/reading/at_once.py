@@ -65,7 +65,7 @@ class AtOnceForm:
         currency: Any = default.scalar_subquery()
         if self.has_currency:
             currency = bindparam("currency", type_=String())
-        width = max(2, *(_width(query) for query in self.queries))
+        width = max([2, *map(_width, self.queries)])
         flags: list[ColumnElement[Any]] = [_as_number(has_deltas(in_one=True)), _as_number(HAS_MERGES)]
         key = _workspaces.c.default_presentment_currency
         parts = [select(*_row(0, key, None, flags, width=width)).where(home)]
