@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import and_, select, true
+from sqlalchemy import Select, and_, bindparam, select, true
 
 from oauth.principals import Principal
 from resolvers.metrics.answers import groups_of
@@ -18,6 +18,7 @@ from resolvers.operations.rows.plans import form_of, with_places
 from resolvers.operations.rows.routing import narrowed
 from schema.metrics.metrics import MetricGroup
 from schema.metrics.query import MetricsQuery
+from storage.dialects.matching import AnyOf, ListOf
 from storage.engine.connections import Connection
 from storage.engine.plans import plan_for
 from storage.enums import Currency
@@ -152,12 +153,15 @@ async def _home_currencies(
     ctx: Context, connection: Connection, ids: Sequence[UUID] | None
 ) -> dict[UUID, str]:
     """The workspaces to measure, each with its default currency."""
-    chosen = true() if ids is None else _workspaces.c.id.in_(ids)
-    measured = and_(visible(WorkspaceRow, ctx.principal), chosen)
-    rows = await connection.execute(
-        select(_workspaces.c.id, _workspaces.c.default_presentment_currency).where(measured)
-    )
-    return {row.id: row.default_presentment_currency for row in rows}
+
+    def make() -> Select[Any]:
+        asked = AnyOf(_workspaces.c.id, bindparam("ids", type_=ListOf(_workspaces.c.id.type)))
+        measured = and_(visible(WorkspaceRow, with_places(ctx.principal)), true() if ids is None else asked)
+        return select(_workspaces.c.id, _workspaces.c.default_presentment_currency).where(measured)
+
+    plan = plan_for(connection.dialect, ("home currencies", form_of(ctx.principal), ids is None), make)
+    rows = await connection.fetch(plan, {**ctx.principal.ids, "ids": ids})
+    return dict(ctx.services.database.converted(plan, rows))
 
 
 def _currency_of(workspaces: Mapping[UUID, str]) -> Currency:
