@@ -70,6 +70,15 @@ class RequestWatch(Protocol):
         """Note the errors of an answer whose own status does not show them."""
 
 
+class Joining(Protocol):
+    """Joins the statements of operations that run at a time."""
+
+    def fetch(
+        self, kept: Kept, values: Mapping[str, Any], *, replica: bool
+    ) -> Coroutine[Any, Any, Sequence[Any]]:
+        """The rows of a kept statement, as the driver returns them."""
+
+
 @dataclass(frozen=True)
 class Quota:
     """A workspace's default limits for stored bytes and open uploads; 0 for no limit."""
@@ -164,7 +173,7 @@ class Context:
     workspace that it changes, which `resolvers/operations/rows/lookups.py` checks.
     `chosen` narrows what is read of each object to what is written; without it, all is read. `skipped` has
     the number of rows before each page behind a link that is not the first. What is chosen `may_be_late` if
-    a replica may answer it.
+    a replica may answer it. `together` joins its kept statements with those of other operations.
     """
 
     services: Services
@@ -176,6 +185,7 @@ class Context:
     chosen: Chosen | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     may_be_late: bool = True
+    together: Joining | None = None
     transaction: Connection | None = None
     prepared: Any = None
     owners_only: bool = False
@@ -210,6 +220,8 @@ class Context:
         """The rows of a kept statement, as the driver returns them; inside a change, in its transaction."""
         if self.transaction is not None:
             return self.transaction.fetch(kept, values)
+        if self.together is not None:
+            return self.together.fetch(kept, values, replica=replica)
         if self.caller.units is None:
             return self.services.database.fetch(
                 kept,

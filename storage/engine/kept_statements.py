@@ -5,9 +5,9 @@ long as the driver needs to run it. A kept statement has places (`bindparam`) fo
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
-from sqlalchemy import Executable
+from sqlalchemy import Executable, Select
 from sqlalchemy.engine import Dialect
 
 from storage.dialects.parts import depends_on_values
@@ -37,6 +37,13 @@ class KeptText:
         # A text has no columns of known types.
         columns = getattr(statement, "exported_columns", ())
         self._readers = [from_driver(column.type, dialect) for column in columns]
+        self.places, self.columns = len(names), len(self._readers)
+        # A SELECT of values, like those of subqueries.
+        self.is_one_row = (
+            isinstance(statement, Select)
+            and not statement.columns_clause_froms
+            and statement.whereclause is None
+        )
 
     def arguments(self, values: Mapping[str, Any]) -> list[Any]:
         """The values in the order of the places; places without a value have the declaration's own."""
@@ -76,7 +83,16 @@ class Kept:
 
     def __init__(self, statement: Executable, dialect: Dialect | None = None) -> None:
         self._statement: Executable | None = statement if dialect is None else None
-        self._texts = {} if dialect is None else {dialect.name: KeptText(statement, dialect)}
+        self._texts: dict[str, KeptText] = {}
+        if dialect is not None:
+            self._texts[dialect.name] = KeptText(statement, dialect)
+
+    @classmethod
+    def of_text(cls, written: KeptText, dialect: Dialect) -> Self:
+        """A statement that is compiled for this database only."""
+        kept = cls.__new__(cls)
+        kept._statement, kept._texts = None, {dialect.name: written}
+        return kept
 
     def on(self, dialect: Dialect) -> KeptText:
         """The statement as this database takes it. Raises `LookupError` if it was compiled for another."""
