@@ -45,7 +45,7 @@ class Together:
         self._asked: list[_Asked] = []
         self._reading: set[asyncio.Task[None]] = set()
 
-    async def fetch(self, kept: Kept, values: Mapping[str, Any], *, replica: bool) -> Sequence[Any]:
+    async def fetch(self, kept: Kept, values: Mapping[str, Any], replica: bool) -> Sequence[Any]:
         """The rows of a statement, as the driver returns them."""
         asked = _Asked(kept, values, replica, asyncio.get_running_loop().create_future())
         self._asked.append(asked)
@@ -125,7 +125,7 @@ async def run_together(
     """
     ctx.caller.limit_units()
     together = Together(ctx, len(operations))
-    own = replace(ctx, together=together)
+    own = replace(ctx, fetch_together=together.fetch)
     tasks = [asyncio.create_task(together.run(operation(own))) for operation in operations]
     try:
         await asyncio.wait(tasks)
